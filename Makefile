@@ -1,0 +1,110 @@
+# Every target sets up what it needs, on a fresh Debian 12 as well. A second call is quick.
+#
+#   make demo     build, then show a robot and the examples
+#   make test     everything that must hold: tests, sanitizers, format, static checks, docs
+#   make bench    benchmarks        make fuzz     fuzz the readers (FUZZ_SECONDS=60 each)
+#   make format   clang-format      make lint     clang-tidy
+#   make setup    only set up       make clean    remove build/ and .venv/
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+
+FUZZ_SECONDS ?= 60
+BENCH_FLAGS ?=
+
+venv := .venv
+requirements_stamp := $(venv)/.requirements
+python_stamp := $(venv)/.kempe
+python_inputs := $(shell find CMakeLists.txt pyproject.toml cmake include src robots python -not -name '*.pyc')
+
+.PHONY: help setup packages build python demo test test-release test-sanitize test-outside \
+        test-python test-docs format check-format lint bench fuzz clean
+
+help:
+	@sed -n '3,7s/^# *//p' Makefile
+
+# --- set-up ------------------------------------------------------------------------------------
+
+setup: packages $(requirements_stamp)
+
+packages:
+	@tools/install_packages.sh
+
+$(requirements_stamp): python/requirements.txt | packages
+	/usr/bin/python3 -m venv $(venv)
+	$(venv)/bin/pip install --quiet --requirement $<
+	touch $@
+
+# --- building ----------------------------------------------------------------------------------
+
+build: packages
+	cmake --preset release -Wno-dev
+	cmake --build --preset release
+
+# The build folder is kept, so that only what changed is compiled again.
+$(python_stamp): $(python_inputs) $(requirements_stamp) | packages
+	$(venv)/bin/pip install --quiet --no-build-isolation --no-deps --no-index --force-reinstall .
+	touch $@
+
+python: $(python_stamp)
+
+# --- showing -----------------------------------------------------------------------------------
+
+demo: build python
+	$(venv)/bin/kempe info tello
+	@for example in build/release/examples/*; do \
+	  if [[ -f $$example && -x $$example ]]; then printf '\n--- %s\n' "$$example"; "$$example"; fi; \
+	done
+
+# --- testing -----------------------------------------------------------------------------------
+
+test: setup
+	@tools/run_parts.sh check-format test-release test-outside test-python test-docs lint test-sanitize
+
+test-release: build
+	ctest --preset release --parallel "$$(nproc)"
+
+test-sanitize: packages
+	cmake --preset sanitize -Wno-dev
+	cmake --build --preset sanitize
+	ctest --preset sanitize --parallel "$$(nproc)"
+
+# A project outside this tree, which knows only what `cmake --install` put down.
+test-outside: build
+	rm -rf build/stage build/outside_project
+	cmake --install build/release --component development --prefix build/stage >/dev/null
+	cmake -S tests/outside_project -B build/outside_project -G Ninja -DCMAKE_BUILD_TYPE=Release \
+	  -DCMAKE_PREFIX_PATH="$$PWD/build/stage"
+	cmake --build build/outside_project
+	build/outside_project/outside_project
+
+test-python: python
+	$(venv)/bin/python -m pytest -q tests/python
+
+# The code blocks of the pages are compiled against the staged library.
+test-docs: test-outside python
+	$(venv)/bin/python -m pytest -q tests/docs
+
+check-format: packages
+	@tools/format.sh --check
+
+format: packages
+	@tools/format.sh
+
+lint: build python
+	/usr/bin/python3 tools/lint.py
+
+# --- measuring and fuzzing ---------------------------------------------------------------------
+
+bench: build
+	@for program in build/release/benchmarks/kempe_bench_*; do "$$program" $(BENCH_FLAGS); done
+
+fuzz: packages
+	cmake --preset fuzz -Wno-dev
+	cmake --build --preset fuzz
+	@tools/fuzz.sh $(FUZZ_SECONDS)
+
+clean:
+	rm -rf build $(venv)

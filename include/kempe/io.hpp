@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "kempe/mechanism.hpp"
+#include "kempe/model.hpp"
+
+namespace kempe {
+
+/// How to read a file and compile what it describes.
+struct LoadOptions {
+  /// Set the root body free (a free joint from a new body `world`); off: it is fixed to the world.
+  bool floatingBase = false;
+  ModelOptions model{};
+};
+
+/// Reads and compiles a robot: `.urdf` (with URDF+ tags and Kempe's own, docs/formats.md), or a
+/// `.yaml` of loop closures, which names no URDF itself and uses the one beside it: the file of the
+/// same stem, or the only `.urdf` in the folder. Throws ModelError.
+Model load(const std::filesystem::path& path, const LoadOptions& options = {});
+
+/// The same without compiling, to edit or inspect the mechanism.
+Mechanism readMechanism(const std::filesystem::path& path);
+
+/// Reads URDF text; `source` is what errors call it.
+Mechanism readUrdfText(std::string_view text, const std::string& source = "urdf");
+
+/// Adds the closures of YAML text to a mechanism; `source` is what errors call it.
+void addClosuresFromYamlText(Mechanism& mechanism, std::string_view text,
+                             const std::string& source = "yaml");
+
+/// The mechanism as URDF with Kempe's tags, numbers with all their digits. Throws ModelError where
+/// it has a constraint function, which no file can hold.
+std::string writeUrdfText(const Mechanism& mechanism);
+void writeUrdf(const Mechanism& mechanism, const std::filesystem::path& path);
+
+}  // namespace kempe

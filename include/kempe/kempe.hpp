@@ -1,0 +1,12 @@
+#pragma once
+
+/// Exact dynamics of robots whose bodies form loops. This header brings in everything.
+
+#include "kempe/configuration.hpp"
+#include "kempe/errors.hpp"
+#include "kempe/io.hpp"
+#include "kempe/jet.hpp"
+#include "kempe/mechanism.hpp"
+#include "kempe/model.hpp"
+#include "kempe/robots.hpp"
+#include "kempe/version.hpp"

@@ -1,0 +1,408 @@
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kempe/errors.hpp"
+#include "kempe/jet.hpp"
+#include "kempe/spatial/transform.hpp"
+
+namespace kempe {
+
+using Vector3 = Vec3<double>;
+using Rotation = Mat3<double>;
+using Pose = Transform<double>;
+
+/// A frame at `xyz`, turned by roll, pitch and yaw about fixed axes, as URDF writes it.
+inline Pose at(const Vector3& xyz, const Vector3& rollPitchYaw = {}) {
+  return {rotationFromRollPitchYaw(rollPitchYaw), xyz};
+}
+
+// --- bodies ------------------------------------------------------------------------------------
+
+/// What a viewer draws, or a collision checker reads. Kempe keeps it and computes nothing from it.
+struct Shape {
+  enum class Kind { Box, Cylinder, Sphere, Capsule, Mesh };
+  Kind kind = Kind::Box;
+  Vector3 size{};      ///< box: edge lengths; mesh: scale
+  double radius = 0;   ///< cylinder, sphere, capsule
+  double length = 0;   ///< cylinder, capsule, along z
+  std::string mesh{};  ///< file name as written
+  Pose origin{};       ///< in the body's frame
+  std::string name{};
+  std::string material{};
+  std::string texture{};
+  std::optional<std::array<double, 4>> color{};  ///< red, green, blue, alpha
+};
+
+/// A rigid body, described in its own frame.
+struct Body {
+  std::string name{};
+  double mass = 0.0;
+  Vector3 centerOfMass{};
+  SymMat3<double> inertia{};  ///< about the centre of mass, axes of the body frame
+  std::vector<Shape> visuals{};
+  std::vector<Shape> collisions{};
+  int line = 0;  ///< in the file it came from; 0 for none
+
+  Body& withMass(double kilograms) {
+    mass = kilograms;
+    return *this;
+  }
+  Body& centeredAt(const Vector3& point) {
+    centerOfMass = point;
+    return *this;
+  }
+  Body& withInertia(const SymMat3<double>& aboutCenterOfMass) {
+    inertia = aboutCenterOfMass;
+    return *this;
+  }
+  /// Principal moments along the axes of the body frame.
+  Body& withInertia(double xx, double yy, double zz) {
+    return withInertia(SymMat3<double>::diagonal(xx, yy, zz));
+  }
+  Body& drawnAs(Shape shape) {
+    visuals.push_back(std::move(shape));
+    return *this;
+  }
+};
+
+// --- tree joints -------------------------------------------------------------------------------
+
+enum class JointType {
+  Fixed,
+  Revolute,
+  Continuous,  ///< revolute without limits
+  Prismatic,
+  Helical,      ///< a screw: advances by `pitch` metres per radian
+  Cylindrical,  ///< turns about and slides along its axis: (angle, distance)
+  Universal,    ///< turns about `axis` in the parent, then about `axis2` in the child
+  Spherical,    ///< quaternion (x, y, z, w); angular velocity in the child's frame
+  Planar,       ///< slides normal to its axis and turns about it: (x, y, angle)
+  Free          ///< (x, y, z, quaternion); velocity [linear; angular] in the child's frame
+};
+
+/// Bounds of a joint with one freedom; infinite where there is none.
+struct Limits {
+  double lower = -std::numeric_limits<double>::infinity();
+  double upper = std::numeric_limits<double>::infinity();
+  double velocity = std::numeric_limits<double>::infinity();
+  double effort = std::numeric_limits<double>::infinity();
+  friend bool operator==(const Limits&, const Limits&) = default;
+};
+
+/// A joint of the spanning tree: carries `child` on `parent`.
+///
+/// `origin` is the joint's frame in the parent; at position zero it coincides with the child's
+/// frame. `axis` is written in the joint's frame, need not be of unit length and may point
+/// anywhere.
+struct Joint {
+  std::string name{};
+  JointType type = JointType::Fixed;
+  std::string parent{};
+  std::string child{};
+  Pose origin{};
+  Vector3 axis{0, 0, 1};
+  Vector3 axis2{0, 1, 0};  ///< universal only, in the child's frame
+  double pitch = 0.0;      ///< helical only, metres per radian
+  Limits limits{};
+  double damping = 0.0;   ///< N·m·s/rad or N·s/m
+  double friction = 0.0;  ///< N·m or N
+  double armature = 0.0;  ///< inertia added to the freedom, kg·m² or kg
+  /// Whether this joint's coordinates are wanted as independent ones; unset: yes, if possible.
+  std::optional<bool> independence{};
+  int line = 0;
+
+  Joint& from(std::string_view parentBody) {
+    parent = parentBody;
+    return *this;
+  }
+  Joint& to(std::string_view childBody) {
+    child = childBody;
+    return *this;
+  }
+  Joint& at(const Vector3& xyz, const Vector3& rollPitchYaw = {}) {
+    origin = kempe::at(xyz, rollPitchYaw);
+    return *this;
+  }
+  /// Constrained so that at({x, y, z}) means the overload above.
+  Joint& at(const std::same_as<Pose> auto& frame) {
+    origin = frame;
+    return *this;
+  }
+  Joint& about(const Vector3& direction) {
+    axis = direction;
+    return *this;
+  }
+  Joint& along(const Vector3& direction) { return about(direction); }
+  Joint& thenAbout(const Vector3& secondDirection) {
+    axis2 = secondDirection;
+    return *this;
+  }
+  Joint& withPitch(double metresPerRadian) {
+    pitch = metresPerRadian;
+    return *this;
+  }
+  Joint& limitedTo(double lower, double upper) {
+    limits.lower = lower;
+    limits.upper = upper;
+    return *this;
+  }
+  Joint& withEffort(double effort) {
+    limits.effort = effort;
+    return *this;
+  }
+  Joint& withSpeed(double speed) {
+    limits.velocity = speed;
+    return *this;
+  }
+  Joint& withDamping(double value) {
+    damping = value;
+    return *this;
+  }
+  Joint& withFriction(double value) {
+    friction = value;
+    return *this;
+  }
+  Joint& withArmature(double value) {
+    armature = value;
+    return *this;
+  }
+  Joint& independent() {
+    independence = true;
+    return *this;
+  }
+  Joint& dependent() {
+    independence = false;
+    return *this;
+  }
+};
+
+/// Sizes of a joint's position and velocity.
+KEMPE_HD constexpr int positionSize(JointType type) {
+  switch (type) {
+    case JointType::Fixed:
+      return 0;
+    case JointType::Revolute:
+    case JointType::Continuous:
+    case JointType::Prismatic:
+    case JointType::Helical:
+      return 1;
+    case JointType::Cylindrical:
+    case JointType::Universal:
+      return 2;
+    case JointType::Planar:
+      return 3;
+    case JointType::Spherical:
+      return 4;
+    case JointType::Free:
+      return 7;
+  }
+  return 0;
+}
+
+KEMPE_HD constexpr int velocitySize(JointType type) {
+  return type == JointType::Spherical ? 3 : (type == JointType::Free ? 6 : positionSize(type));
+}
+
+/// True where positions are plain numbers, so that couplings and functions can speak of them.
+KEMPE_HD constexpr bool hasScalarCoordinates(JointType type) {
+  return type != JointType::Fixed && positionSize(type) == velocitySize(type);
+}
+
+std::string_view toString(JointType type);
+
+// --- loops (DESIGN: coupling, loop joint, rod, function) ---------------------------------------
+
+/// One position coordinate: of a joint with several, `component` says which.
+struct Coordinate {
+  std::string joint{};
+  int component = 0;
+  Coordinate() = default;
+  Coordinate(std::string_view name, int which = 0) : joint(name), component(which) {}  // NOLINT
+  Coordinate(const std::string& name) : joint(name) {}                                 // NOLINT
+  Coordinate(const char* name) : joint(name) {}                                        // NOLINT
+  friend bool operator==(const Coordinate&, const Coordinate&) = default;
+};
+
+/// Σ coefficient · position = offset: gears, belts, differentials, mimics.
+struct Coupling {
+  struct Term {
+    Coordinate coordinate{};
+    double coefficient = 1.0;
+    friend bool operator==(const Term&, const Term&) = default;
+  };
+  std::string name{};
+  std::vector<Term> terms{};
+  double offset = 0.0;
+  int line = 0;
+
+  Coupling& plus(double coefficient, const Coordinate& coordinate) {
+    terms.push_back({coordinate, coefficient});
+    return *this;
+  }
+  Coupling& minus(double coefficient, const Coordinate& coordinate) {
+    return plus(-coefficient, coordinate);
+  }
+  Coupling& equals(double value) {
+    offset = value;
+    return *this;
+  }
+};
+
+enum class LoopType { Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Fixed };
+std::string_view toString(LoopType type);
+
+/// Two frames that a joint connects, which closes a loop. `axis` is written in both frames alike
+/// (they coincide where the joint's position is zero); a universal joint turns about `axis` in the
+/// predecessor and about `axis2` in the successor.
+struct LoopJoint {
+  struct End {
+    std::string body{};
+    Pose frame{};
+  };
+  std::string name{};
+  LoopType type = LoopType::Revolute;
+  End predecessor{};
+  End successor{};
+  Vector3 axis{0, 0, 1};
+  Vector3 axis2{0, 1, 0};
+  int line = 0;
+
+  LoopJoint& from(std::string_view body, const Pose& frame = {}) {
+    predecessor = {std::string(body), frame};
+    return *this;
+  }
+  LoopJoint& to(std::string_view body, const Pose& frame = {}) {
+    successor = {std::string(body), frame};
+    return *this;
+  }
+  LoopJoint& about(const Vector3& direction) {
+    axis = direction;
+    return *this;
+  }
+  LoopJoint& along(const Vector3& direction) { return about(direction); }
+  LoopJoint& thenAbout(const Vector3& secondDirection) {
+    axis2 = secondDirection;
+    return *this;
+  }
+};
+
+/// Two points that stay `length` apart: a massless rod with ball ends.
+struct Rod {
+  struct End {
+    std::string body{};
+    Vector3 point{};
+  };
+  std::string name{};
+  End predecessor{};
+  End successor{};
+  double length = 0.0;
+  int line = 0;
+
+  Rod& from(std::string_view body, const Vector3& point) {
+    predecessor = {std::string(body), point};
+    return *this;
+  }
+  Rod& to(std::string_view body, const Vector3& point) {
+    successor = {std::string(body), point};
+    return *this;
+  }
+  Rod& ofLength(double metres) {
+    length = metres;
+    return *this;
+  }
+};
+
+/// φ(positions of the named coordinates) = 0, with `rows` equations.
+struct Function {
+  std::string name{};
+  std::vector<Coordinate> coordinates{};
+  int rows = 1;
+  std::function<void(std::span<const double> q, std::span<double> phi)> value{};
+  std::function<void(std::span<const Jet> q, std::span<Jet> phi)> jet{};
+  int line = 0;
+};
+
+// --- the whole ---------------------------------------------------------------------------------
+
+/// What a person describes: a graph of named bodies, tree joints and loops.
+///
+/// Add things in any order; references returned by add… stay valid. Nothing is checked before
+/// validate(), which Model calls.
+class Mechanism {
+ public:
+  explicit Mechanism(std::string mechanismName = "mechanism") : name(std::move(mechanismName)) {}
+
+  std::string name;
+  Vector3 gravity{0, 0, -9.81};
+  std::string source{};                 ///< file it was read from; empty for none
+  std::vector<std::string> warnings{};  ///< what reading it had to say
+
+  std::deque<Body> bodies{};
+  std::deque<Joint> joints{};
+  std::deque<Coupling> couplings{};
+  std::deque<LoopJoint> loops{};
+  std::deque<Rod> rods{};
+  std::deque<Function> functions{};
+
+  Body& addBody(std::string_view bodyName);
+  Joint& addJoint(std::string_view jointName, JointType type);
+  Joint& addFixed(std::string_view jointName) { return addJoint(jointName, JointType::Fixed); }
+  Joint& addRevolute(std::string_view jointName) {
+    return addJoint(jointName, JointType::Revolute);
+  }
+  Joint& addPrismatic(std::string_view jointName) {
+    return addJoint(jointName, JointType::Prismatic);
+  }
+
+  Coupling& addCoupling(std::string_view couplingName);
+  /// position of `driven` = ratio · position of `driver`.
+  Coupling& addGear(std::string_view couplingName, const Coordinate& driven, double ratio,
+                    const Coordinate& driver);
+  /// ratio · (sum of joint positions down to body `predecessor`) = (the same down to `successor`),
+  /// both from their nearest common ancestor: gears and belts as URDF+ writes them. The two bodies
+  /// and the joints above them must have been added before.
+  Coupling& addBelt(std::string_view couplingName, std::string_view predecessor, double ratio,
+                    std::string_view successor);
+  LoopJoint& addLoop(std::string_view loopName, LoopType type);
+  Rod& addRod(std::string_view rodName);
+  /// `phi` is called with (const auto& q, auto& phi), on spans of double and of Jet.
+  template <typename Phi>
+  Function& addFunction(std::string_view functionName, std::vector<Coordinate> coordinates,
+                        int rows, Phi phi) {
+    Function& f = functions.emplace_back();
+    f.name = functionName;
+    f.coordinates = std::move(coordinates);
+    f.rows = rows;
+    f.value = [phi](std::span<const double> q, std::span<double> out) { phi(q, out); };
+    f.jet = [phi](std::span<const Jet> q, std::span<Jet> out) { phi(q, out); };
+    return f;
+  }
+
+  /// Sets the root body free: adds a body `world` and a free joint from it to the root.
+  Joint& addFloatingBase(std::string_view worldName = "world",
+                         std::string_view jointName = "floating_base");
+
+  [[nodiscard]] const Body* findBody(std::string_view bodyName) const;
+  [[nodiscard]] const Joint* findJoint(std::string_view jointName) const;
+  /// The joint above a body; null for the root.
+  [[nodiscard]] const Joint* jointAbove(std::string_view bodyName) const;
+
+  /// Checks all that can be known without assembling: names, the tree, numbers. Throws ModelError
+  /// at the first thing wrong; returns warnings about what is odd.
+  [[nodiscard]] std::vector<std::string> validate() const;
+
+  /// "file:line: " where a line is known, "file: " or nothing otherwise: how every error begins.
+  [[nodiscard]] std::string place(int line = 0) const;
+};
+
+}  // namespace kempe

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kempe/mechanism.hpp"
+#include "kempe/types.hpp"
+
+namespace kempe {
+
+namespace detail {
+struct ModelImpl;
+struct DataImpl;
+}  // namespace detail
+
+/// Choices made when a mechanism is compiled.
+struct ModelOptions {
+  /// Merge the inertia of leaf bodies that turn about their axis of symmetry into their parents and
+  /// keep only their spin. Exact either way; folded is faster.
+  bool foldRotors = true;
+};
+
+/// A set of bodies that loops tie together, or a single body: what the recursions step over.
+struct ClusterInfo {
+  std::vector<std::string> bodies;
+  std::vector<std::string> joints;
+  std::vector<std::string> loops;        ///< loop joints, rods, couplings and functions
+  std::vector<std::string> independent;  ///< names of its independent velocity coordinates
+  std::string outputBody;                ///< the body it hangs on
+  int mobility = 0;                      ///< number of independent velocities
+  int redundantRows = 0;                 ///< constraint rows that the others imply
+  bool implicit =
+      false;  ///< its part of q holds all joint positions, not the independent ones only
+};
+
+/// A mechanism compiled for computation. Immutable; copies share their contents; any number of
+/// threads may use one model.
+class Model {
+ public:
+  /// Throws ModelError where the mechanism is wrong or its loops cannot be closed.
+  explicit Model(const Mechanism& mechanism, const ModelOptions& options = {});
+
+  [[nodiscard]] const std::string& name() const;
+  /// What the model was compiled from.
+  [[nodiscard]] const Mechanism& mechanism() const;
+  [[nodiscard]] const ModelOptions& options() const;
+  [[nodiscard]] const Vector3& gravity() const;
+  /// What reading and compiling had to say.
+  [[nodiscard]] const std::vector<std::string>& warnings() const;
+
+  /// Sizes of the configuration q and of v, a, tau.
+  [[nodiscard]] int nq() const;
+  [[nodiscard]] int nv() const;
+  /// Sizes of the spanning position and velocity: all tree joints, loops cut.
+  [[nodiscard]] int nqSpanning() const;
+  [[nodiscard]] int nvSpanning() const;
+  /// Number of constraint rows of all loops, redundant ones included.
+  [[nodiscard]] int nLoopRows() const;
+
+  [[nodiscard]] const std::vector<std::string>& qNames() const;
+  [[nodiscard]] const std::vector<std::string>& vNames() const;
+  [[nodiscard]] const std::vector<std::string>& spanningPositionNames() const;
+  [[nodiscard]] const std::vector<std::string>& spanningVelocityNames() const;
+  /// One name per loop row: the loop it belongs to.
+  [[nodiscard]] const std::vector<std::string>& loopRowNames() const;
+  /// Moving bodies and the joints that carry them, in model order; fixed joints are merged away.
+  [[nodiscard]] const std::vector<std::string>& bodyNames() const;
+  [[nodiscard]] const std::vector<std::string>& jointNames() const;
+  /// Every body and joint of the mechanism: a frame each.
+  [[nodiscard]] const std::vector<std::string>& frameNames() const;
+  [[nodiscard]] const std::vector<ClusterInfo>& clusters() const;
+  /// Bodies whose inertia was merged into their parents (see ModelOptions::foldRotors).
+  [[nodiscard]] const std::vector<std::string>& foldedRotors() const;
+
+  /// Where a joint's numbers begin in the spanning position and velocity. Throws
+  /// std::invalid_argument for a name that is not a moving joint.
+  [[nodiscard]] int jointPositionIndex(std::string_view joint) const;
+  [[nodiscard]] int jointVelocityIndex(std::string_view joint) const;
+
+  /// Mass of all bodies, the root included.
+  [[nodiscard]] double totalMass() const;
+
+  /// A closed configuration away from singular positions: zero where that is one.
+  [[nodiscard]] const Eigen::VectorXd& neutral() const;
+  /// A closed configuration within the limits, reachable from neutral() without a singular position
+  /// on the way; the same for the same seed.
+  [[nodiscard]] Eigen::VectorXd randomConfiguration(std::uint64_t seed = 0) const;
+
+  [[nodiscard]] const detail::ModelImpl& impl() const { return *impl_; }
+
+ private:
+  std::shared_ptr<const detail::ModelImpl> impl_;
+};
+
+/// The tree of clusters with freedoms, loops and folded rotors, for people to read.
+std::ostream& operator<<(std::ostream& out, const Model& model);
+
+/// Scratch memory of one evaluation; nothing in it is for users. One per thread.
+class Data {
+ public:
+  explicit Data(const Model& model);
+  Data(Data&&) noexcept;
+  Data& operator=(Data&&) noexcept;
+  ~Data();
+
+  [[nodiscard]] detail::DataImpl& impl() { return *impl_; }
+
+ private:
+  std::unique_ptr<detail::DataImpl> impl_;
+};
+
+}  // namespace kempe

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "kempe/spatial/matrix3.hpp"
+#include "kempe/spatial/motion_force.hpp"
+
+namespace kempe {
+
+/// The inertia of a rigid body: ten numbers, about the frame's origin (Featherstone 2008,
+/// eq. 2.63).
+template <typename T>
+struct RigidInertia {
+  T mass{};
+  Vec3<T> moment{};       ///< mass × centre of mass, h
+  SymMat3<T> rotation{};  ///< rotational inertia about the origin, Ī
+
+  /// From mass, centre of mass and rotational inertia about the centre of mass.
+  KEMPE_HD static constexpr RigidInertia fromCenterOfMass(const T& mass, const Vec3<T>& com,
+                                                          const SymMat3<T>& atCenter) {
+    return {mass, mass * com, atCenter + mass * pointInertia(com)};
+  }
+
+  KEMPE_HD constexpr RigidInertia& operator+=(const RigidInertia& b) {
+    mass += b.mass;
+    moment += b.moment;
+    rotation += b.rotation;
+    return *this;
+  }
+  KEMPE_HD friend constexpr RigidInertia operator+(RigidInertia a, const RigidInertia& b) {
+    return a += b;
+  }
+
+  /// Momentum of the body that moves with m.
+  KEMPE_HD friend constexpr Force<T> operator*(const RigidInertia& a, const Motion<T>& m) {
+    return {a.rotation * m.angular + cross(a.moment, m.linear),
+            a.mass * m.linear - cross(a.moment, m.angular)};
+  }
+
+  template <typename U>
+  KEMPE_HD constexpr RigidInertia<U> cast() const {
+    return {U(mass), moment.template cast<U>(), rotation.template cast<U>()};
+  }
+};
+
+/// A symmetric 6×6 map from motions to forces: 21 numbers in blocks [A B; Bᵀ C].
+///
+/// Articulated inertias have this form and no simpler one (Featherstone 2008, §7.1).
+template <typename T>
+struct ArticulatedInertia {
+  SymMat3<T> A{};  ///< moment from angular motion
+  Mat3<T> B{};     ///< moment from linear motion; its transpose: force from angular motion
+  SymMat3<T> C{};  ///< force from linear motion
+
+  KEMPE_HD static constexpr ArticulatedInertia fromRigid(const RigidInertia<T>& a) {
+    return {a.rotation, skew(a.moment), SymMat3<T>::diagonal(a.mass, a.mass, a.mass)};
+  }
+
+  KEMPE_HD constexpr ArticulatedInertia& operator+=(const ArticulatedInertia& b) {
+    A += b.A;
+    B += b.B;
+    C += b.C;
+    return *this;
+  }
+  KEMPE_HD constexpr ArticulatedInertia& operator+=(const RigidInertia<T>& b) {
+    return *this += fromRigid(b);
+  }
+  KEMPE_HD friend constexpr ArticulatedInertia operator+(ArticulatedInertia a,
+                                                         const ArticulatedInertia& b) {
+    return a += b;
+  }
+
+  KEMPE_HD friend constexpr Force<T> operator*(const ArticulatedInertia& a, const Motion<T>& m) {
+    return {a.A * m.angular + a.B * m.linear, transposeTimes(a.B, m.angular) + a.C * m.linear};
+  }
+
+  /// Adds scale · f fᵀ (a rank-one change: how a joint's freedom removes inertia).
+  KEMPE_HD constexpr void addOuter(const T& scale, const Force<T>& f) {
+    const Vec3<T> n = scale * f.moment, l = scale * f.force;
+    A += SymMat3<T>{n.x * f.moment.x, n.x * f.moment.y, n.x * f.moment.z,
+                    n.y * f.moment.y, n.y * f.moment.z, n.z * f.moment.z};
+    B += outer(n, f.force);
+    C += SymMat3<T>{l.x * f.force.x, l.x * f.force.y, l.x * f.force.z,
+                    l.y * f.force.y, l.y * f.force.z, l.z * f.force.z};
+  }
+};
+
+}  // namespace kempe

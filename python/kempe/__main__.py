@@ -1,0 +1,7 @@
+"""`python -m kempe` is the command line `kempe`."""
+
+import sys
+
+from kempe.cli import main
+
+sys.exit(main())

@@ -1,0 +1,66 @@
+#include "building.hpp"
+#include "kempe/robots.hpp"
+
+/// Serial chains of n equal links for scaling studies. The axes are all parallel to z, as in the
+/// published chain of three, whose figures these are.
+namespace kempe::robots {
+namespace {
+
+constexpr double kLinkLength = 1.0, kGear = 6.0;
+constexpr Inertial kLink{1, {kLinkLength / 2, 0, 0}, SymMat3<double>::diagonal(1, 1, 1)};
+constexpr Rotor kRotor{.mass = 0, .axial = 0.0001, .transverse = 0.0001};
+constexpr Limits kLimits{.lower = -10, .upper = 10, .velocity = 1, .effort = 30};
+
+/// Where link i hangs on the one before it, or on the ground.
+std::string parentOf(int i) {
+  return i == 0 ? "ground" : "link-" + std::to_string(i - 1);
+}
+Pose originOf(int i) {
+  return at({i == 0 ? 0.0 : kLinkLength, 0, 0});
+}
+
+/// Adds link i with its rotor, which sits beside joint `rotorAt` ≤ i.
+void addLink(Mechanism& robot, int i, int rotorAt) {
+  const std::string index = std::to_string(i), number = std::to_string(i + 1);
+  addGearedJoint(robot,
+                 {.link = {"link-" + index, "joint" + number, parentOf(i), originOf(i), kLink},
+                  .rotor = {"rotor-" + index, "joint" + number + "r", parentOf(rotorAt),
+                            originOf(rotorAt), kRotor.about(kZ)},
+                  .axis = kZ,
+                  .ratio = kGear,
+                  .transmission = "transmission" + number},
+                 kLimits);
+}
+
+Mechanism chainOf(const std::string& name, int n) {
+  if (n < 1) {
+    throw ModelError("robot \"" + name + "\": a chain needs at least one link, not " +
+                     std::to_string(n) + ".");
+  }
+  Mechanism robot(name);
+  robot.addBody("ground");
+  return robot;
+}
+
+}  // namespace
+
+Mechanism gearedChain(int n) {
+  Mechanism robot = chainOf("geared_chain", n);
+  for (int i = 0; i < n; ++i) {
+    addLink(robot, i, i);
+  }
+  return robot;
+}
+
+/// The belt of a pair's second link runs along the first link, so that its rotor follows the sum of
+/// the two joint positions. An odd chain ends in a link with a geared motor of its own.
+Mechanism beltChain(int n) {
+  Mechanism robot = chainOf("belt_chain", n);
+  for (int i = 0; i < n; ++i) {
+    const int firstOfPair = i - i % 2;
+    addLink(robot, i, firstOfPair);
+  }
+  return robot;
+}
+
+}  // namespace kempe::robots

@@ -1,0 +1,73 @@
+#include <numbers>
+
+#include "building.hpp"
+#include "kempe/robots.hpp"
+
+namespace kempe::robots {
+namespace {
+
+constexpr Inertial kTorso{3.3, {}, SymMat3<double>::diagonal(0.011253, 0.036203, 0.042673)};
+
+// Left legs.
+constexpr Inertial kAbad{
+    0.54, {0, 0.036, 0}, {0.000381, 0.000058, 0.00000045, 0.00056, 0.00000095, 0.000444}};
+constexpr Inertial kHip{
+    0.634, {0, 0.016, -0.02}, {0.001983, 0.000245, 0.000013, 0.002103, 0.0000015, 0.000408}};
+constexpr Inertial kKnee{
+    0.064, {0, 0, -0.061}, SymMat3<double>::diagonal(0.000006, 0.000248, 0.000245)};
+constexpr Rotor kRotor{.mass = 0.055, .axial = 0.000063, .transverse = 0.000033};
+
+constexpr Vector3 kAbadOrigin{0.19, 0.049, 0}, kAbadRotorOrigin{0.125, 0.049, 0};  // front left
+constexpr Vector3 kHipOrigin{0, 0.062, 0}, kHipRotorOrigin{0, 0.04, 0};
+constexpr Vector3 kKneeOrigin{0, 0, -0.209};
+constexpr double kGear = 6.0, kKneeGear = 9.33;
+
+/// `forward`: +1 for a front leg, −1 for a hind leg.
+void addLeg(Mechanism& robot, const std::string& leg, double forward, Side side) {
+  const std::string torso = "Floating Base", abad = leg + "_abad", hip = leg + "_hip",
+                    knee = leg + "_knee";
+  const auto onTorso = [&](const Vector3& frontLeft) {
+    const Vector3 p = onSide(side, frontLeft);
+    return at({forward * p.x, p.y, p.z});
+  };
+  // The thigh's frame is turned half about z, as published.
+  const auto onAbad = [&](const Vector3& left) {
+    return at(onSide(side, left), {0, 0, std::numbers::pi});
+  };
+  const auto add = [&](const GearedJoint& joint) { addGearedJoint(robot, joint, kLeggedLimits); };
+
+  add({.link = {abad + "_link", "torso_to_" + abad + "_j", torso, onTorso(kAbadOrigin),
+                onSide(side, kAbad)},
+       .rotor = {abad + "_rotor", "torso_to_" + abad + "_rotor_j", torso, onTorso(kAbadRotorOrigin),
+                 kRotor.about(kX)},
+       .axis = kX,
+       .ratio = kGear,
+       .transmission = abad + "_transmission"});
+  add({.link = {hip + "_link", abad + "_to_hip_j", abad + "_link", onAbad(kHipOrigin),
+                onSide(side, kHip)},
+       .rotor = {hip + "_rotor", abad + "_to_hip_rotor_j", abad + "_link", onAbad(kHipRotorOrigin),
+                 kRotor.about(kY)},
+       .axis = kY,
+       .ratio = kGear,
+       .transmission = hip + "_transmission"});
+  add({.link = {knee + "_link", hip + "_to_knee_j", hip + "_link", at(kKneeOrigin), kKnee},
+       .rotor = {knee + "_rotor", hip + "_to_knee_rotor_j", hip + "_link", {}, kRotor.about(kY)},
+       .axis = kY,
+       .ratio = kKneeGear,
+       .transmission = knee + "_transmission"});
+}
+
+}  // namespace
+
+/// MIT Mini Cheetah: twelve geared motors.
+Mechanism miniCheetah() {
+  Mechanism robot("mini_cheetah");
+  addFloatingBody(robot, "base", "base_to_floating_base", "Floating Base", kTorso);
+  addLeg(robot, "FR", +1, Side::Right);
+  addLeg(robot, "FL", +1, Side::Left);
+  addLeg(robot, "HR", -1, Side::Right);
+  addLeg(robot, "HL", -1, Side::Left);
+  return robot;
+}
+
+}  // namespace kempe::robots

@@ -1,0 +1,279 @@
+#include "kempe/configuration.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "algorithms/arguments.hpp"
+#include "algorithms/positions.hpp"
+#include "loops/assembly.hpp"
+#include "loops/cluster_velocity.hpp"
+#include "loops/random_positions.hpp"
+
+namespace kempe {
+
+using namespace detail;  // NOLINT(google-build-using-namespace): this file implements on detail
+
+namespace {
+
+constexpr int kRestarts = 24;           // of project, before it gives up
+constexpr double kContinuation = 0.25;  // radians or metres that integrate moves in one go
+
+std::span<const int> dependentOf(const ModelTables<double>& tables, const ClusterEntry& cluster) {
+  return {tables.dependent.data() + cluster.firstDependent, static_cast<std::size_t>(cluster.kept)};
+}
+
+std::span<const int> independentOf(const ModelTables<double>& tables, const ClusterEntry& cluster) {
+  return {tables.independent.data() + cluster.firstIndependent,
+          static_cast<std::size_t>(cluster.nv)};
+}
+
+/// Closes an implicit cluster from `base`, independent positions held; the result is in scratch.q.
+/// Starts elsewhere on the dependent side only where `base` itself does not lead there, and then
+/// takes the first solution, from starts that move away little by little.
+void projectCluster(const ModelImpl& model, const ClusterEntry& cluster, DataImpl& data,
+                    const double* base) {
+  LoopScratch<double>& scratch = data.loops;
+  const std::span<const int> dependent = dependentOf(model.tables, cluster);
+  Closure nearest;
+  Random random(1);
+  for (int start = 0; start <= kRestarts; ++start) {
+    std::fill_n(scratch.step.begin(), cluster.velocities, 0.0);
+    const double spread = 3.0 * start / kRestarts;
+    for (const int i : dependent) {
+      scratch.step[i] = random.uniform(-spread, spread);
+    }
+    const Closure closure = closeLoops(model.tables, model.mechanism.functions, cluster, scratch,
+                                       base, scratch.step.data(), dependent, Rows::Kept);
+    if (closure.closed) {
+      return;
+    }
+    if (start == 0 || closure.gap < nearest.gap) {
+      nearest = closure;
+    }
+  }
+  throwAssemblyError(model, cluster, base, nearest.gap, nearest.worstRow);
+}
+
+/// Places a cluster, seen from its output body, at its spanning positions.
+ClusterState<double> placed(const ModelImpl& model, const ClusterEntry& cluster, DataImpl& data) {
+  ClusterState<double> state = data.loops.state(data.positions.data() + cluster.firstPosition);
+  placeCluster(model.tables, cluster, state);
+  return state;
+}
+
+/// G of one cluster into data.G; throws where it is singular.
+void jacobianOf(const ModelImpl& model, const ClusterEntry& cluster,
+                const ClusterState<double>& state, DataImpl& data) {
+  const double ratio = clusterJacobian(model.tables, model.mechanism.functions, cluster, state,
+                                       data.loops, data.G.data());
+  if (!(ratio >= kSingular)) {
+    throwSingularityError(model, cluster, data.positions.data() + cluster.firstPosition);
+  }
+}
+
+/// q̇ = G v of one cluster, after jacobianOf.
+void spanRates(const ClusterEntry& cluster, const DataImpl& data, VectorIn v, double* rates) {
+  for (int i = 0; i < cluster.velocities; ++i) {
+    rates[i] = 0.0;
+    for (int j = 0; j < cluster.nv; ++j) {
+      rates[i] += data.G[i * cluster.nv + j] * v[cluster.firstV + j];
+    }
+  }
+}
+
+/// Moves an implicit cluster along v; the result is in scratch.q.
+void integrateCluster(const ModelImpl& model, const ClusterEntry& cluster, DataImpl& data,
+                      VectorIn v, double dt) {
+  LoopScratch<double>& scratch = data.loops;
+  const double* base = data.positions.data() + cluster.firstPosition;
+  const ClusterState<double> state = placed(model, cluster, data);
+  jacobianOf(model, cluster, state, data);
+  spanRates(cluster, data, v, data.g.data());
+
+  // Long steps go in parts, so that the solution stays on its branch. `advance` is how far each
+  // freedom is expected to go in one part: along the tangent at first, then as in the part before.
+  double longest = 0.0;
+  for (int i = 0; i < cluster.velocities; ++i) {
+    longest = std::max(longest, std::abs(data.g[i] * dt));
+  }
+  const double parts = std::clamp(std::ceil(longest / kContinuation), 1.0, 1e4);
+  double* advance = scratch.rates.data();
+  double* step = scratch.step.data();
+  for (int i = 0; i < cluster.velocities; ++i) {
+    advance[i] = data.g[i] * dt / parts;
+    step[i] = 0.0;
+  }
+  for (int part = 1; part <= static_cast<int>(parts); ++part) {
+    std::copy_n(step, cluster.velocities, data.g.begin());
+    for (int i = 0; i < cluster.velocities; ++i) {
+      step[i] += advance[i];
+    }
+    for (int j = 0; j < cluster.nv; ++j) {
+      step[independentOf(model.tables, cluster)[j]] = v[cluster.firstV + j] * dt * (part / parts);
+    }
+    const Closure closure = closeLoops(model.tables, model.mechanism.functions, cluster, scratch,
+                                       base, step, dependentOf(model.tables, cluster), Rows::Kept);
+    if (!closure.closed) {
+      throwAssemblyError(model, cluster, scratch.q.data(), closure.gap, closure.worstRow);
+    }
+    for (int i = 0; i < cluster.velocities; ++i) {
+      advance[i] = step[i] - data.g[i];
+    }
+  }
+}
+
+}  // namespace
+
+void project(const Model& model, Data& data, VectorIn q, VectorOut closed) {
+  const ModelImpl& m = model.impl();
+  DataImpl& d = data.impl();
+  requireData(m, d);
+  requireConfiguration("q", m, q);
+  requireSize("closed", closed.size(), m.tables.nq, "model.nq");
+  expandPositions(m, q.data(), d.positions.data());
+  for (const ClusterEntry& cluster : m.tables.clusters) {
+    const double* positions = d.positions.data() + cluster.firstPosition;
+    if (cluster.kind == ClusterKind::Implicit) {
+      projectCluster(m, cluster, d, positions);
+      positions = d.loops.q.data();
+    }
+    contractPositions(m.tables, cluster, positions, d.q.data());
+  }
+  closed = Eigen::Map<const Eigen::VectorXd>(d.q.data(), m.tables.nq);
+}
+
+void integrate(const Model& model, Data& data, VectorIn q, VectorIn v, double dt,
+               VectorOut result) {
+  const ModelImpl& m = model.impl();
+  DataImpl& d = data.impl();
+  requireData(m, d);
+  requireConfiguration("q", m, q);
+  requireVector("v", v, m.tables.nv, "model.nv");
+  requireSize("result", result.size(), m.tables.nq, "model.nq");
+  if (!std::isfinite(dt)) {
+    throw std::invalid_argument("dt is not finite");
+  }
+  expandPositions(m, q.data(), d.positions.data());
+  for (const ClusterEntry& cluster : m.tables.clusters) {
+    if (cluster.kind == ClusterKind::Explicit) {
+      for (int j = 0; j < cluster.nv; ++j) {
+        d.q[cluster.firstQ + j] = q[cluster.firstQ + j] + dt * v[cluster.firstV + j];
+      }
+      continue;
+    }
+    if (cluster.kind == ClusterKind::Implicit) {
+      integrateCluster(m, cluster, d, v, dt);
+    } else {
+      for (int i = 0; i < cluster.nv; ++i) {
+        d.loops.step[i] = dt * v[cluster.firstV + i];
+      }
+      retractCluster(m.tables, cluster, d.positions.data() + cluster.firstPosition,
+                     d.loops.step.data(), d.loops.q.data());
+    }
+    contractPositions(m.tables, cluster, d.loops.q.data(), d.q.data());
+  }
+  result = Eigen::Map<const Eigen::VectorXd>(d.q.data(), m.tables.nq);
+}
+
+void difference(const Model& model, Data& data, VectorIn from, VectorIn to, VectorOut v) {
+  const ModelImpl& m = model.impl();
+  DataImpl& d = data.impl();
+  requireData(m, d);
+  requireConfiguration("from", m, from);
+  requireConfiguration("to", m, to);
+  requireSize("v", v.size(), m.tables.nv, "model.nv");
+  for (const ClusterEntry& cluster : m.tables.clusters) {
+    if (cluster.kind == ClusterKind::Explicit) {
+      v.segment(cluster.firstV, cluster.nv) =
+          to.segment(cluster.firstQ, cluster.nq) - from.segment(cluster.firstQ, cluster.nq);
+      continue;
+    }
+    for (int b = 0; b < cluster.bodies; ++b) {
+      const BodyEntry<double>& body = m.tables.bodies[cluster.firstBody + b];
+      const int position = cluster.firstQ + body.firstPosition - cluster.firstPosition;
+      jointDifference(body.type, from.data() + position, to.data() + position,
+                      d.loops.step.data() + body.firstVelocity - cluster.firstVelocity);
+    }
+    const std::span<const int> independent = independentOf(m.tables, cluster);
+    for (int j = 0; j < cluster.nv; ++j) {
+      v[cluster.firstV + j] = d.loops.step[independent[j]];
+    }
+  }
+}
+
+void spanningPositions(const Model& model, Data& data, VectorIn q, VectorOut positions) {
+  const ModelImpl& m = model.impl();
+  requireData(m, data.impl());
+  requireConfiguration("q", m, q);
+  requireSize("positions", positions.size(), m.tables.positions, "model.nqSpanning");
+  expandPositions(m, q.data(), data.impl().positions.data());
+  positions = Eigen::Map<const Eigen::VectorXd>(data.impl().positions.data(), m.tables.positions);
+}
+
+void spanning(const Model& model, Data& data, VectorIn q, VectorIn v, VectorOut positions,
+              VectorOut velocities) {
+  const ModelImpl& m = model.impl();
+  DataImpl& d = data.impl();
+  requireVector("v", v, m.tables.nv, "model.nv");
+  requireSize("velocities", velocities.size(), m.tables.velocities, "model.nvSpanning");
+  spanningPositions(model, data, q, positions);
+  for (const ClusterEntry& cluster : m.tables.clusters) {
+    jacobianOf(m, cluster, placed(m, cluster, d), d);
+    spanRates(cluster, d, v, d.velocities.data() + cluster.firstVelocity);
+  }
+  velocities = Eigen::Map<const Eigen::VectorXd>(d.velocities.data(), m.tables.velocities);
+}
+
+void constraintJacobian(const Model& model, Data& data, VectorIn q, MatrixOut G) {
+  const ModelImpl& m = model.impl();
+  DataImpl& d = data.impl();
+  requireData(m, d);
+  requireConfiguration("q", m, q);
+  requireSize("G (rows)", G.rows(), m.tables.velocities, "model.nvSpanning");
+  requireSize("G (columns)", G.cols(), m.tables.nv, "model.nv");
+  expandPositions(m, q.data(), d.positions.data());
+  G.setZero();
+  for (const ClusterEntry& cluster : m.tables.clusters) {
+    jacobianOf(m, cluster, placed(m, cluster, d), d);
+    for (int i = 0; i < cluster.velocities; ++i) {
+      for (int j = 0; j < cluster.nv; ++j) {
+        G(cluster.firstVelocity + i, cluster.firstV + j) = d.G[i * cluster.nv + j];
+      }
+    }
+  }
+}
+
+void constraintBias(const Model& model, Data& data, VectorIn q, VectorIn v, VectorOut g) {
+  const ModelImpl& m = model.impl();
+  DataImpl& d = data.impl();
+  requireData(m, d);
+  requireConfiguration("q", m, q);
+  requireVector("v", v, m.tables.nv, "model.nv");
+  requireSize("g", g.size(), m.tables.velocities, "model.nvSpanning");
+  expandPositions(m, q.data(), d.positions.data());
+  for (const ClusterEntry& cluster : m.tables.clusters) {
+    ClusterState<double> state = placed(m, cluster, d);
+    jacobianOf(m, cluster, state, d);
+    spanRates(cluster, d, v, d.loops.rates.data());
+    moveCluster(m.tables, cluster, state);
+    clusterBias(m.tables, m.mechanism.functions, cluster, state, d.loops,
+                d.velocities.data() + cluster.firstVelocity);
+  }
+  g = Eigen::Map<const Eigen::VectorXd>(d.velocities.data(), m.tables.velocities);
+}
+
+void loopResidual(const Model& model, Data& data, VectorIn q, VectorOut residual) {
+  const ModelImpl& m = model.impl();
+  DataImpl& d = data.impl();
+  requireData(m, d);
+  requireConfiguration("q", m, q);
+  requireSize("residual", residual.size(), m.tables.rows, "model.nLoopRows");
+  expandPositions(m, q.data(), d.positions.data());
+  for (const ClusterEntry& cluster : m.tables.clusters) {
+    const ClusterState<double> state = placed(m, cluster, d);
+    loopValues(m.tables, m.mechanism.functions, cluster, state, d.loops.forFunctions(),
+               residual.data() + cluster.firstRow);
+  }
+}
+
+}  // namespace kempe

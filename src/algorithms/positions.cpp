@@ -1,0 +1,146 @@
+#include "algorithms/positions.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "algorithms/arguments.hpp"
+#include "kempe/errors.hpp"
+#include "loops/cluster_velocity.hpp"
+#include "mechanism/text.hpp"
+
+namespace kempe::detail {
+namespace {
+
+/// "joint1 = 0.5, joint2 = 1.2": the independent positions of a cluster, a few of them.
+std::string independentPositions(const ModelImpl& model, const ClusterEntry& cluster,
+                                 const double* clusterPositions) {
+  const int* independent = model.tables.independent.data() + cluster.firstIndependent;
+  std::string text;
+  int listed = 0;
+  for (int b = 0; b < cluster.bodies && listed < 6; ++b) {
+    const BodyEntry<double>& body = model.tables.bodies[cluster.firstBody + b];
+    const int velocity = body.firstVelocity - cluster.firstVelocity;
+    const int position = body.firstPosition - cluster.firstPosition;
+    for (int i = 0; hasScalarCoordinates(body.type) && i < velocitySize(body.type); ++i) {
+      if (std::find(independent, independent + cluster.nv, velocity + i) !=
+          independent + cluster.nv) {
+        text += (listed++ > 0 ? ", " : " at ") +
+                model.velocityNames[cluster.firstVelocity + velocity + i] + " = " +
+                shortNumber(clusterPositions[position + i]);
+      }
+    }
+  }
+  return text;
+}
+
+/// The loop that a row of the cluster belongs to.
+const std::string& loopOfRow(const ModelImpl& model, const ClusterEntry& cluster, int row) {
+  return model.rowNames[cluster.firstRow + row];
+}
+
+}  // namespace
+
+void expandPositions(const ModelImpl& model, const double* q, double* positions) {
+  const ModelTables<double>& tables = model.tables;
+  for (const ClusterEntry& cluster : tables.clusters) {
+    const double* y = q + cluster.firstQ;
+    double* out = positions + cluster.firstPosition;
+    if (cluster.kind == ClusterKind::Explicit) {
+      const double* G = tables.G.data() + cluster.firstG;
+      const double* offset = tables.offset.data() + cluster.firstOffset;
+      for (int i = 0; i < cluster.positions; ++i) {
+        out[i] = offset[i];
+        for (int j = 0; j < cluster.nv; ++j) {
+          out[i] += G[i * cluster.nv + j] * y[j];
+        }
+      }
+      continue;
+    }
+    std::copy_n(y, cluster.positions, out);
+    if (cluster.positions == cluster.velocities) {
+      continue;
+    }
+    for (int b = 0; b < cluster.bodies; ++b) {
+      const BodyEntry<double>& body = tables.bodies[cluster.firstBody + b];
+      if (!hasScalarCoordinates(body.type)) {
+        double* last = positions + body.firstPosition + positionSize(body.type);
+        const double length =
+            std::hypot(std::hypot(last[-4], last[-3]), std::hypot(last[-2], last[-1]));
+        for (int i = 1; i <= 4; ++i) {
+          last[-i] /= length;
+        }
+      }
+    }
+  }
+}
+
+void contractPositions(const ModelTables<double>& tables, const ClusterEntry& cluster,
+                       const double* clusterPositions, double* q) {
+  if (cluster.kind != ClusterKind::Explicit) {
+    std::copy_n(clusterPositions, cluster.positions, q + cluster.firstQ);
+    return;
+  }
+  const int* independent = tables.independent.data() + cluster.firstIndependent;
+  for (int i = 0; i < cluster.nv; ++i) {
+    q[cluster.firstQ + i] = clusterPositions[independent[i]];
+  }
+}
+
+void requireConfiguration(const char* name, const ModelImpl& model, VectorIn q) {
+  requireVector(name, q, model.tables.nq, "model.nq");
+  for (const ClusterEntry& cluster : model.tables.clusters) {
+    for (int b = 0; cluster.positions != cluster.velocities && b < cluster.bodies; ++b) {
+      const BodyEntry<double>& body = model.tables.bodies[cluster.firstBody + b];
+      if (hasScalarCoordinates(body.type)) {
+        continue;
+      }
+      const int first =
+          cluster.firstQ + body.firstPosition - cluster.firstPosition + positionSize(body.type) - 4;
+      if (!(q.segment<4>(first).norm() > 1e-6)) {
+        throw std::invalid_argument(std::string(name) + ": the quaternion of joint " +
+                                    quoted(model.jointNames[cluster.firstBody + b]) + " (entries " +
+                                    std::to_string(first) + " to " + std::to_string(first + 3) +
+                                    ") is zero");
+      }
+    }
+  }
+}
+
+void throwAssemblyError(const ModelImpl& model, const ClusterEntry& cluster,
+                        const double* clusterPositions, double gap, int row) {
+  const std::string& loop = loopOfRow(model, cluster, row);
+  throw AssemblyError("loop " + quoted(loop) + " cannot be closed: it stays open by " +
+                          shortNumber(gap) +
+                          independentPositions(model, cluster, clusterPositions) +
+                          ". Choose independent positions that the loop can reach, or start from "
+                          "dependent positions nearer to closing it.",
+                      loop, gap);
+}
+
+void throwSingularityError(const ModelImpl& model, const ClusterEntry& cluster,
+                           const double* clusterPositions) {
+  LoopScratch<double> scratch(model.tables);
+  ClusterState<double> state = scratch.state(clusterPositions);
+  placeCluster(model.tables, cluster, state);
+  const int n = cluster.velocities, d = cluster.kept;
+  loopJacobian(model.tables, model.mechanism.functions, cluster, state, scratch.forFunctions(),
+               model.tables.rowSlots.data() + cluster.firstRow, d, scratch.K.data());
+  Eigen::MatrixXd dependentK(d, d);
+  for (int r = 0; r < d; ++r) {
+    for (int j = 0; j < d; ++j) {
+      dependentK(r, j) = scratch.K[r * n + model.tables.dependent[cluster.firstDependent + j]];
+    }
+  }
+  const Eigen::VectorXd values = Eigen::JacobiSVD<Eigen::MatrixXd>(dependentK).singularValues();
+  const double condition = values[0] / values[d - 1];
+  const std::string& loop = loopOfRow(model, cluster, 0);
+  throw SingularityError("loop " + quoted(loop) + " is at a singular position (dead point)" +
+                             independentPositions(model, cluster, clusterPositions) +
+                             ": its dependent velocities are not determined, condition number " +
+                             shortNumber(condition) +
+                             ". Move away from it or mark other coordinates independent.",
+                         loop, condition);
+}
+
+}  // namespace kempe::detail

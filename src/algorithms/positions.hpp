@@ -1,0 +1,21 @@
+#pragma once
+
+#include "model/model_impl.hpp"
+
+/// Between the configuration q and the spanning positions of all tree joints.
+namespace kempe::detail {
+
+/// Spanning positions of a configuration, quaternions normalised.
+void expandPositions(const ModelImpl& model, const double* q, double* positions);
+
+/// The part of q that one cluster has, from the cluster's spanning positions.
+void contractPositions(const ModelTables<double>& tables, const ClusterEntry& cluster,
+                       const double* clusterPositions, double* q);
+
+/// Texts for a cluster that cannot be closed, or is singular, at the given positions.
+[[noreturn]] void throwAssemblyError(const ModelImpl& model, const ClusterEntry& cluster,
+                                     const double* clusterPositions, double gap, int row);
+[[noreturn]] void throwSingularityError(const ModelImpl& model, const ClusterEntry& cluster,
+                                        const double* clusterPositions);
+
+}  // namespace kempe::detail

@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "io/messages.hpp"
+#include "kempe/errors.hpp"
+#include "kempe/io.hpp"
+
+namespace kempe {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t maxBytes = std::uintmax_t{64} << 20;
+
+std::string extensionOf(const fs::path& path) {
+  std::string extension = path.extension().string();
+  std::ranges::transform(extension, extension.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+[[noreturn]] void fail(const fs::path& path, const std::string& reason) {
+  throw ModelError(path.string() + ": " + reason);
+}
+
+std::string readFile(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) {
+    fail(path, "cannot be read: " + (error ? error.message() : std::string("no such file")) +
+                   ". Check the path.");
+  }
+  if (fs::is_directory(status)) {
+    fail(path, "is a folder. Name the .urdf or .yaml file in it.");
+  }
+  if (!fs::is_regular_file(status)) {
+    fail(path, "is not a regular file. Name a .urdf or .yaml file.");
+  }
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (!error && size > maxBytes) {
+    fail(path, "has " + std::to_string(size) + " bytes; at most " + std::to_string(maxBytes) +
+                   " are read. Check that it is a robot.");
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open() || file.bad()) {
+    fail(path, "cannot be read. Check that you may read it.");
+  }
+  return text;
+}
+
+/// The URDF that a file of closures belongs to.
+fs::path urdfBeside(const fs::path& yaml) {
+  std::error_code error;
+  fs::path sameStem = yaml;
+  sameStem.replace_extension(".urdf");
+  if (fs::exists(sameStem, error)) {
+    return sameStem;
+  }
+  const fs::path folder = yaml.has_parent_path() ? yaml.parent_path() : fs::path(".");
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (extensionOf(entry.path()) == ".urdf") {
+      found.push_back(entry.path());
+    }
+  }
+  if (found.size() != 1) {
+    fail(yaml, "closures belong to a URDF, and there are " + std::to_string(found.size()) +
+                   " beside it. Put it next to the URDF under the same name, " +
+                   sameStem.filename().string() + ".");
+  }
+  return found.front();
+}
+
+/// True where the base of the robot is free already.
+bool hasFreeBase(const Mechanism& mechanism) {
+  return std::ranges::any_of(mechanism.joints, [&](const Joint& joint) {
+    return joint.type == JointType::Free && mechanism.jointAbove(joint.parent) == nullptr;
+  });
+}
+
+}  // namespace
+
+Mechanism readMechanism(const fs::path& path) {
+  const std::string extension = extensionOf(path);
+  if (extension == ".urdf") {
+    return readUrdfText(readFile(path), path.string());
+  }
+  if (extension == ".yaml" || extension == ".yml") {
+    const std::string closures = readFile(path);
+    const fs::path urdf = urdfBeside(path);
+    Mechanism mechanism = readUrdfText(readFile(urdf), urdf.string());
+    addClosuresFromYamlText(mechanism, closures, path.string());
+    return mechanism;
+  }
+  if (extension == ".xacro") {
+    fail(path, "holds macros. Expand them first: xacro " + path.filename().string() + " > " +
+                   path.stem().string() + ".");
+  }
+  if (fs::is_directory(path)) {
+    fail(path, "is a folder. Name the .urdf or .yaml file in it.");
+  }
+  fail(path, "the extension " + io::inQuotes(extension) +
+                 " is not known. Files end in .urdf, or in .yaml for closures beside a .urdf.");
+}
+
+Model load(const fs::path& path, const LoadOptions& options) {
+  Mechanism mechanism = readMechanism(path);
+  if (options.floatingBase) {
+    if (hasFreeBase(mechanism)) {
+      mechanism.warnings.push_back(mechanism.place() +
+                                   "the base is free already; no floating base was added.");
+    } else {
+      mechanism.addFloatingBase();
+    }
+  }
+  return Model(mechanism, options.model);
+}
+
+}  // namespace kempe

@@ -1,0 +1,102 @@
+#include "io/numbers.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+namespace kempe::io {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n";
+
+bool isDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+/// Whether a decimal number without sign that no double can hold is too small rather than too
+/// large: the place of its first digit other than 0 decides.
+bool isTiny(std::string_view number) {
+  const auto exponentAt = number.find_first_of("eE");
+  const std::string_view mantissa = number.substr(0, exponentAt);
+  const auto point = std::min(mantissa.find('.'), mantissa.size());
+  const auto leading = std::min(mantissa.find_first_of("123456789"), mantissa.size());
+  const auto place = static_cast<long>(point) - static_cast<long>(leading);
+  if (exponentAt == std::string_view::npos) {
+    return place < 0;
+  }
+  const std::string_view exponent = number.substr(exponentAt + 1);
+  const bool negative = exponent.starts_with('-');
+  long size = 0;
+  const std::string_view digits = exponent.substr(exponent.find_first_of("0123456789"));
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
+  if (error != std::errc{}) {
+    return negative;  // an exponent beyond any mantissa that fits in memory
+  }
+  return place + (negative ? -size : size) < 0;
+}
+
+}  // namespace
+
+std::optional<double> parseNumber(std::string_view text) {
+  text = trimmed(text);
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) {
+    text.remove_prefix(1);
+  }
+  // std::from_chars would also take "inf", "nan" and a second sign.
+  if (text.empty() || (!isDigit(text.front()) && text.front() != '.')) {
+    return std::nullopt;
+  }
+  double value = 0.0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error == std::errc::invalid_argument || end != last) {
+    return std::nullopt;
+  }
+  if (error == std::errc::result_out_of_range) {
+    if (!isTiny(text)) {
+      return std::nullopt;
+    }
+    value = 0.0;
+  }
+  return negative ? -value : value;
+}
+
+std::optional<int> parseIndex(std::string_view text) {
+  text = trimmed(text);
+  int value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc{} || end != last || !isDigit(text.front())) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::vector<std::string_view> splitAtBlanks(std::string_view text) {
+  std::vector<std::string_view> pieces;
+  for (auto begin = text.find_first_not_of(blanks); begin != std::string_view::npos;) {
+    const auto end = std::min(text.find_first_of(blanks, begin), text.size());
+    pieces.push_back(text.substr(begin, end - begin));
+    begin = text.find_first_not_of(blanks, end);
+  }
+  return pieces;
+}
+
+std::string formatNumber(double value) {
+  char text[32];
+  const auto [end, error] =
+      std::to_chars(std::begin(text), std::end(text), value == 0.0 ? 0.0 : value);
+  return {std::begin(text), end};
+}
+
+}  // namespace kempe::io

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace kempe::io {
+
+/// Characters below space and "delete", which names and file names must not have.
+bool isControlCharacter(char c);
+bool hasControlCharacters(std::string_view text);
+bool isUtf8(std::string_view text);
+
+/// Line of a byte, counted from 1.
+int lineOf(std::string_view text, std::size_t offset);
+
+/// Throws ModelError unless the text is UTF-8 without control characters, not blank and at most
+/// `maxBytes` long. `expected` says what the file should hold, for the remedy.
+void checkText(std::string_view text, const std::string& source, std::size_t maxBytes,
+               std::string_view expected);
+
+}  // namespace kempe::io

@@ -1,0 +1,317 @@
+#include <tinyxml2.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <string>
+
+#include "io/numbers.hpp"
+#include "io/text.hpp"
+#include "io/xml_document.hpp"
+#include "kempe/errors.hpp"
+#include "kempe/io.hpp"
+
+namespace kempe {
+namespace io {
+namespace {
+
+/// Roll, pitch, yaw of R = Rz(yaw) Ry(pitch) Rx(roll). Yaw is taken first and turned back before
+/// the other two are read off, so that they make up for whatever it is where yaw and roll are not
+/// apart (pitch = ±90°).
+Vector3 rollPitchYaw(const Rotation& R) {
+  const double yaw = std::atan2(R.r1.x, R.r0.x);
+  const Rotation turnedBack = rotationZ(-yaw) * R;  // Ry(pitch) Rx(roll)
+  return {std::atan2(-turnedBack.r1.z, turnedBack.r1.y),
+          std::atan2(-turnedBack.r2.x, turnedBack.r0.x), yaw};
+}
+
+/// Writes elements in order; what a file cannot hold is an error that names the element.
+class Writer {
+ public:
+  std::string write(const Mechanism& mechanism) {
+    if (!mechanism.functions.empty()) {
+      throw ModelError(mechanism.place(mechanism.functions.front().line) + "function " +
+                       inQuotes(mechanism.functions.front().name) +
+                       ": a file cannot hold a constraint function. Write it as rods, loops or "
+                       "couplings, or add it in code after reading.");
+    }
+    printer_.PushHeader(false, true);
+    open("robot", mechanism.name);
+    if (!(mechanism.gravity == Mechanism().gravity)) {
+      vector("gravity", "xyz", mechanism.gravity);
+    }
+    std::ranges::for_each(mechanism.bodies, [&](const Body& b) { body(b); });
+    std::ranges::for_each(mechanism.joints, [&](const Joint& j) { joint(j); });
+    std::ranges::for_each(mechanism.couplings, [&](const Coupling& c) { coupling(c); });
+    std::ranges::for_each(mechanism.loops, [&](const LoopJoint& l) { loop(l); });
+    std::ranges::for_each(mechanism.rods, [&](const Rod& r) { rod(r); });
+    close();
+    return printer_.CStr();
+  }
+
+ private:
+  void open(const char* tag) { printer_.OpenElement(tag); }
+  void open(const char* tag, const std::string& name) {
+    subject_ = std::string(tag) + " " + inQuotes(name);
+    open(tag);
+    text("name", name);
+  }
+  void close() { printer_.CloseElement(); }
+
+  [[noreturn]] void fail(const std::string& reason) const {
+    throw ModelError(subject_ + ": " + reason);
+  }
+
+  void text(const char* attribute, const std::string& value) {
+    if (hasControlCharacters(value) || !isUtf8(value)) {
+      fail(std::string(attribute) + " " + inQuotes(value) +
+           " has characters that XML cannot hold. Rename it.");
+    }
+    printer_.PushAttribute(attribute, value.c_str());
+  }
+  void number(const char* attribute, double value) {
+    printer_.PushAttribute(attribute, format(value).c_str());
+  }
+  void bound(const char* attribute, double value) {
+    const double written = std::isfinite(value) ? value : std::copysign(noLimit, value);
+    printer_.PushAttribute(attribute, formatNumber(written).c_str());
+  }
+  void xyz(const char* attribute, const Vector3& v) {
+    const std::string value = format(v.x) + " " + format(v.y) + " " + format(v.z);
+    printer_.PushAttribute(attribute, value.c_str());
+  }
+  void vector(const char* tag, const char* attribute, const Vector3& v) {
+    open(tag);
+    xyz(attribute, v);
+    close();
+  }
+  void value(const char* tag, double x) {
+    open(tag);
+    number("value", x);
+    close();
+  }
+
+  [[nodiscard]] std::string format(double value) const {
+    if (!(std::abs(value) <= largestNumber)) {
+      fail("a number is not finite or larger than " + formatNumber(largestNumber) +
+           ". Correct it before writing.");
+    }
+    return formatNumber(value);
+  }
+
+  void origin(const Pose& pose) {
+    if (pose.R == Rotation::identity() && pose.p == Vector3{}) {
+      return;
+    }
+    open("origin");
+    xyz("xyz", pose.p);
+    if (!(pose.R == Rotation::identity())) {
+      xyz("rpy", rollPitchYaw(pose.R));
+    }
+    close();
+  }
+
+  void body(const Body& body) {
+    open("link", body.name);
+    const SymMat3<double>& I = body.inertia;
+    if (body.mass != 0.0 || !(I == SymMat3<double>{}) || !(body.centerOfMass == Vector3{})) {
+      open("inertial");
+      origin({Rotation::identity(), body.centerOfMass});
+      value("mass", body.mass);
+      open("inertia");
+      number("ixx", I.xx);
+      number("ixy", I.xy);
+      number("ixz", I.xz);
+      number("iyy", I.yy);
+      number("iyz", I.yz);
+      number("izz", I.zz);
+      close();
+      close();
+    }
+    std::ranges::for_each(body.visuals, [&](const Shape& s) { shape("visual", s); });
+    std::ranges::for_each(body.collisions, [&](const Shape& s) { shape("collision", s); });
+    close();
+  }
+
+  void shape(const char* tag, const Shape& shape) {
+    open(tag);
+    if (!shape.name.empty()) {
+      text("name", shape.name);
+    }
+    origin(shape.origin);
+    open("geometry");
+    geometry(shape);
+    close();
+    if (!shape.material.empty() || shape.color || !shape.texture.empty()) {
+      open("material");
+      text("name", shape.material);
+      if (shape.color) {
+        const auto& [red, green, blue, alpha] = *shape.color;
+        const std::string rgba =
+            format(red) + " " + format(green) + " " + format(blue) + " " + format(alpha);
+        open("color");
+        printer_.PushAttribute("rgba", rgba.c_str());
+        close();
+      }
+      if (!shape.texture.empty()) {
+        open("texture");
+        text("filename", shape.texture);
+        close();
+      }
+      close();
+    }
+    close();
+  }
+
+  void geometry(const Shape& shape) {
+    switch (shape.kind) {
+      case Shape::Kind::Box:
+        vector("box", "size", shape.size);
+        return;
+      case Shape::Kind::Sphere:
+        open("sphere");
+        number("radius", shape.radius);
+        break;
+      case Shape::Kind::Cylinder:
+      case Shape::Kind::Capsule:
+        open(shape.kind == Shape::Kind::Cylinder ? "cylinder" : "capsule");
+        number("radius", shape.radius);
+        number("length", shape.length);
+        break;
+      case Shape::Kind::Mesh:
+        open("mesh");
+        text("filename", shape.mesh);
+        xyz("scale", shape.size);
+        break;
+    }
+    close();
+  }
+
+  void link(const char* tag, const std::string& name) {
+    open(tag);
+    text("link", name);
+    close();
+  }
+
+  void joint(const Joint& joint) {
+    open("joint", joint.name);
+    text("type", joint.type == JointType::Free ? "floating" : std::string(toString(joint.type)));
+    if (joint.independence) {
+      text("independent", *joint.independence ? "true" : "false");
+    }
+    link("parent", joint.parent);
+    link("child", joint.child);
+    origin(joint.origin);
+    if (joint.type != JointType::Fixed && joint.type != JointType::Spherical &&
+        joint.type != JointType::Free) {
+      vector("axis", "xyz", joint.axis);
+    }
+    if (joint.type == JointType::Universal) {
+      vector("axis2", "xyz", joint.axis2);
+    }
+    if (joint.type == JointType::Helical) {
+      value("pitch", joint.pitch);
+    }
+    limits(joint);
+    if (joint.damping != 0.0 || joint.friction != 0.0 || joint.armature != 0.0) {
+      open("dynamics");
+      number("damping", joint.damping);
+      number("friction", joint.friction);
+      if (joint.armature != 0.0) {
+        number("armature", joint.armature);
+      }
+      close();
+    }
+    close();
+  }
+
+  void limits(const Joint& joint) {
+    const bool bounded = velocitySize(joint.type) == 1 && joint.type != JointType::Continuous;
+    const bool driven = std::isfinite(joint.limits.effort) || std::isfinite(joint.limits.velocity);
+    if (!bounded && !driven) {
+      return;
+    }
+    open("limit");
+    if (bounded) {
+      bound("lower", joint.limits.lower);
+      bound("upper", joint.limits.upper);
+    }
+    bound("effort", joint.limits.effort);
+    bound("velocity", joint.limits.velocity);
+    close();
+  }
+
+  void coupling(const Coupling& coupling) {
+    open("coupling", coupling.name);
+    for (const Coupling::Term& term : coupling.terms) {
+      open("joint");
+      text("name", term.coordinate.joint);
+      number("coefficient", term.coefficient);
+      if (term.coordinate.component != 0) {
+        printer_.PushAttribute("component", term.coordinate.component);
+      }
+      close();
+    }
+    if (coupling.offset != 0.0) {
+      value("offset", coupling.offset);
+    }
+    close();
+  }
+
+  void loop(const LoopJoint& loop) {
+    open("loop", loop.name);
+    text("type", std::string(toString(loop.type)));
+    const auto end = [&](const char* tag, const LoopJoint::End& e) {
+      open(tag);
+      text("link", e.body);
+      origin(e.frame);
+      close();
+    };
+    end("predecessor", loop.predecessor);
+    end("successor", loop.successor);
+    if (loop.type != LoopType::Fixed && loop.type != LoopType::Spherical) {
+      vector("axis", "xyz", loop.axis);
+    }
+    if (loop.type == LoopType::Universal) {
+      vector("axis2", "xyz", loop.axis2);
+    }
+    close();
+  }
+
+  void rod(const Rod& rod) {
+    open("rod", rod.name);
+    const auto end = [&](const char* tag, const Rod::End& e) {
+      open(tag);
+      text("link", e.body);
+      xyz("xyz", e.point);
+      close();
+    };
+    end("predecessor", rod.predecessor);
+    end("successor", rod.successor);
+    value("length", rod.length);
+    close();
+  }
+
+  tinyxml2::XMLPrinter printer_;
+  std::string subject_;
+};
+
+}  // namespace
+}  // namespace io
+
+std::string writeUrdfText(const Mechanism& mechanism) {
+  return io::Writer().write(mechanism);
+}
+
+void writeUrdf(const Mechanism& mechanism, const std::filesystem::path& path) {
+  const std::string text = writeUrdfText(mechanism);
+  std::ofstream file(path, std::ios::binary);
+  file << text << std::flush;
+  if (!file) {
+    throw ModelError(path.string() +
+                     ": cannot be written. Check that the folder exists and may be written to.");
+  }
+}
+
+}  // namespace kempe

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <tinyxml2.h>
+
+#include <array>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/messages.hpp"
+#include "kempe/mechanism.hpp"
+
+namespace kempe::io {
+
+/// Numbers larger than this are taken for mistakes, except in limits.
+constexpr double largestNumber = 1e12;
+/// A limit of this size or more is none.
+constexpr double noLimit = 1e30;
+
+/// What may stand in an element. A tag or attribute outside of it is reported.
+struct Contents {
+  std::initializer_list<std::string_view> attributes{};
+  std::initializer_list<std::string_view> once{};  ///< children that may occur once
+  std::initializer_list<std::string_view> many{};  ///< children that may repeat
+};
+
+/// An element of a document, with access that reports what is wrong with file and line. Valid as
+/// long as its document.
+class Element {
+ public:
+  Element(const tinyxml2::XMLElement& element, const std::string& source, Warnings& warnings)
+      : element_(&element), source_(&source), warnings_(&warnings) {}
+
+  [[nodiscard]] std::string_view tag() const { return element_->Name(); }
+  [[nodiscard]] int line() const { return element_->GetLineNum(); }
+
+  /// Reports every attribute and child that `contents` does not list: attributes and known tags
+  /// without meaning for Kempe as warnings, everything else as an error.
+  void expect(const Contents& contents) const;
+
+  [[nodiscard]] std::optional<Element> child(std::string_view tag) const;
+  [[nodiscard]] Element requiredChild(std::string_view tag, std::string_view remedy) const;
+  [[nodiscard]] std::vector<Element> children(std::string_view tag) const;
+
+  [[nodiscard]] bool has(const char* attribute) const;
+  [[nodiscard]] std::optional<std::string> text(const char* attribute) const;
+  [[nodiscard]] std::string requiredText(const char* attribute) const;
+  /// A name: neither missing nor empty.
+  [[nodiscard]] std::string requiredName(const char* attribute = "name") const;
+  [[nodiscard]] std::optional<bool> boolean(const char* attribute) const;
+  [[nodiscard]] std::optional<double> number(const char* attribute,
+                                             double largest = largestNumber) const;
+  [[nodiscard]] double requiredNumber(const char* attribute) const;
+  [[nodiscard]] std::optional<int> index(const char* attribute) const;
+  [[nodiscard]] std::optional<Vector3> vector(const char* attribute) const;
+  [[nodiscard]] Vector3 requiredVector(const char* attribute) const;
+  [[nodiscard]] std::optional<std::array<double, 4>> four(const char* attribute) const;
+
+  /// `joint "knee"`, or `<axis> of joint "knee"` for an element without a name.
+  [[nodiscard]] std::string describe() const;
+  [[noreturn]] void fail(const std::string& reason) const;
+  void warn(const std::string& text) const { warnings_->add(line(), text); }
+
+ private:
+  void expectAttributes(const Contents& contents) const;
+  void expectChild(const tinyxml2::XMLElement& child, const Contents& contents) const;
+  [[nodiscard]] std::optional<std::vector<double>> numbers(const char* attribute, std::size_t count,
+                                                           double largest) const;
+
+  const tinyxml2::XMLElement* element_;
+  const std::string* source_;
+  Warnings* warnings_;
+};
+
+/// XML text, parsed and checked for what a hostile or broken file may hold.
+class XmlDocument {
+ public:
+  XmlDocument(std::string_view text, std::string source);
+
+  /// The only element at the top, of the given tag.
+  [[nodiscard]] Element root(std::string_view tag);
+  [[nodiscard]] const Warnings& warnings() const { return warnings_; }
+
+ private:
+  std::string source_;
+  Warnings warnings_;
+  tinyxml2::XMLDocument document_;
+};
+
+}  // namespace kempe::io

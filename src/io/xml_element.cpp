@@ -1,0 +1,281 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "io/numbers.hpp"
+#include "io/text.hpp"
+#include "io/xml_document.hpp"
+#include "kempe/errors.hpp"
+
+namespace kempe::io {
+namespace {
+
+/// Tags that other programs put into robot files and that change nothing Kempe computes.
+constexpr std::array<std::string_view, 19> tagsOfOthers{"calibration",
+                                                        "collision_checking",
+                                                        "contact",
+                                                        "contact_coefficients",
+                                                        "disable_collisions",
+                                                        "gazebo",
+                                                        "hardwareInterface",
+                                                        "joint_properties",
+                                                        "joint_state_publisher",
+                                                        "mujoco",
+                                                        "plugin",
+                                                        "ros2_control",
+                                                        "ros_control",
+                                                        "safety_controller",
+                                                        "self_collision_checking",
+                                                        "sensor",
+                                                        "transmission",
+                                                        "verbose",
+                                                        "webots"};
+
+bool contains(std::initializer_list<std::string_view> list, std::string_view word) {
+  return std::ranges::find(list, word) != list.end();
+}
+
+std::string tagged(std::string_view tag) {
+  return "<" + std::string(tag.substr(0, 80)) + ">";
+}
+
+std::string wordOf(std::size_t count) {
+  constexpr std::array<std::string_view, 5> words{"no number", "one number", "two numbers",
+                                                  "three numbers", "four numbers"};
+  return std::string(words.at(count));
+}
+
+}  // namespace
+
+void Element::expect(const Contents& contents) const {
+  expectAttributes(contents);
+  for (const auto* node = element_->FirstChild(); node != nullptr; node = node->NextSibling()) {
+    if (const auto* element = node->ToElement(); element != nullptr) {
+      expectChild(*element, contents);
+    } else if (node->ToComment() == nullptr) {
+      throw ModelError(placeOf(*source_, node->GetLineNum()) + describe() + ": text " +
+                       inQuotes(node->Value()) +
+                       " stands between the tags. Remove it, or put it into a comment.");
+    }
+  }
+}
+
+void Element::expectAttributes(const Contents& contents) const {
+  for (const auto* a = element_->FirstAttribute(); a != nullptr; a = a->Next()) {
+    const std::string_view name = a->Name();
+    const bool isNamespace = name == "xmlns" || name.starts_with("xmlns:");
+    if (!isNamespace && !contains(contents.attributes, name)) {
+      warnings_->add(a->GetLineNum(), "the attribute " + inQuotes(name) + " of " + tagged(tag()) +
+                                          " is not known and not used." +
+                                          suggestion(name, contents.attributes));
+    }
+  }
+}
+
+void Element::expectChild(const tinyxml2::XMLElement& child, const Contents& contents) const {
+  const std::string_view name = child.Name();
+  const Element found(child, *source_, *warnings_);
+  if (contains(contents.many, name)) {
+    return;
+  }
+  if (contains(contents.once, name)) {
+    const auto* first = element_->FirstChildElement(child.Name());
+    if (first != &child) {
+      throw ModelError(placeOf(*source_, child.GetLineNum()) + describe() + ": a second " +
+                       tagged(name) + " (the first is in line " +
+                       std::to_string(first->GetLineNum()) + "). Remove one of the two.");
+    }
+    return;
+  }
+  if (std::ranges::find(tagsOfOthers, name) != tagsOfOthers.end()) {
+    found.warn(tagged(name) + " has no meaning for the dynamics and is not used.");
+    return;
+  }
+  const bool isMacro = name.starts_with("xacro:");
+  std::vector<std::string_view> known(contents.once);
+  known.insert(known.end(), contents.many.begin(), contents.many.end());
+  std::string remedy = suggestion(name, known);
+  if (isMacro) {
+    remedy = " Expand the macros with xacro first.";
+  } else if (remedy.empty()) {
+    remedy = " Remove it, or see docs/formats.md for what is read.";
+  }
+  throw ModelError(placeOf(*source_, child.GetLineNum()) + describe() + ": the tag " +
+                   tagged(name) + " is not known here." + remedy);
+}
+
+std::optional<Element> Element::child(std::string_view tag) const {
+  for (const auto* c = element_->FirstChildElement(); c != nullptr; c = c->NextSiblingElement()) {
+    if (c->Name() == tag) {
+      return Element(*c, *source_, *warnings_);
+    }
+  }
+  return std::nullopt;
+}
+
+Element Element::requiredChild(std::string_view tag, std::string_view remedy) const {
+  const std::optional<Element> found = child(tag);
+  if (!found) {
+    fail("has no " + tagged(tag) + ". " + std::string(remedy));
+  }
+  return *found;
+}
+
+std::vector<Element> Element::children(std::string_view tag) const {
+  std::vector<Element> result;
+  for (const auto* c = element_->FirstChildElement(); c != nullptr; c = c->NextSiblingElement()) {
+    if (c->Name() == tag) {
+      result.emplace_back(*c, *source_, *warnings_);
+    }
+  }
+  return result;
+}
+
+bool Element::has(const char* attribute) const {
+  return element_->Attribute(attribute) != nullptr;
+}
+
+std::optional<std::string> Element::text(const char* attribute) const {
+  const char* const value = element_->Attribute(attribute);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  if (hasControlCharacters(value)) {
+    fail(std::string(attribute) + "=" + inQuotes(value) +
+         " holds a line end, tab or other control character. Remove it.");
+  }
+  return value;
+}
+
+std::string Element::requiredText(const char* attribute) const {
+  std::optional<std::string> value = text(attribute);
+  if (!value) {
+    fail("the attribute " + inQuotes(attribute) + " is missing. Add " + attribute + "=\"...\".");
+  }
+  return *std::move(value);
+}
+
+std::string Element::requiredName(const char* attribute) const {
+  std::string name = requiredText(attribute);
+  if (name.empty()) {
+    fail("the attribute " + inQuotes(attribute) + " is empty. Give a name.");
+  }
+  return name;
+}
+
+std::optional<bool> Element::boolean(const char* attribute) const {
+  const std::optional<std::string> value = text(attribute);
+  if (!value) {
+    return std::nullopt;
+  }
+  if (*value != "true" && *value != "false") {
+    fail(std::string(attribute) + "=" + inQuotes(*value) +
+         " is neither true nor false. Write one of the two.");
+  }
+  return *value == "true";
+}
+
+std::optional<std::vector<double>> Element::numbers(const char* attribute, std::size_t count,
+                                                    double largest) const {
+  const char* const value = element_->Attribute(attribute);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  const std::string shown = std::string(attribute) + "=" + inQuotes(value);
+  const std::vector<std::string_view> pieces = splitAtBlanks(value);
+  std::vector<double> result;
+  for (const std::string_view piece : pieces) {
+    const std::optional<double> number = parseNumber(piece);
+    if (!number) {
+      const bool isMacro = piece.find("${") != std::string_view::npos;
+      fail(shown + ": " + inQuotes(piece) + " is not a finite number. " +
+           (isMacro ? "Expand the macros with xacro first."
+                    : "Write " + wordOf(count) + " such as 0.5 or 2e-3."));
+    }
+    if (std::abs(*number) > largest) {
+      fail(shown + ": " + inQuotes(piece) + " is larger than " + formatNumber(largest) +
+           ", which nothing in a robot is. Check the unit (metres, kilograms, radians).");
+    }
+    result.push_back(*number);
+    if (result.size() > count) {
+      break;
+    }
+  }
+  if (result.size() != count) {
+    fail(shown + " holds " + std::to_string(pieces.size()) + " numbers. Write " + wordOf(count) +
+         (count > 1 ? ", with blanks between them." : "."));
+  }
+  return result;
+}
+
+std::optional<double> Element::number(const char* attribute, double largest) const {
+  const auto values = numbers(attribute, 1, largest);
+  return values ? std::optional(values->front()) : std::nullopt;
+}
+
+double Element::requiredNumber(const char* attribute) const {
+  const std::optional<double> value = number(attribute);
+  if (!value) {
+    fail("the attribute " + inQuotes(attribute) + " is missing. Add " + attribute +
+         "=\"a number\".");
+  }
+  return *value;
+}
+
+std::optional<int> Element::index(const char* attribute) const {
+  const char* const value = element_->Attribute(attribute);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  const std::optional<int> index = parseIndex(value);
+  if (!index) {
+    fail(std::string(attribute) + "=" + inQuotes(value) + " is not a whole number 0, 1, 2, ...");
+  }
+  return index;
+}
+
+std::optional<Vector3> Element::vector(const char* attribute) const {
+  const auto values = numbers(attribute, 3, largestNumber);
+  if (!values) {
+    return std::nullopt;
+  }
+  return Vector3{(*values)[0], (*values)[1], (*values)[2]};
+}
+
+Vector3 Element::requiredVector(const char* attribute) const {
+  const std::optional<Vector3> value = vector(attribute);
+  if (!value) {
+    fail("the attribute " + inQuotes(attribute) + " is missing. Add " + attribute +
+         "=\"three numbers\".");
+  }
+  return *value;
+}
+
+std::optional<std::array<double, 4>> Element::four(const char* attribute) const {
+  const auto values = numbers(attribute, 4, largestNumber);
+  if (!values) {
+    return std::nullopt;
+  }
+  return std::array<double, 4>{(*values)[0], (*values)[1], (*values)[2], (*values)[3]};
+}
+
+std::string Element::describe() const {
+  std::string path;
+  for (const auto* e = element_; e != nullptr;) {
+    const char* const name = e->Attribute("name");
+    if (name != nullptr) {
+      return path + e->Name() + " " + inQuotes(name);
+    }
+    path += tagged(e->Name());
+    const auto* const parent = e->Parent();
+    e = parent == nullptr ? nullptr : parent->ToElement();
+    path += e == nullptr ? "" : " of ";
+  }
+  return path;
+}
+
+void Element::fail(const std::string& reason) const {
+  throw ModelError(placeOf(*source_, line()) + describe() + ": " + reason);
+}
+
+}  // namespace kempe::io

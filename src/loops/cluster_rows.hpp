@@ -1,0 +1,270 @@
+#pragma once
+
+#include <deque>
+#include <span>
+
+#include "loops/rows.hpp"
+#include "model/tables.hpp"
+#include "spatial/joint_motion.hpp"
+
+/// Kinematics within one cluster, and φ, K, k of its loops.
+///
+/// Everything is written in one frame: that in which the output body's placement is given. With the
+/// identity there, the cluster is seen from its output body; with world axes, as the recursions see
+/// it. Arrays are indexed within the cluster.
+namespace kempe::detail {
+
+/// A cluster in motion; `v` and `a` are null where only positions matter.
+template <typename T>
+struct ClusterState {
+  const T* q = nullptr;      ///< positions
+  const T* rates = nullptr;  ///< q̇
+  Transform<T>* X = nullptr;
+  Motion<T>* s = nullptr;  ///< directions, one per velocity
+  Motion<T>* v = nullptr;
+  Motion<T>* a = nullptr;  ///< accelerations for q̈ = 0
+  Transform<T> outputX{};
+  Motion<T> outputV{}, outputA{};
+};
+
+/// Scratch for constraint functions, which see double and Jet only.
+struct FunctionScratch {
+  double* q = nullptr;
+  double* phi = nullptr;
+  Jet* jetQ = nullptr;
+  Jet* jetPhi = nullptr;
+};
+
+using Functions = std::deque<Function>;
+
+/// Placements and directions from positions.
+template <typename T>
+void placeCluster(const ModelTables<T>& tables, const ClusterEntry& cluster,
+                  ClusterState<T>& state) {
+  for (int i = 0; i < cluster.bodies; ++i) {
+    const BodyEntry<T>& body = tables.bodies[cluster.firstBody + i];
+    const Transform<T>& parent =
+        body.parent == cluster.output ? state.outputX : state.X[body.parent - cluster.firstBody];
+    const Transform<T> joint = parent * body.placement;
+    const T* q = state.q + (body.firstPosition - cluster.firstPosition);
+    state.X[i] = jointPlacement(body.type, joint, q, body.pitch, body.middle);
+    jointDirections(body.type, joint, state.X[i], body.pitch,
+                    state.s + (body.firstVelocity - cluster.firstVelocity));
+  }
+}
+
+/// Velocities and bias accelerations from rates, after placeCluster.
+template <typename T>
+void moveCluster(const ModelTables<T>& tables, const ClusterEntry& cluster,
+                 ClusterState<T>& state) {
+  for (int i = 0; i < cluster.bodies; ++i) {
+    const BodyEntry<T>& body = tables.bodies[cluster.firstBody + i];
+    const bool onOutput = body.parent == cluster.output;
+    const Motion<T>& parentV = onOutput ? state.outputV : state.v[body.parent - cluster.firstBody];
+    const Motion<T>& parentA = onOutput ? state.outputA : state.a[body.parent - cluster.firstBody];
+    const int first = body.firstVelocity - cluster.firstVelocity;
+    const int n = velocitySize(body.type);
+    Motion<T> v = parentV;
+    for (int j = 0; j < n; ++j) {
+      v += state.rates[first + j] * state.s[first + j];
+    }
+    state.v[i] = v;
+    state.a[i] =
+        parentA + directionRates(body.type, n, state.s + first, state.rates + first, parentV, v);
+  }
+}
+
+template <typename T>
+Transform<T> endPlacement(const LoopEnd<T>& end, const ClusterState<T>& state) {
+  return (end.body < 0 ? state.outputX : state.X[end.body]) * end.frame;
+}
+
+template <typename T>
+EndMotion<T> endMotion(const LoopEnd<T>& end, const ClusterState<T>& state) {
+  return {endPlacement(end, state), end.body < 0 ? state.outputV : state.v[end.body],
+          end.body < 0 ? state.outputA : state.a[end.body]};
+}
+
+/// φ of all rows of the cluster.
+template <typename T>
+void loopValues(const ModelTables<T>& tables, const Functions& functions,
+                const ClusterEntry& cluster, const ClusterState<T>& state,
+                const FunctionScratch& scratch, T* phi) {
+  for (int l = 0; l < cluster.loops; ++l) {
+    const LoopEntry<T>& loop = tables.loops[cluster.firstLoop + l];
+    T* out = phi + loop.firstRow;
+    const LoopTerm<T>* terms = tables.terms.data() + loop.firstTerm;
+    switch (loop.kind) {
+      case LoopKind::Coupling: {
+        T sum = -loop.offset;
+        for (int t = 0; t < loop.terms; ++t) {
+          sum += terms[t].coefficient * state.q[terms[t].position];
+        }
+        out[0] = sum;
+        break;
+      }
+      case LoopKind::Joint: {
+        const Transform<T> A = endPlacement(loop.predecessor, state);
+        const Transform<T> B = endPlacement(loop.successor, state);
+        const RowRules rules = rowRules(loop.type);
+        for (int r = 0; r < rules.count; ++r) {
+          out[r] = rowValue(rules.first[r], loop.cosine, A, B);
+        }
+        break;
+      }
+      case LoopKind::Rod:
+        out[0] = rodValue(loop.length, endPlacement(loop.predecessor, state),
+                          endPlacement(loop.successor, state));
+        break;
+      case LoopKind::Function: {
+        for (int t = 0; t < loop.terms; ++t) {
+          scratch.q[t] = static_cast<double>(state.q[terms[t].position]);
+        }
+        functions[loop.function].value(std::span<const double>(scratch.q, loop.terms),
+                                       std::span<double>(scratch.phi, loop.rows));
+        for (int r = 0; r < loop.rows; ++r) {
+          out[r] = T(scratch.phi[r]);
+        }
+        break;
+      }
+    }
+  }
+}
+
+/// K, row-major with n columns. `slots` says into which row of K a constraint row goes (−1: into
+/// none); null: all rows in order. K has `rows` rows.
+template <typename T>
+void loopJacobian(const ModelTables<T>& tables, const Functions& functions,
+                  const ClusterEntry& cluster, const ClusterState<T>& state,
+                  const FunctionScratch& scratch, const int* slots, int rows, T* K) {
+  const int n = cluster.velocities;
+  for (int i = 0; i < rows * n; ++i) {
+    K[i] = T(0);
+  }
+  const auto rowOf = [&](const LoopEntry<T>& loop, int r) -> T* {
+    const int slot = slots == nullptr ? loop.firstRow + r : slots[loop.firstRow + r];
+    return slot < 0 ? nullptr : K + slot * n;
+  };
+  for (int l = 0; l < cluster.loops; ++l) {
+    const LoopEntry<T>& loop = tables.loops[cluster.firstLoop + l];
+    const LoopTerm<T>* terms = tables.terms.data() + loop.firstTerm;
+    const LoopColumn* columns = tables.columns.data() + loop.firstColumn;
+    const auto spread = [&](const Force<T>& f, T* row) {  // (1) of rows.hpp
+      for (int c = 0; c < loop.columns; ++c) {
+        row[columns[c].velocity] = T(columns[c].sign) * dot(f, state.s[columns[c].velocity]);
+      }
+    };
+    switch (loop.kind) {
+      case LoopKind::Coupling:
+        if (T* row = rowOf(loop, 0)) {
+          for (int t = 0; t < loop.terms; ++t) {
+            row[terms[t].velocity] = terms[t].coefficient;
+          }
+        }
+        break;
+      case LoopKind::Joint: {
+        const Transform<T> A = endPlacement(loop.predecessor, state);
+        const Transform<T> B = endPlacement(loop.successor, state);
+        const RowRules rules = rowRules(loop.type);
+        for (int r = 0; r < rules.count; ++r) {
+          if (T* row = rowOf(loop, r)) {
+            spread(rowWrench(rules.first[r], A, B), row);
+          }
+        }
+        break;
+      }
+      case LoopKind::Rod:
+        if (T* row = rowOf(loop, 0)) {
+          spread(rodWrench(loop.length, endPlacement(loop.predecessor, state),
+                           endPlacement(loop.successor, state)),
+                 row);
+        }
+        break;
+      case LoopKind::Function: {
+        for (int t = 0; t < loop.terms; ++t) {
+          scratch.jetQ[t] = Jet(static_cast<double>(state.q[terms[t].position]));
+        }
+        for (int t = 0; t < loop.terms; ++t) {
+          scratch.jetQ[t].first = 1.0;
+          functions[loop.function].jet(std::span<const Jet>(scratch.jetQ, loop.terms),
+                                       std::span<Jet>(scratch.jetPhi, loop.rows));
+          scratch.jetQ[t].first = 0.0;
+          for (int r = 0; r < loop.rows; ++r) {
+            if (T* row = rowOf(loop, r)) {
+              row[terms[t].velocity] = T(scratch.jetPhi[r].first);
+            }
+          }
+        }
+        break;
+      }
+    }
+  }
+}
+
+/// k = −K̇ q̇ of the rows that `slots` keeps, after moveCluster.
+template <typename T>
+void loopBias(const ModelTables<T>& tables, const Functions& functions, const ClusterEntry& cluster,
+              const ClusterState<T>& state, const FunctionScratch& scratch, const int* slots,
+              T* k) {
+  const auto put = [&](const LoopEntry<T>& loop, int r, const T& value) {
+    const int slot = slots == nullptr ? loop.firstRow + r : slots[loop.firstRow + r];
+    if (slot >= 0) {
+      k[slot] = value;
+    }
+  };
+  for (int l = 0; l < cluster.loops; ++l) {
+    const LoopEntry<T>& loop = tables.loops[cluster.firstLoop + l];
+    const LoopTerm<T>* terms = tables.terms.data() + loop.firstTerm;
+    switch (loop.kind) {
+      case LoopKind::Coupling:
+        put(loop, 0, T(0));
+        break;
+      case LoopKind::Joint:
+      case LoopKind::Rod: {
+        const EndMotion<T> A = endMotion(loop.predecessor, state);
+        const EndMotion<T> B = endMotion(loop.successor, state);
+        const Motion<T> v = B.v - A.v, a = B.a - A.a;
+        if (loop.kind == LoopKind::Rod) {  // (2) of rows.hpp
+          put(loop, 0,
+              -dot(rodWrench(loop.length, A.X, B.X), a) - dot(rodWrenchRate(loop.length, A, B), v));
+          break;
+        }
+        const RowRules rules = rowRules(loop.type);
+        for (int r = 0; r < rules.count; ++r) {
+          put(loop, r,
+              -dot(rowWrench(rules.first[r], A.X, B.X), a) -
+                  dot(rowWrenchRate(rules.first[r], A, B), v));
+        }
+        break;
+      }
+      case LoopKind::Function:
+        for (int t = 0; t < loop.terms; ++t) {
+          scratch.jetQ[t] = {static_cast<double>(state.q[terms[t].position]),
+                             static_cast<double>(state.rates[terms[t].velocity]), 0.0};
+        }
+        functions[loop.function].jet(std::span<const Jet>(scratch.jetQ, loop.terms),
+                                     std::span<Jet>(scratch.jetPhi, loop.rows));
+        for (int r = 0; r < loop.rows; ++r) {
+          put(loop, r, T(-scratch.jetPhi[r].second));
+        }
+        break;
+    }
+  }
+}
+
+/// False where a loop joint is assembled the wrong way round (see alignedRightWayRound).
+template <typename T>
+bool loopsRightWayRound(const ModelTables<T>& tables, const ClusterEntry& cluster,
+                        const ClusterState<T>& state) {
+  for (int l = 0; l < cluster.loops; ++l) {
+    const LoopEntry<T>& loop = tables.loops[cluster.firstLoop + l];
+    if (loop.kind == LoopKind::Joint &&
+        !alignedRightWayRound(loop.type, endPlacement(loop.predecessor, state),
+                              endPlacement(loop.successor, state))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace kempe::detail

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "kempe/spatial/factorization.hpp"
+#include "loops/scratch.hpp"
+
+/// How independent velocities determine all velocities of a cluster: q̇ = G ẏ, q̈ = G ÿ + g.
+/// For an implicit cluster, with K split into dependent and independent columns:
+///
+///   G_d = −K_d⁻¹ K_i      g_d = K_d⁻¹ k                            (1)
+namespace kempe::detail {
+
+/// Pivots of K_d below this fraction of the largest mean a singular position.
+inline constexpr double kSingular = 1e-9;
+
+/// Writes G (n×m, row-major) of a placed cluster. Returns how far from singular K_d is (ratio of
+/// its smallest to its largest pivot); below kSingular, G is not usable. Leaves K_d factored in
+/// `scratch` for clusterBias.
+template <typename T>
+T clusterJacobian(const ModelTables<T>& tables, const Functions& functions,
+                  const ClusterEntry& cluster, const ClusterState<T>& state,
+                  LoopScratch<T>& scratch, T* G) {
+  const int n = cluster.velocities, m = cluster.nv, d = cluster.kept;
+  if (cluster.kind == ClusterKind::Explicit) {
+    std::copy_n(tables.G.data() + cluster.firstG, n * m, G);
+    return T(1);
+  }
+  std::fill_n(G, n * m, T(0));
+  const int* independent = tables.independent.data() + cluster.firstIndependent;
+  const int* dependent = tables.dependent.data() + cluster.firstDependent;
+  for (int j = 0; j < m; ++j) {
+    G[independent[j] * m + j] = T(1);
+  }
+  if (cluster.kind == ClusterKind::Tree) {
+    return T(1);
+  }
+  loopJacobian(tables, functions, cluster, state, scratch.forFunctions(),
+               tables.rowSlots.data() + cluster.firstRow, d, scratch.K.data());
+  for (int r = 0; r < d; ++r) {
+    const T* row = scratch.K.data() + r * n;
+    for (int j = 0; j < d; ++j) {
+      scratch.dependentK[r * d + j] = row[dependent[j]];
+    }
+    for (int j = 0; j < m; ++j) {
+      scratch.rightSide[r * m + j] = -row[independent[j]];
+    }
+  }
+  const T ratio = luFactor(scratch.dependentK.data(), d, scratch.pivots.data());
+  if (!(ratio >= T(kSingular))) {
+    return ratio;
+  }
+  luSolve(scratch.dependentK.data(), d, scratch.pivots.data(), scratch.rightSide.data(), m);
+  for (int i = 0; i < d; ++i) {  // (1)
+    std::copy_n(scratch.rightSide.data() + i * m, m, G + dependent[i] * m);
+  }
+  return ratio;
+}
+
+/// Writes g (n) of a moving cluster, after clusterJacobian at the same position.
+template <typename T>
+void clusterBias(const ModelTables<T>& tables, const Functions& functions,
+                 const ClusterEntry& cluster, const ClusterState<T>& state, LoopScratch<T>& scratch,
+                 T* g) {
+  std::fill_n(g, cluster.velocities, T(0));
+  if (cluster.kind != ClusterKind::Implicit) {
+    return;
+  }
+  const int d = cluster.kept;
+  const int* dependent = tables.dependent.data() + cluster.firstDependent;
+  loopBias(tables, functions, cluster, state, scratch.forFunctions(),
+           tables.rowSlots.data() + cluster.firstRow, scratch.k.data());
+  luSolve(scratch.dependentK.data(), d, scratch.pivots.data(), scratch.k.data(), 1);
+  for (int i = 0; i < d; ++i) {  // (1)
+    g[dependent[i]] = scratch.k[i];
+  }
+}
+
+}  // namespace kempe::detail

@@ -1,0 +1,161 @@
+#include "loops/compile_loops.hpp"
+
+#include <algorithm>
+
+#include "loops/rows.hpp"
+#include "mechanism/text.hpp"
+
+namespace kempe::detail {
+namespace {
+
+template <typename Visitor>
+decltype(auto) visit(const Mechanism& mechanism, const LoopRef& loop, Visitor&& visitor) {
+  const auto index = static_cast<std::size_t>(loop.index);
+  switch (loop.kind) {
+    case LoopKind::Coupling:
+      return visitor(mechanism.couplings[index]);
+    case LoopKind::Joint:
+      return visitor(mechanism.loops[index]);
+    case LoopKind::Rod:
+      return visitor(mechanism.rods[index]);
+    case LoopKind::Function:
+      break;
+  }
+  return visitor(mechanism.functions[index]);
+}
+
+/// Fills in one loop entry; one method per kind of loop.
+class LoopCompiler {
+ public:
+  LoopCompiler(const BodyPlaces& places,
+               const std::function<int(const std::string& joint)>& bodyOfJoint,
+               const ClusterEntry& cluster, ModelTables<double>& tables)
+      : places_(places), bodyOfJoint_(bodyOfJoint), cluster_(cluster), tables_(tables) {}
+
+  void compile(const Coupling& coupling, LoopEntry<double>& entry) {
+    entry.rows = 1;
+    entry.offset = coupling.offset;
+    for (const Coupling::Term& term : coupling.terms) {
+      addTerm(term.coordinate, term.coefficient, entry);
+    }
+  }
+
+  void compile(const LoopJoint& loop, LoopEntry<double>& entry) {
+    entry.type = loop.type;
+    entry.rows = rowRules(loop.type).count;
+    // The axis is z of both frames; ball and weld have no axis, a universal joint has one on each.
+    const bool hasAxis = loop.type != LoopType::Spherical && loop.type != LoopType::Fixed;
+    const bool universal = loop.type == LoopType::Universal;
+    const Vector3 axisA = hasAxis ? normalized(loop.axis) : Vector3{0, 0, 1};
+    const Vector3 axisB = universal ? normalized(loop.axis2) : axisA;
+    entry.cosine = universal ? dot(axisA, axisB) : 0.0;
+    entry.predecessor =
+        end(loop.predecessor.body, loop.predecessor.frame * Pose{rotationTakingZTo(axisA), {}});
+    entry.successor =
+        end(loop.successor.body, loop.successor.frame * Pose{rotationTakingZTo(axisB), {}});
+    addColumns(entry);
+  }
+
+  void compile(const Rod& rod, LoopEntry<double>& entry) {
+    entry.rows = 1;
+    entry.length = rod.length;
+    entry.predecessor =
+        end(rod.predecessor.body, Pose{Rotation::identity(), rod.predecessor.point});
+    entry.successor = end(rod.successor.body, Pose{Rotation::identity(), rod.successor.point});
+    addColumns(entry);
+  }
+
+  void compile(const Function& function, LoopEntry<double>& entry) {
+    entry.rows = function.rows;
+    for (const Coordinate& coordinate : function.coordinates) {
+      addTerm(coordinate, 1.0, entry);
+    }
+  }
+
+ private:
+  LoopEnd<double> end(const std::string& body, const Pose& frame) const {
+    const int index = places_.modelBody(body);
+    return {index == cluster_.output ? -1 : index - cluster_.firstBody,
+            places_.frameInModelBody(body) * frame};
+  }
+
+  void addTerm(const Coordinate& coordinate, double coefficient, LoopEntry<double>& entry) {
+    const BodyEntry<double>& body = tables_.bodies[bodyOfJoint_(coordinate.joint)];
+    tables_.terms.push_back({body.firstPosition - cluster_.firstPosition + coordinate.component,
+                             body.firstVelocity - cluster_.firstVelocity + coordinate.component,
+                             coefficient});
+    ++entry.terms;
+  }
+
+  /// Freedoms above one end but not above the other; those above both move the loop as a whole.
+  void addColumns(LoopEntry<double>& entry) {
+    const auto pathUp = [&](int localBody) {
+      std::vector<int> path;
+      int body = localBody < 0 ? cluster_.output : cluster_.firstBody + localBody;
+      while (body != cluster_.output) {
+        path.push_back(body);
+        body = tables_.bodies[body].parent;
+      }
+      return path;
+    };
+    const std::vector<int> a = pathUp(entry.predecessor.body), b = pathUp(entry.successor.body);
+    const auto add = [&](const std::vector<int>& path, const std::vector<int>& other, int sign) {
+      for (const int body : path) {
+        if (std::ranges::find(other, body) != other.end()) {
+          continue;
+        }
+        const BodyEntry<double>& moved = tables_.bodies[body];
+        for (int j = 0; j < velocitySize(moved.type); ++j) {
+          tables_.columns.push_back({moved.firstVelocity - cluster_.firstVelocity + j, sign});
+          ++entry.columns;
+        }
+      }
+    };
+    add(a, b, -1);
+    add(b, a, +1);
+  }
+
+  const BodyPlaces& places_;
+  const std::function<int(const std::string&)>& bodyOfJoint_;
+  const ClusterEntry& cluster_;
+  ModelTables<double>& tables_;
+};
+
+}  // namespace
+
+void compileLoops(const Mechanism& mechanism, const BodyCluster& source, const BodyPlaces& places,
+                  const std::function<int(const std::string& joint)>& bodyOfJoint,
+                  ClusterEntry& cluster, ModelTables<double>& tables) {
+  cluster.firstLoop = static_cast<int>(tables.loops.size());
+  cluster.loops = static_cast<int>(source.loops.size());
+  cluster.firstRow = tables.rows;
+  LoopCompiler compiler(places, bodyOfJoint, cluster, tables);
+  for (const LoopRef& loop : source.loops) {
+    LoopEntry<double> entry;
+    entry.kind = loop.kind;
+    entry.firstRow = cluster.rows;
+    entry.firstColumn = static_cast<int>(tables.columns.size());
+    entry.firstTerm = static_cast<int>(tables.terms.size());
+    entry.function = loop.kind == LoopKind::Function ? loop.index : -1;
+    visit(mechanism, loop, [&](const auto& description) { compiler.compile(description, entry); });
+    cluster.rows += entry.rows;
+    tables.loops.push_back(entry);
+  }
+  tables.rows += cluster.rows;
+}
+
+const std::string& nameOf(const Mechanism& mechanism, const LoopRef& loop) {
+  return visit(mechanism, loop,
+               [](const auto& description) -> const std::string& { return description.name; });
+}
+
+int lineOf(const Mechanism& mechanism, const LoopRef& loop) {
+  return visit(mechanism, loop, [](const auto& description) { return description.line; });
+}
+
+std::string describe(const Mechanism& mechanism, const LoopRef& loop) {
+  static constexpr const char* kKinds[] = {"coupling", "loop", "rod", "function"};
+  return std::string(kKinds[static_cast<int>(loop.kind)]) + " " + quoted(nameOf(mechanism, loop));
+}
+
+}  // namespace kempe::detail

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "loops/cluster_rows.hpp"
+
+namespace kempe::detail {
+
+/// Memory for work on one cluster at a time, large enough for every cluster of a model.
+template <typename T>
+struct LoopScratch {
+  LoopScratch() = default;
+  explicit LoopScratch(const ModelTables<T>& tables) {
+    std::size_t bodies = 0, positions = 0, n = 0, rows = 0, loopRows = 0, terms = 0;
+    const auto widen = [](std::size_t& size, int candidate) {
+      size = std::max(size, static_cast<std::size_t>(candidate));
+    };
+    for (const ClusterEntry& cluster : tables.clusters) {
+      widen(bodies, cluster.bodies);
+      widen(positions, cluster.positions);
+      widen(n, cluster.velocities);
+      widen(rows, cluster.rows);
+    }
+    for (const LoopEntry<T>& loop : tables.loops) {
+      widen(loopRows, loop.rows);
+      widen(terms, loop.terms);
+    }
+    X.resize(bodies);
+    v.resize(bodies);
+    a.resize(bodies);
+    s.resize(n);
+    q.resize(positions);
+    trial.resize(positions);
+    rates.resize(n);
+    step.resize(n);
+    trialStep.resize(n);
+    phi.resize(rows);
+    k.resize(rows);
+    K.resize(rows * n);
+    dependentK.resize(n * n);
+    normal.resize(n * n);
+    factor.resize(n * n);
+    gradient.resize(n);
+    rightSide.resize(n * n);
+    pivots.resize(n);
+    functionQ.resize(terms);
+    functionPhi.resize(loopRows);
+    jetQ.resize(terms);
+    jetPhi.resize(loopRows);
+  }
+
+  /// A state of the cluster seen from its output body, at positions `at`.
+  ClusterState<T> state(const T* at) {
+    return {at, rates.data(), X.data(), s.data(), v.data(), a.data()};
+  }
+  FunctionScratch forFunctions() {
+    return {functionQ.data(), functionPhi.data(), jetQ.data(), jetPhi.data()};
+  }
+
+  std::vector<Transform<T>> X;
+  std::vector<Motion<T>> v, a, s;
+  std::vector<T> q, trial, rates, step, trialStep;
+  std::vector<T> phi, k, K, dependentK, normal, factor, gradient, rightSide;
+  std::vector<int> pivots;
+  std::vector<double> functionQ, functionPhi;
+  std::vector<Jet> jetQ, jetPhi;
+};
+
+}  // namespace kempe::detail

@@ -1,0 +1,368 @@
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "kempe/mechanism.hpp"
+#include "mechanism/rigid_groups.hpp"
+#include "mechanism/text.hpp"
+#include "mechanism/tree.hpp"
+
+namespace kempe {
+namespace {
+
+bool isFinite(const Vector3& v) {
+  return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
+}
+
+bool isRigid(const Pose& pose) {
+  const Rotation gram = pose.R * pose.R.transposed() - Rotation::identity();
+  const double error = std::max({norm(gram.r0), norm(gram.r1), norm(gram.r2)});
+  const double determinant = dot(pose.R.r0, cross(pose.R.r1, pose.R.r2));
+  return isFinite(pose.p) && error < 1e-6 && determinant > 0.0;
+}
+
+/// The checks of Mechanism::validate, one method per kind of thing.
+class Validator {
+ public:
+  explicit Validator(const Mechanism& mechanism) : m_(mechanism), tree_(mechanism) {}
+
+  std::vector<std::string> run() {
+    checkNames();
+    checkTree();
+    for (const Body& body : m_.bodies) {
+      checkBody(body);
+    }
+    for (const Joint& joint : m_.joints) {
+      checkJoint(joint);
+    }
+    checkLoops();
+    if (!isFinite(m_.gravity)) {
+      throw ModelError(m_.place() + "gravity is not finite.");
+    }
+    return warnings_;
+  }
+
+ private:
+  template <typename Thing>
+  [[noreturn]] void fail(std::string_view kind, const Thing& thing,
+                         const std::string& reason) const {
+    throw ModelError(m_.place(thing.line) + std::string(kind) + " " + quoted(thing.name) + ": " +
+                     reason);
+  }
+
+  template <typename Thing>
+  void warn(std::string_view kind, const Thing& thing, const std::string& reason) {
+    warnings_.push_back(m_.place(thing.line) + std::string(kind) + " " + quoted(thing.name) + ": " +
+                        reason);
+  }
+
+  template <typename Things>
+  void checkUnique(std::string_view kind, const Things& things,
+                   std::unordered_map<std::string, int>& seen) const {
+    for (const auto& thing : things) {
+      if (thing.name.empty()) {
+        throw ModelError(m_.place(thing.line) + std::string(kind) +
+                         " without a name. Give it one.");
+      }
+      const auto [it, isNew] = seen.emplace(thing.name, thing.line);
+      if (!isNew) {
+        fail(kind, thing,
+             "the name is taken" +
+                 (it->second > 0 ? " (line " + std::to_string(it->second) + ")" : std::string()) +
+                 ". Rename one of the two.");
+      }
+    }
+  }
+
+  void checkNames() const {
+    std::unordered_map<std::string, int> bodies, joints, loops;
+    checkUnique("body", m_.bodies, bodies);
+    checkUnique("joint", m_.joints, joints);
+    checkUnique("coupling", m_.couplings, loops);
+    checkUnique("loop", m_.loops, loops);
+    checkUnique("rod", m_.rods, loops);
+    checkUnique("function", m_.functions, loops);
+  }
+
+  void checkTree() const {
+    if (m_.bodies.empty()) {
+      throw ModelError(m_.place() + "mechanism " + quoted(m_.name) +
+                       " has no bodies. Add at least a root and a body that moves.");
+    }
+    std::unordered_map<std::string_view, const Joint*> above;
+    for (const Joint& joint : m_.joints) {
+      requireBody("joint", joint, joint.parent, "parent");
+      requireBody("joint", joint, joint.child, "child");
+      if (joint.parent == joint.child) {
+        fail("joint", joint, "connects body " + quoted(joint.child) + " to itself.");
+      }
+      const auto [it, isNew] = above.emplace(joint.child, &joint);
+      if (!isNew) {
+        fail("joint", joint,
+             "body " + quoted(joint.child) + " is already the child of joint " +
+                 quoted(it->second->name) +
+                 "; a body has one parent in the tree. Make one of the two joints a loop.");
+      }
+    }
+    if (tree_.roots().empty()) {
+      fail("joint", m_.joints.front(),
+           "the tree joints form a cycle and no body is the root. Make one of the joints a loop.");
+    }
+    if (tree_.roots().size() > 1) {
+      failSeveralRoots();
+    }
+    for (std::size_t i = 0; i < m_.bodies.size(); ++i) {
+      if (tree_.commonAncestor(static_cast<int>(i), tree_.roots().front()) < 0) {
+        fail("body", m_.bodies[i],
+             "lies on a cycle of tree joints that is not connected to the root " +
+                 quoted(rootName(0)) + ". Make one of the joints of the cycle a loop.");
+      }
+    }
+    const bool moves = std::ranges::any_of(
+        m_.joints, [](const Joint& joint) { return joint.type != JointType::Fixed; });
+    if (!moves) {
+      throw ModelError(m_.place() + "mechanism " + quoted(m_.name) +
+                       " has no freedom: all its bodies are fixed to the root " +
+                       quoted(rootName(0)) +
+                       ". Add a joint that moves, or load it with a floating base.");
+    }
+  }
+
+  std::string rootName(std::size_t which) const {
+    return m_.bodies[static_cast<std::size_t>(tree_.roots()[which])].name;
+  }
+
+  [[noreturn]] void failSeveralRoots() const {
+    std::string list;
+    for (std::size_t i = 0; i < tree_.roots().size() && i < 5; ++i) {
+      list += (i > 0 ? ", " : "") + quoted(rootName(i));
+    }
+    const std::size_t count = tree_.roots().size();
+    throw ModelError(m_.place() + "mechanism " + quoted(m_.name) + " falls into " +
+                     std::to_string(count) + " parts: bodies " + list + (count > 5 ? ", …" : "") +
+                     " have no joint above them. Exactly one may be the root; connect the others.");
+  }
+
+  template <typename Thing>
+  int requireBody(std::string_view kind, const Thing& thing, const std::string& body,
+                  std::string_view role) const {
+    const int index = tree_.findBody(body);
+    if (index < 0) {
+      fail(kind, thing,
+           body.empty() ? "has no " + std::string(role) + " body. Name one."
+                        : "its " + std::string(role) + " " + quoted(body) +
+                              " does not exist. Check the name or add the body.");
+    }
+    return index;
+  }
+
+  void checkBody(const Body& body) {
+    const SymMat3<double>& I = body.inertia;
+    const bool finite = std::isfinite(body.mass) && isFinite(body.centerOfMass) &&
+                        isFinite({I.xx, I.xy, I.xz}) && isFinite({I.yy, I.yz, I.zz});
+    if (!finite) {
+      fail("body", body, "mass, centre of mass or inertia is not finite.");
+    }
+    if (body.mass < 0.0) {
+      fail("body", body, "its mass is negative (" + shortNumber(body.mass) + " kg).");
+    }
+    Eigen::Matrix3d dense;
+    dense << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
+    const Eigen::Vector3d moments =
+        Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(dense, Eigen::EigenvaluesOnly).eigenvalues();
+    const double largest = moments.cwiseAbs().maxCoeff();
+    const std::string figures = "(" + shortNumber(moments[0]) + ", " + shortNumber(moments[1]) +
+                                ", " + shortNumber(moments[2]) + ") kg·m²";
+    if (moments[0] < -1e-9 * largest) {
+      fail("body", body,
+           "its inertia is not positive semidefinite: principal moments " + figures +
+               ". Check signs and products of inertia.");
+    }
+    const double excess = moments[2] - moments[0] - moments[1];
+    if (excess > 1e-6 * largest) {
+      warn("body", body,
+           "its inertia breaks the triangle inequality by " + shortNumber(excess) +
+               " kg·m²: principal moments " + figures + ". No real body has it.");
+    }
+  }
+
+  void checkJoint(const Joint& joint) {
+    if (!isRigid(joint.origin)) {
+      fail("joint", joint, "its origin is not a finite position and a rotation.");
+    }
+    checkAxis("joint", joint, joint.axis, needsAxis(joint.type), "axis");
+    if (joint.type == JointType::Universal) {
+      checkAxis("joint", joint, joint.axis2, true, "axis2");
+      checkNotParallel("joint", joint);
+    }
+    if (joint.type == JointType::Helical && !std::isfinite(joint.pitch)) {
+      fail("joint", joint, "its pitch is not finite.");
+    }
+    const Limits& limits = joint.limits;
+    if (!(limits.lower <= limits.upper)) {
+      fail("joint", joint,
+           "its lower limit " + shortNumber(limits.lower) + " is not below its upper limit " +
+               shortNumber(limits.upper) + ".");
+    }
+    if (!(limits.velocity >= 0.0) || !(limits.effort >= 0.0)) {
+      fail("joint", joint, "its velocity and effort limits must not be negative.");
+    }
+    const bool limited = std::isfinite(limits.lower) || std::isfinite(limits.upper);
+    if (limited && joint.type != JointType::Fixed && velocitySize(joint.type) != 1) {
+      warn("joint", joint,
+           "position limits mean nothing for a " + std::string(toString(joint.type)) +
+               " joint and are not used.");
+    }
+    for (const double value : {joint.damping, joint.friction, joint.armature}) {
+      if (!(value >= 0.0) || !std::isfinite(value)) {
+        fail("joint", joint, "damping, friction and armature must be finite and not negative.");
+      }
+    }
+  }
+
+  static bool needsAxis(JointType type) {
+    return type != JointType::Fixed && type != JointType::Spherical && type != JointType::Free;
+  }
+
+  template <typename Thing>
+  void checkAxis(std::string_view kind, const Thing& thing, const Vector3& axis, bool needed,
+                 std::string_view what) const {
+    if (needed && !(isFinite(axis) && norm(axis) > 1e-12)) {
+      fail(kind, thing, "its " + std::string(what) + " has no direction. Give a nonzero vector.");
+    }
+  }
+
+  template <typename Thing>
+  void checkNotParallel(std::string_view kind, const Thing& thing) const {
+    if (norm(cross(normalized(thing.axis), normalized(thing.axis2))) < 1e-6) {
+      fail(kind, thing, "axis and axis2 of a universal joint are parallel. Turn one of them.");
+    }
+  }
+
+  template <typename Thing>
+  void checkCoordinate(std::string_view kind, const Thing& thing, const Coordinate& c) const {
+    const Joint* joint = m_.findJoint(c.joint);
+    if (joint == nullptr) {
+      fail(kind, thing, "joint " + quoted(c.joint) + " does not exist. Check the name.");
+    }
+    if (!hasScalarCoordinates(joint->type)) {
+      fail(kind, thing,
+           "joint " + quoted(c.joint) + " is " + std::string(toString(joint->type)) +
+               " and has no position that is a plain number. Name another joint.");
+    }
+    if (c.component < 0 || c.component >= positionSize(joint->type)) {
+      fail(kind, thing,
+           "joint " + quoted(c.joint) + " has " + std::to_string(positionSize(joint->type)) +
+               " coordinate(s), numbered from 0; there is no number " +
+               std::to_string(c.component) + ".");
+    }
+  }
+
+  template <typename Loop>
+  void checkEnds(std::string_view kind, const Loop& loop, const RigidGroups& groups) const {
+    const int a = requireBody(kind, loop, loop.predecessor.body, "predecessor");
+    const int b = requireBody(kind, loop, loop.successor.body, "successor");
+    if (a == b) {
+      fail(kind, loop,
+           "both ends are on body " + quoted(loop.predecessor.body) +
+               ". Put one end on another body.");
+    }
+    if (groups.leader(a) == groups.leader(b)) {
+      fail(kind, loop,
+           "bodies " + quoted(loop.predecessor.body) + " and " + quoted(loop.successor.body) +
+               " are fixed to each other, so the loop connects a body to itself.");
+    }
+  }
+
+  void checkLoops() const {
+    const RigidGroups groups(m_, tree_);
+    for (const Coupling& coupling : m_.couplings) {
+      checkCoupling(coupling);
+    }
+    for (const LoopJoint& loop : m_.loops) {
+      checkEnds("loop", loop, groups);
+      if (!isRigid(loop.predecessor.frame) || !isRigid(loop.successor.frame)) {
+        fail("loop", loop, "the origin of an end is not a finite position and a rotation.");
+      }
+      const bool needed = loop.type != LoopType::Fixed && loop.type != LoopType::Spherical;
+      checkAxis("loop", loop, loop.axis, needed, "axis");
+      if (loop.type == LoopType::Universal) {
+        checkAxis("loop", loop, loop.axis2, true, "axis2");
+        checkNotParallel("loop", loop);
+      }
+    }
+    for (const Rod& rod : m_.rods) {
+      checkEnds("rod", rod, groups);
+      if (!isFinite(rod.predecessor.point) || !isFinite(rod.successor.point)) {
+        fail("rod", rod, "an end point is not finite.");
+      }
+      if (!(rod.length > 0.0) || !std::isfinite(rod.length)) {
+        fail("rod", rod,
+             "its length must be positive, and is " + shortNumber(rod.length) +
+                 " m. For two points that coincide use a spherical loop.");
+      }
+    }
+    for (const Function& function : m_.functions) {
+      checkFunction(function);
+    }
+  }
+
+  void checkCoupling(const Coupling& coupling) const {
+    if (coupling.terms.empty()) {
+      fail("coupling", coupling,
+           "couples no joints. Name at least two; two bodies on one branch have none between them "
+           "and their common ancestor.");
+    }
+    std::set<std::pair<std::string, int>> seen;
+    for (const Coupling::Term& term : coupling.terms) {
+      checkCoordinate("coupling", coupling, term.coordinate);
+      if (!std::isfinite(term.coefficient)) {
+        fail("coupling", coupling,
+             "the ratio at joint " + quoted(term.coordinate.joint) + " is not finite.");
+      }
+      if (!seen.emplace(term.coordinate.joint, term.coordinate.component).second) {
+        fail("coupling", coupling,
+             "joint " + quoted(term.coordinate.joint) + " occurs twice. Add its coefficients up.");
+      }
+    }
+    const bool effective = std::ranges::any_of(
+        coupling.terms, [](const Coupling::Term& term) { return term.coefficient != 0.0; });
+    if (!effective) {
+      fail("coupling", coupling, "all its ratios are zero. Give a nonzero one or remove it.");
+    }
+    if (!std::isfinite(coupling.offset)) {
+      fail("coupling", coupling, "its offset is not finite.");
+    }
+  }
+
+  void checkFunction(const Function& function) const {
+    if (function.rows < 1 || function.coordinates.empty()) {
+      fail("function", function, "needs at least one row and one coordinate.");
+    }
+    if (!function.value || !function.jet) {
+      fail("function", function, "has nothing to call. Give it through addFunction.");
+    }
+    std::set<std::pair<std::string, int>> seen;
+    for (const Coordinate& c : function.coordinates) {
+      checkCoordinate("function", function, c);
+      if (!seen.emplace(c.joint, c.component).second) {
+        fail("function", function, "joint " + quoted(c.joint) + " occurs twice.");
+      }
+    }
+  }
+
+  const Mechanism& m_;
+  Tree tree_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace
+
+std::vector<std::string> Mechanism::validate() const {
+  return Validator(*this).run();
+}
+
+}  // namespace kempe

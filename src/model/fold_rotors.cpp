@@ -1,0 +1,47 @@
+#include "model/fold_rotors.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kempe::detail {
+namespace {
+
+/// Asymmetry below this fraction of the figures themselves is rounding.
+constexpr double kRounding = 1e-12;
+
+/// Centre of mass on z, and equal transverse inertias about a point of it.
+bool isSymmetricAboutZ(const RigidInertia<double>& inertia) {
+  const SymMat3<double>& I = inertia.rotation;
+  const double scale = std::max({I.xx, I.yy, I.zz});
+  const double offAxis = std::hypot(inertia.moment.x, inertia.moment.y);
+  const double skewness =
+      std::max({std::abs(I.xy), std::abs(I.xz), std::abs(I.yz), std::abs(I.xx - I.yy)});
+  return offAxis <= kRounding * inertia.mass && skewness <= kRounding * scale;
+}
+
+}  // namespace
+
+void foldRotors(ModelImpl& model) {
+  ModelTables<double>& tables = model.tables;
+  std::vector<char> carries(tables.bodies.size(), 0);
+  for (const BodyEntry<double>& body : tables.bodies) {
+    if (body.parent != kWorld) {
+      carries[body.parent] = 1;
+    }
+  }
+  for (std::size_t b = 0; b < tables.bodies.size(); ++b) {
+    BodyEntry<double>& body = tables.bodies[b];
+    const bool turns = body.type == JointType::Revolute || body.type == JointType::Continuous;
+    if (!turns || carries[b] != 0 || !isSymmetricAboutZ(body.inertia)) {
+      continue;
+    }
+    body.folded = true;
+    body.spinInertia = body.inertia.rotation.zz;
+    if (body.parent != kWorld) {
+      tables.bodies[body.parent].inertia += body.placement * body.inertia;
+    }
+    model.foldedRotors.push_back(model.bodyNames[b]);
+  }
+}
+
+}  // namespace kempe::detail

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kempe/model.hpp"
+#include "loops/scratch.hpp"
+#include "model/tables.hpp"
+
+namespace kempe::detail {
+
+/// A named frame: fixed on a moving body or in the world.
+struct FrameEntry {
+  int body = kWorld;
+  Pose inBody{};  ///< in the body's turned frame
+};
+
+/// What a Model holds; see Model for the meaning of the names.
+struct ModelImpl {
+  std::uint64_t id = 0;  ///< tells models apart; Data remembers it
+  Mechanism mechanism;
+  ModelOptions options;
+  std::vector<std::string> warnings;
+
+  ModelTables<double> tables;
+  std::vector<int> jointOfBody;          ///< moving body → index into mechanism.joints
+  std::vector<Pose> linkFrames;          ///< moving body → its file frame in its turned frame
+  std::vector<std::string> loopNames;    ///< per entry of tables.loops
+  std::vector<double> lower, upper;      ///< limits of the spanning position
+  std::vector<double> neutralPositions;  ///< spanning
+
+  std::vector<std::string> qNames, vNames, positionNames, velocityNames, rowNames;
+  std::vector<std::string> bodyNames, jointNames, frameNames, foldedRotors;
+  std::vector<FrameEntry> frames;  ///< in the order of frameNames
+  std::unordered_map<std::string, int> bodyByJoint;
+  std::unordered_map<std::string, int> frameByName;
+  std::vector<ClusterInfo> clusters;
+  double totalMass = 0.0;
+  Eigen::VectorXd neutral;
+
+  [[nodiscard]] const Joint& joint(int body) const {
+    return mechanism.joints[static_cast<std::size_t>(jointOfBody[static_cast<std::size_t>(body)])];
+  }
+};
+
+/// Compiles a validated mechanism; throws ModelError.
+ModelImpl compile(const Mechanism& mechanism, const ModelOptions& options);
+
+/// What Data holds: scratch sized for one model.
+struct DataImpl {
+  explicit DataImpl(const ModelImpl& model);
+
+  std::uint64_t modelId;
+  LoopScratch<double> loops;       ///< work on one cluster
+  std::vector<double> positions;   ///< spanning
+  std::vector<double> velocities;  ///< spanning
+  std::vector<double> q;           ///< a configuration
+  std::vector<double> G;           ///< one cluster's n×m
+  std::vector<double> g;           ///< one cluster's n
+};
+
+}  // namespace kempe::detail

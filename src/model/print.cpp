@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <map>
+#include <ostream>
+
+#include "kempe/model.hpp"
+#include "mechanism/text.hpp"
+#include "model/model_impl.hpp"
+
+namespace kempe {
+namespace {
+
+/// Draws the tree of clusters with the usual branches.
+class TreePrinter {
+ public:
+  TreePrinter(std::ostream& out, const Model& model) : out_(out), model_(model) {
+    const std::vector<ClusterInfo>& clusters = model.clusters();
+    for (std::size_t c = 0; c < clusters.size(); ++c) {
+      for (const std::string& body : clusters[c].bodies) {
+        clusterOf_[body] = c;
+      }
+    }
+    for (std::size_t c = 0; c < clusters.size(); ++c) {
+      const auto it = clusterOf_.find(clusters[c].outputBody);
+      (it == clusterOf_.end() ? top_ : children_[it->second]).push_back(c);
+    }
+  }
+
+  void print() { printAll(top_, ""); }
+
+ private:
+  void printAll(const std::vector<std::size_t>& list, const std::string& indent) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const bool last = i + 1 == list.size();
+      printCluster(model_.clusters()[list[i]], indent + (last ? "└─ " : "├─ "),
+                   indent + (last ? "   " : "│  "));
+      const auto it = children_.find(list[i]);
+      if (it != children_.end()) {
+        printAll(it->second, indent + (last ? "   " : "│  "));
+      }
+    }
+  }
+
+  void printCluster(const ClusterInfo& cluster, const std::string& first, const std::string& rest) {
+    if (cluster.loops.empty()) {
+      out_ << first;
+      printBody(cluster, 0);
+      out_ << "\n";
+      return;
+    }
+    out_ << first << "cluster on " << cluster.outputBody << ": " << cluster.mobility
+         << (cluster.mobility == 1 ? " freedom" : " freedoms");
+    if (!cluster.independent.empty()) {
+      out_ << " (" << joined(cluster.independent) << ")";
+    }
+    out_ << "\n" << rest << "  loops: " << joined(cluster.loops);
+    if (cluster.redundantRows > 0) {
+      out_ << " (" << cluster.redundantRows << " redundant rows)";
+    }
+    out_ << "\n";
+    for (std::size_t b = 0; b < cluster.bodies.size(); ++b) {
+      out_ << rest << "  • ";
+      printBody(cluster, b);
+      out_ << "\n";
+    }
+  }
+
+  void printBody(const ClusterInfo& cluster, std::size_t b) {
+    const Joint& joint = *model_.mechanism().findJoint(cluster.joints[b]);
+    out_ << cluster.bodies[b] << "  [" << joint.name << ": " << toString(joint.type) << "]";
+    if (std::ranges::find(model_.foldedRotors(), cluster.bodies[b]) !=
+        model_.foldedRotors().end()) {
+      out_ << " folded";
+    }
+  }
+
+  std::ostream& out_;
+  const Model& model_;
+  std::map<std::string, std::size_t> clusterOf_;
+  std::map<std::size_t, std::vector<std::size_t>> children_;
+  std::vector<std::size_t> top_;
+};
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Model& model) {
+  const auto loops = static_cast<long>(model.impl().loopNames.size());
+  out << model.name() << ": " << model.nv() << " freedoms, " << model.bodyNames().size()
+      << " moving bodies, " << loops << " loops in "
+      << std::ranges::count_if(model.clusters(), [](const auto& c) { return !c.loops.empty(); })
+      << " clusters, " << model.foldedRotors().size() << " folded rotors, "
+      << shortNumber(model.totalMass()) << " kg\n"
+      << "nq " << model.nq() << ", nv " << model.nv() << "; all joints: " << model.nqSpanning()
+      << " positions, " << model.nvSpanning() << " velocities\n";
+  const auto root = std::ranges::find_if(model.clusters(), [&](const ClusterInfo& c) {
+    return std::ranges::find(model.bodyNames(), c.outputBody) == model.bodyNames().end();
+  });
+  out << root->outputBody << " (root, does not move)\n";
+  TreePrinter(out, model).print();
+  return out;
+}
+
+}  // namespace kempe

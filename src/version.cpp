@@ -1,0 +1,9 @@
+#include "kempe/version.hpp"
+
+namespace kempe {
+
+const char* version() {
+  return KEMPE_VERSION;
+}
+
+}  // namespace kempe

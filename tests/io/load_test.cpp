@@ -1,0 +1,113 @@
+// From a path to a mechanism or a model.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "io_testing.hpp"
+
+namespace kempe {
+namespace {
+
+namespace fs = std::filesystem;
+using io_testing::contains;
+using io_testing::robotWith;
+
+/// A folder of its own for each test.
+class Folder : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        fs::temp_directory_path() / (std::string("kempe_load_") +
+                                     testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return folder_ / name;
+  }
+  [[nodiscard]] const fs::path& folder() const { return folder_; }
+
+  static std::string errorOfReading(const fs::path& path) {
+    try {
+      static_cast<void>(readMechanism(path));
+    } catch (const ModelError& error) {
+      return error.what();
+    }
+    return {};
+  }
+
+ private:
+  fs::path folder_;
+};
+
+using LoadedFile = Folder;
+
+TEST_F(LoadedFile, MissingFolderAndUnknownKindsSayWhatIsKnown) {
+  const std::string missing = (folder() / "no.urdf").string();
+  EXPECT_TRUE(errorOfReading(missing).starts_with(missing + ": cannot be read: "));
+  EXPECT_TRUE(contains(errorOfReading(folder()), "is a folder. Name the .urdf"));
+  fs::create_directory(folder() / "d.urdf");
+  EXPECT_TRUE(contains(errorOfReading(folder() / "d.urdf"), "is a folder. Name the .urdf"));
+  EXPECT_TRUE(contains(errorOfReading(write("r.sdf", "")), "the extension \".sdf\" is not known"));
+  EXPECT_TRUE(contains(errorOfReading(write("r", "")), "Files end in .urdf"));
+  EXPECT_TRUE(contains(errorOfReading(write("r.urdf.xacro", "")), "Expand them first: xacro"));
+  EXPECT_TRUE(contains(errorOfReading("/dev/null"), "the extension \"\" is not known"));
+}
+
+TEST_F(LoadedFile, TooLargeIsNotRead) {
+  const fs::path path = write("large.urdf", "<");
+  fs::resize_file(path, (std::uintmax_t{64} << 20) + 1);  // sparse: costs no disk
+  EXPECT_TRUE(contains(errorOfReading(path), "has 67108865 bytes; at most 67108864 are read"));
+}
+
+TEST_F(LoadedFile, SpecialFilesAreNotRead) {
+  fs::create_symlink("/dev/zero", folder() / "zero.urdf");
+  EXPECT_TRUE(contains(errorOfReading(folder() / "zero.urdf"), "is not a regular file"));
+}
+
+TEST_F(LoadedFile, ErrorsBeginWithThePath) {
+  const fs::path path = write("r.URDF", "<robot name='r'>\n<x/></robot>");
+  EXPECT_TRUE(errorOfReading(path).starts_with(path.string() + ":2: robot \"r\""));
+}
+
+TEST_F(LoadedFile, ClosuresFindTheirRobot) {
+  const fs::path yaml = write("arm.yaml", "closed_loop: [[a, c]]\ntype: ['3d']\n");
+  EXPECT_TRUE(contains(errorOfReading(yaml), "there are 0 beside it"));
+  write("other.urdf", robotWith("<link name='other'/>"));
+  EXPECT_EQ(readMechanism(yaml).loops.size(), 1U);  // the only one
+  write("more.urdf", robotWith(""));
+  EXPECT_TRUE(contains(errorOfReading(yaml), "there are 2 beside it. Put it next to the URDF"));
+  write("arm.urdf", robotWith("<link name='mine'/>"));
+  const Mechanism mechanism = readMechanism(yaml);  // the one of the same name
+  EXPECT_NE(mechanism.findBody("mine"), nullptr);
+  EXPECT_EQ(mechanism.source, (folder() / "arm.urdf").string());
+  EXPECT_EQ(mechanism.loops.front().type, LoopType::Spherical);
+}
+
+TEST_F(LoadedFile, FloatingBaseAddsSixFreedoms) {
+  const fs::path path = write("r.urdf", robotWith("<link name='h'><inertial><mass value='1'/>"
+                                                  "<inertia ixx='1' ixy='0' ixz='0' iyy='1' "
+                                                  "iyz='0' izz='1'/></inertial></link>"
+                                                  "<joint name='ha' type='fixed'>"
+                                                  "<parent link='h'/><child link='a'/></joint>"));
+  EXPECT_EQ(load(path).nv(), 2);
+  EXPECT_EQ(load(path, {.floatingBase = true}).nv(), 8);
+}
+
+TEST_F(LoadedFile, ABaseThatIsFreeStaysAsItIs) {
+  const fs::path path =
+      write("r.urdf", robotWith("<link name='w'/><joint name='wa' type='floating'>"
+                                "<parent link='w'/><child link='a'/></joint>"));
+  const Model model = load(path, {.floatingBase = true});
+  EXPECT_EQ(model.nv(), 8);
+  EXPECT_TRUE(std::ranges::any_of(model.warnings(), [](const std::string& warning) {
+    return contains(warning, "the base is free already");
+  }));
+}
+
+}  // namespace
+}  // namespace kempe

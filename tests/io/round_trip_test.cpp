@@ -1,0 +1,184 @@
+// read → write → read gives the same mechanism.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <random>
+
+#include "io_testing.hpp"
+
+namespace kempe {
+namespace {
+
+using io_testing::contains;
+using io_testing::expectSame;
+
+/// Every tag and attribute that the reader knows.
+constexpr const char* everything = R"(<?xml version="1.0"?>
+<robot name="every &quot;feature&quot; &amp; more">
+  <gravity xyz="0.1 0 -1.62"/>
+  <material name="wood"><color rgba="0.5 0.25 0.125 1"/><texture filename="wood.png"/></material>
+  <link name="ground"/>
+  <link name="Füße &lt;1&gt;">
+    <inertial>
+      <origin xyz="0.1 -0.2 0.3" rpy="0.3 0.2 0.1"/>
+      <mass value="1.2345678901234567"/>
+      <inertia ixx="0.011" ixy="0.001" ixz="-0.002" iyy="0.012" iyz="0.003" izz="0.013"/>
+    </inertial>
+    <visual name="v">
+      <origin xyz="1 2 3" rpy="-1 1.5707963267948966 2"/>
+      <geometry><box size="1 2 3"/></geometry>
+      <material name="wood"/>
+    </visual>
+    <visual><geometry><mesh filename="a b.stl" scale="1 -1 1"/></geometry></visual>
+    <collision><geometry><cylinder radius="0.1" length="0.2"/></geometry></collision>
+    <collision name="c"><geometry><capsule radius="0.1" length="0.2"/></geometry></collision>
+    <collision><geometry><sphere radius="0.3"/></geometry></collision>
+  </link>
+  <link name="two"/><link name="three"/><link name="four"/><link name="five"/><link name="six"/>
+  <link name="seven"/><link name="eight"/><link name="nine"/><link name="ten"/>
+  <joint name="revolute" type="revolute" independent="true">
+    <parent link="ground"/><child link="Füße &lt;1&gt;"/>
+    <origin xyz="0.1 0.2 0.3" rpy="0.1 -1.5707963267948966 0.4"/>
+    <axis xyz="0 -3 4"/>
+    <limit lower="-1" upper="2" effort="30" velocity="4"/>
+    <dynamics damping="0.1" friction="0.2" armature="0.3"/>
+  </joint>
+  <joint name="continuous" type="continuous" independent="false">
+    <parent link="ground"/><child link="two"/><limit effort="7" velocity="1e30"/>
+    <mimic joint="revolute" multiplier="-2" offset="0.5"/>
+  </joint>
+  <joint name="prismatic" type="prismatic">
+    <parent link="two"/><child link="three"/><limit lower="-0.5" upper="1e30" effort="1" velocity="2"/>
+  </joint>
+  <joint name="helical" type="helical">
+    <parent link="three"/><child link="four"/><axis xyz="0 0 1"/><pitch value="0.003"/>
+    <limit lower="-1e30" upper="1e30"/>
+  </joint>
+  <joint name="cylindrical" type="cylindrical"><parent link="four"/><child link="five"/></joint>
+  <joint name="universal" type="universal">
+    <parent link="five"/><child link="six"/><axis xyz="1 0 0"/><axis2 xyz="0 0 1"/>
+  </joint>
+  <joint name="spherical" type="spherical"><parent link="six"/><child link="seven"/></joint>
+  <joint name="planar" type="planar"><parent link="seven"/><child link="eight"/></joint>
+  <joint name="floating" type="floating"><parent link="eight"/><child link="nine"/></joint>
+  <joint name="fixed" type="fixed">
+    <parent link="nine"/><child link="ten"/><origin rpy="3.141592653589793 0 3.141592653589793"/>
+  </joint>
+  <coupling name="belt">
+    <predecessor link="three"/><successor link="Füße &lt;1&gt;"/><ratio value="6.25"/><offset value="0.1"/>
+  </coupling>
+  <coupling name="screw">
+    <joint name="cylindrical" coefficient="0.1"/>
+    <joint name="cylindrical" component="1" coefficient="-1"/>
+  </coupling>
+  <loop name="revolute loop" type="revolute">
+    <predecessor link="ten"><origin xyz="1 0 0" rpy="0 1.5707963267948966 0"/></predecessor>
+    <successor link="ground"><origin xyz="0 1 0"/></successor>
+    <axis xyz="0 0 -1"/>
+  </loop>
+  <loop name="universal loop" type="universal">
+    <predecessor link="ten"/><successor link="ground"/><axis xyz="1 0 0"/><axis2 xyz="0 2 0"/>
+  </loop>
+  <loop name="ball" type="spherical"><predecessor link="ten"/><successor link="two"/></loop>
+  <loop name="weld" type="fixed"><predecessor link="ten"/><successor link="three"/></loop>
+  <loop name="slide" type="prismatic">
+    <predecessor link="ten"/><successor link="four"/><axis xyz="1 1 1"/>
+  </loop>
+  <loop name="tube" type="cylindrical">
+    <predecessor link="ten"/><successor link="five"/><axis xyz="0 1 0"/>
+  </loop>
+  <loop name="table" type="planar">
+    <predecessor link="ten"/><successor link="six"/><axis xyz="0 0 1"/>
+  </loop>
+  <rod name="rod">
+    <predecessor link="two" xyz="0.1 0 0"/><successor link="ten" xyz="0 0 0.3333333333333333"/>
+    <length value="0.155"/>
+  </rod>
+</robot>
+)";
+
+TEST(RoundTrip, EveryFeature) {
+  const Mechanism first = readUrdfText(everything);
+  EXPECT_TRUE(first.warnings.empty()) << first.warnings.front();
+  EXPECT_NO_THROW(static_cast<void>(first.validate()));
+  const std::string text = writeUrdfText(first);
+  const Mechanism second = readUrdfText(text);
+  EXPECT_TRUE(second.warnings.empty()) << second.warnings.front();
+  expectSame(first, second);
+  EXPECT_EQ(second.bodies[1].name, "Füße <1>");
+  EXPECT_EQ(second.bodies[1].visuals[0].texture, "wood.png");
+}
+
+TEST(RoundTrip, EveryGivenRobot) {
+  if (!std::filesystem::exists(io_testing::givenRobots())) {
+    GTEST_SKIP() << "the given robots are not here";
+  }
+  int files = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(io_testing::givenRobots())) {
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".urdf" || extension == ".yaml") {
+      SCOPED_TRACE(entry.path().filename().string());
+      const Mechanism first = readMechanism(entry.path());
+      expectSame(first, readUrdfText(writeUrdfText(first)));
+      ++files;
+    }
+  }
+  EXPECT_GE(files, 17);
+}
+
+TEST(RoundTrip, RotationsAlsoWhereRollAndYawAreNotApart) {
+  constexpr unsigned seed = 3;
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> angle(-std::numbers::pi, std::numbers::pi);
+  std::uniform_real_distribution<double> exponent(-17, -1);
+  for (int i = 0; i < 2000; ++i) {
+    Mechanism mechanism;
+    mechanism.addBody("a");
+    mechanism.addBody("b");
+    Joint& joint = mechanism.addFixed("j").from("a").to("b");
+    // Half of them within 1e-17 … 0.1 of the poles, and exactly on them.
+    const double offset = i % 5 == 0 ? 0.0 : std::pow(10.0, exponent(random));
+    const double pole = (i % 2 == 0 ? 0.5 : -0.5) * std::numbers::pi;
+    const double pitch = i % 3 == 0 ? angle(random) : pole + offset;
+    joint.at({0, 0, 0}, {angle(random), pitch, angle(random)});
+    const Mechanism read = readUrdfText(writeUrdfText(mechanism));
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", number " + std::to_string(i));
+    expectSame(read.joints.front().origin, joint.origin, "origin");
+  }
+}
+
+TEST(Writer, RefusesWhatNoFileCanHold) {
+  Mechanism mechanism("m");
+  mechanism.addFunction("phi", {"j"}, 1, [](const auto& q, auto& phi) { phi[0] = q[0]; });
+  try {
+    writeUrdfText(mechanism);
+    FAIL();
+  } catch (const ModelError& error) {
+    EXPECT_TRUE(contains(error.what(), "function \"phi\": a file cannot hold a constraint"))
+        << error.what();
+  }
+  Mechanism infinite("m");
+  infinite.addBody("b").withMass(std::numeric_limits<double>::infinity());
+  EXPECT_THROW(writeUrdfText(infinite), ModelError);
+  Mechanism controlled("m");
+  controlled.addBody("b\x01");
+  EXPECT_THROW(writeUrdfText(controlled), ModelError);
+}
+
+TEST(Writer, WritesFiles) {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / "kempe_writer_test.urdf";
+  const Mechanism mechanism = readUrdfText(everything);
+  writeUrdf(mechanism, path);
+  expectSame(readMechanism(path), mechanism);
+  EXPECT_EQ(readMechanism(path).source, path.string());
+  std::filesystem::remove(path);
+  EXPECT_THROW(writeUrdf(mechanism, path / "no" / "such" / "folder.urdf"), ModelError);
+}
+
+}  // namespace
+}  // namespace kempe

@@ -1,0 +1,147 @@
+#include <gtest/gtest.h>
+
+#include "io_testing.hpp"
+
+namespace kempe {
+namespace {
+
+using io_testing::contains;
+using io_testing::errorOfClosures;
+using io_testing::robotWith;
+
+/// a – b – c – d and a free base above.
+const std::string robot = robotWith(
+    "<link name='d'/><joint name='cd' type='fixed'><parent link='c'/><child link='d'/></joint>"
+    "<link name='w'/><joint name='wa' type='floating'><parent link='w'/><child link='a'/></joint>"
+    "<link name='ab'/><joint name='xx' type='fixed'><parent link='d'/><child link='ab'/></joint>");
+
+Mechanism closed(const std::string& yaml) {
+  Mechanism mechanism = readUrdfText(robot, "file");
+  addClosuresFromYamlText(mechanism, yaml, "closures");
+  return mechanism;
+}
+
+TEST(YamlClosures, FramesAreLinksOrJoints) {
+  const Mechanism mechanism = closed(
+      "closed_loop: [['a', 'bc'], [w, cd]]\n"
+      "type: ['6d', \"3d\"]\n");
+  ASSERT_EQ(mechanism.loops.size(), 2U);
+  EXPECT_EQ(mechanism.loops[0].name, "closed_loop_1");
+  EXPECT_EQ(mechanism.loops[0].type, LoopType::Fixed);
+  EXPECT_EQ(mechanism.loops[0].predecessor.body, "a");
+  EXPECT_EQ(mechanism.loops[0].successor.body, "c");  // the frame of joint bc moves with c
+  EXPECT_EQ(mechanism.loops[1].name, "closed_loop_2");
+  EXPECT_EQ(mechanism.loops[1].type, LoopType::Spherical);
+  EXPECT_EQ(mechanism.loops[1].successor.body, "d");
+  EXPECT_TRUE(mechanism.warnings.empty());
+  for (const Joint& joint : mechanism.joints) {
+    EXPECT_EQ(joint.independence, std::nullopt) << joint.name;
+  }
+}
+
+TEST(YamlClosures, MotorsAreIndependentAndTheRestIsNot) {
+  const Mechanism mechanism = closed("closed_loop: []\ntype: []\nname_mot:\n  - bc\n");
+  EXPECT_EQ(mechanism.findJoint("ab")->independence, false);
+  EXPECT_EQ(mechanism.findJoint("bc")->independence, true);
+  EXPECT_EQ(mechanism.findJoint("cd")->independence, std::nullopt);  // fixed
+  EXPECT_EQ(mechanism.findJoint("wa")->independence, std::nullopt);  // the free base
+}
+
+TEST(YamlClosures, MissingTypesAndForeignKeysAreWarnings) {
+  const Mechanism mechanism = closed("name_spherical: [x]\nclosed_loop: [[a, c]]\n");
+  EXPECT_EQ(mechanism.loops.front().type, LoopType::Fixed);
+  ASSERT_EQ(mechanism.warnings.size(), 2U);
+  EXPECT_TRUE(
+      contains(mechanism.warnings[0], "closures:1: the key \"name_spherical\" is not used"));
+  EXPECT_TRUE(contains(mechanism.warnings[1], "closures:2: there is no key \"type\""));
+}
+
+TEST(YamlClosures, NamesStayUnique) {
+  Mechanism mechanism = closed("closed_loop: [[a, c]]\ntype: [6d]\n");
+  addClosuresFromYamlText(mechanism, "closed_loop: [[w, c]]\ntype: [6d]\n");
+  EXPECT_EQ(mechanism.loops[1].name, "closed_loop_2");
+}
+
+struct Bad {
+  std::string yaml;
+  const char* message;
+};
+
+TEST(YamlClosures, MistakesNameLineAndRemedy) {
+  std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n";
+  for (char c = 'b'; c < 'k'; ++c) {
+    const std::string before = std::string("*") + static_cast<char>(c - 1);
+    bomb += std::string(1, c) + ": &" + c + " [" + before + ", " + before + ", " + before + "]\n";
+  }
+  const Bad bad[] = {
+      {"", "closures:1: the file is empty. Expected a list of loop closures"},
+      {"just words", "closures:1: the file is no map of keys"},
+      {"[a, b]", "closures:1: the file is no map of keys"},
+      {"# only a comment\n", "closures:1: the file is no map of keys"},
+      {"type: []\n", "closures:1: there is no key \"closed_loop\""},
+      {"closed_loop: a\n", "closures:1: closed_loop is not a list"},
+      {"closed_loop:\n", "closures:1: closed_loop is not a list"},
+      {"\nclosed_loop: [a, c]\n", "closures:2: an entry of closed_loop is not a list"},
+      {"closed_loop: [[a]]\ntype: [6d]", "closures:1: an entry of closed_loop has 1 frames"},
+      {"closed_loop:\n - [a, [c]]\ntype: [6d]", "closures:2: a frame of closed_loop is not a name"},
+      {"closed_loop:\n - [a, bcc]\ntype: [6d]",
+       "closures:2: there is no link or joint \"bcc\" in the URDF. Did you mean \"bc\"?"},
+      {"closed_loop: [[c, bc]]\ntype: [6d]", "closures:1: frames \"c\" and \"bc\" are on the same"},
+      {"closed_loop: [[c, ab]]\ntype: [6d]", "closures:1: \"ab\" is both a link and a joint"},
+      {"closed_loop: [[a, c]]\ntype: [6d, 3d]", "closures:2: type has 2 entries for the 1 pairs"},
+      {"closed_loop: [[a, c]]\ntype: [5d]", "closures:2: the type \"5d\" is not known"},
+      {"closed_loop: [[a, c]]\ntype: 6d", "closures:2: type is not a list"},
+      {"closed_loop: []\ntype: []\nname_mot: [abc]",
+       "closures:3: name_mot: there is no joint \"abc\" in the URDF. Did you mean \"ab\"?"},
+      {"closed_loop: []\ntype: []\nname_mot: [cd]", "closures:3: name_mot: joint \"cd\" is fixed"},
+      {"closed_loop: []\nclosed_loops: []",
+       "closures:2: the key \"closed_loops\" is not known. Did"},
+      {"closed_loop: []\nclosed_loop: []", "closures:2: the key \"closed_loop\" occurs twice"},
+      {"closed_loop: []\n? [a, b]\n: c", "closures:2: a key is a list or map"},
+      {"closed_loop: [[a, c]\ntype: [6d]", "closures:2: the file is not YAML"},
+      {"closed_loop: []\n---\nclosed_loop: []", "closures:2: a second document begins"},
+      {"closed_loop: &x []\ntype: *x", "closures:1: anchors (&name) are not read"},
+      {"closed_loop: *x", "closures:1: the file is not YAML"},
+      {bomb, "closures:1: anchors (&name) are not read"},
+      {"closed_loop: " + std::string(10'000, '[') + std::string(10'000, ']'),
+       "closures:1: lists are nested more than 16"},
+      {"closed_loop: " + std::string(10'000, '['), "closures:1: "},
+      {"closed_loop: " + std::string(10'000, '{'), "closures:1: "},
+      {std::string(2'000'000, ' ') + "a",
+       "closures:1: the file has 2000001 bytes; at most 1048576"},
+      {std::string("closed_loop: \0", 14), "closures:1: the file holds a byte of value 0"},
+      {"closed_loop: \xff", "closures:1: the file is not UTF-8"},
+      {"\tclosed_loop: []", "closures:1: the file is not YAML"},
+      {"<robot/>", "closures:1: the file is no map of keys"},
+  };
+  for (const Bad& each : bad) {
+    const std::string error = errorOfClosures(robot, each.yaml);
+    EXPECT_TRUE(error.starts_with(each.message))
+        << "got: " << error << "\nnot: " << each.message << "\nfor: " << each.yaml.substr(0, 80);
+  }
+}
+
+TEST(YamlClosures, AMistakeLeavesTheMechanismAsItWas) {
+  Mechanism mechanism = readUrdfText(robot, "file");
+  EXPECT_THROW(addClosuresFromYamlText(mechanism,
+                                       "closed_loop: [[a, c]]\ntype: [6d]\nname_mot: [ab, nobody]"),
+               ModelError);
+  EXPECT_TRUE(mechanism.loops.empty());
+  EXPECT_EQ(mechanism.findJoint("ab")->independence, std::nullopt);
+}
+
+TEST(YamlClosures, DamageGivesAModelErrorOrIsRead) {
+  const std::string whole = "closed_loop: [['a', 'bc']]\ntype: ['6d']\nname_mot: ['ab', 'bc']\n";
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    for (const char damage : {'[', ']', '{', '}', '\'', '"', ':',  '#', '\n', '&',
+                              '*', '!', '|', '>', '%',  '@', '\t', '-', '?',  ','}) {
+      std::string text = whole;
+      text[i] = damage;
+      const std::string error = errorOfClosures(robot, text);
+      ASSERT_TRUE(error.empty() || error.starts_with("closures:")) << i << damage << error;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kempe
