@@ -4,9 +4,13 @@
 
 #include "kempe/configuration.hpp"
 #include "kempe/errors.hpp"
+#include "kempe/forward_dynamics.hpp"
+#include "kempe/inverse_dynamics.hpp"
 #include "kempe/io.hpp"
 #include "kempe/jet.hpp"
+#include "kempe/mass_matrix.hpp"
 #include "kempe/mechanism.hpp"
+#include "kempe/method.hpp"
 #include "kempe/model.hpp"
 #include "kempe/robots.hpp"
 #include "kempe/version.hpp"

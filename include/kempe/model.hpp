@@ -14,6 +14,7 @@ namespace kempe {
 
 namespace detail {
 struct ModelImpl;
+template <typename T>
 struct DataImpl;
 }  // namespace detail
 
@@ -76,6 +77,10 @@ class Model {
   /// Bodies whose inertia was merged into their parents (see ModelOptions::foldRotors).
   [[nodiscard]] const std::vector<std::string>& foldedRotors() const;
 
+  /// The number of a frame, by which algorithms know it. Throws std::invalid_argument for a name
+  /// that is neither a body nor a joint.
+  [[nodiscard]] int frameIndex(std::string_view frame) const;
+
   /// Where a joint's numbers begin in the spanning position and velocity. Throws
   /// std::invalid_argument for a name that is not a moving joint.
   [[nodiscard]] int jointPositionIndex(std::string_view joint) const;
@@ -100,17 +105,22 @@ class Model {
 std::ostream& operator<<(std::ostream& out, const Model& model);
 
 /// Scratch memory of one evaluation; nothing in it is for users. One per thread.
-class Data {
+template <typename T>
+class BasicData {
  public:
-  explicit Data(const Model& model);
-  Data(Data&&) noexcept;
-  Data& operator=(Data&&) noexcept;
-  ~Data();
+  explicit BasicData(const Model& model);
+  BasicData(BasicData&&) noexcept;
+  BasicData& operator=(BasicData&&) noexcept;
+  ~BasicData();
 
-  [[nodiscard]] detail::DataImpl& impl() { return *impl_; }
+  [[nodiscard]] detail::DataImpl<T>& impl() { return *impl_; }
 
  private:
-  std::unique_ptr<detail::DataImpl> impl_;
+  std::unique_ptr<detail::DataImpl<T>> impl_;
 };
+
+/// Algorithms compute in the scalar of the Data they are given.
+using Data = BasicData<double>;
+using DataF = BasicData<float>;
 
 }  // namespace kempe

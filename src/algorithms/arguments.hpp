@@ -17,26 +17,30 @@ inline void requireSize(const char* name, Eigen::Index size, Eigen::Index expect
   }
 }
 
-inline void requireFinite(const char* name, VectorIn x) {
+template <typename Vector>
+void requireFinite(const char* name, const Vector& x) {
   if (!x.allFinite()) {
     Eigen::Index i = 0;
-    while (std::isfinite(x[i])) {
+    while (std::isfinite(x.data()[i])) {
       ++i;
     }
     throw std::invalid_argument(std::string(name) + " is not finite at entry " + std::to_string(i));
   }
 }
 
-inline void requireVector(const char* name, VectorIn x, int expected, const char* meaning) {
+template <typename Vector>
+void requireVector(const char* name, const Vector& x, int expected, const char* meaning) {
   requireSize(name, x.size(), expected, meaning);
   requireFinite(name, x);
 }
 
 /// Quaternions must have a direction; their length is not minded.
-void requireConfiguration(const char* name, const ModelImpl& model, VectorIn q);
+template <typename T>
+void requireConfiguration(const char* name, const ModelImpl& model, VectorInOf<T> q);
 
 /// Data made for another model may be too small.
-inline void requireData(const ModelImpl& model, const DataImpl& data) {
+template <typename T>
+void requireData(const ModelImpl& model, const DataImpl<T>& data) {
   if (data.modelId != model.id) {
     throw std::invalid_argument("data was made for another model");
   }

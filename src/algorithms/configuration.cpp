@@ -30,7 +30,7 @@ std::span<const int> independentOf(const ModelTables<double>& tables, const Clus
 /// Closes an implicit cluster from `base`, independent positions held; the result is in scratch.q.
 /// Starts elsewhere on the dependent side only where `base` itself does not lead there, and then
 /// takes the first solution, from starts that move away little by little.
-void projectCluster(const ModelImpl& model, const ClusterEntry& cluster, DataImpl& data,
+void projectCluster(const ModelImpl& model, const ClusterEntry& cluster, DataImpl<double>& data,
                     const double* base) {
   LoopScratch<double>& scratch = data.loops;
   const std::span<const int> dependent = dependentOf(model.tables, cluster);
@@ -55,7 +55,8 @@ void projectCluster(const ModelImpl& model, const ClusterEntry& cluster, DataImp
 }
 
 /// Places a cluster, seen from its output body, at its spanning positions.
-ClusterState<double> placed(const ModelImpl& model, const ClusterEntry& cluster, DataImpl& data) {
+ClusterState<double> placed(const ModelImpl& model, const ClusterEntry& cluster,
+                            DataImpl<double>& data) {
   ClusterState<double> state = data.loops.state(data.positions.data() + cluster.firstPosition);
   placeCluster(model.tables, cluster, state);
   return state;
@@ -63,16 +64,17 @@ ClusterState<double> placed(const ModelImpl& model, const ClusterEntry& cluster,
 
 /// G of one cluster into data.G; throws where it is singular.
 void jacobianOf(const ModelImpl& model, const ClusterEntry& cluster,
-                const ClusterState<double>& state, DataImpl& data) {
+                const ClusterState<double>& state, DataImpl<double>& data) {
   const double ratio = clusterJacobian(model.tables, model.mechanism.functions, cluster, state,
                                        data.loops, data.G.data());
-  if (!(ratio >= kSingular)) {
+  if (!(ratio >= kSingular<double>)) {
     throwSingularityError(model, cluster, data.positions.data() + cluster.firstPosition);
   }
 }
 
 /// q̇ = G v of one cluster, after jacobianOf.
-void spanRates(const ClusterEntry& cluster, const DataImpl& data, VectorIn v, double* rates) {
+void spanRates(const ClusterEntry& cluster, const DataImpl<double>& data, VectorIn v,
+               double* rates) {
   for (int i = 0; i < cluster.velocities; ++i) {
     rates[i] = 0.0;
     for (int j = 0; j < cluster.nv; ++j) {
@@ -82,7 +84,7 @@ void spanRates(const ClusterEntry& cluster, const DataImpl& data, VectorIn v, do
 }
 
 /// Moves an implicit cluster along v; the result is in scratch.q.
-void integrateCluster(const ModelImpl& model, const ClusterEntry& cluster, DataImpl& data,
+void integrateCluster(const ModelImpl& model, const ClusterEntry& cluster, DataImpl<double>& data,
                       VectorIn v, double dt) {
   LoopScratch<double>& scratch = data.loops;
   const double* base = data.positions.data() + cluster.firstPosition;
@@ -126,9 +128,9 @@ void integrateCluster(const ModelImpl& model, const ClusterEntry& cluster, DataI
 
 void project(const Model& model, Data& data, VectorIn q, VectorOut closed) {
   const ModelImpl& m = model.impl();
-  DataImpl& d = data.impl();
+  DataImpl<double>& d = data.impl();
   requireData(m, d);
-  requireConfiguration("q", m, q);
+  requireConfiguration<double>("q", m, q);
   requireSize("closed", closed.size(), m.tables.nq, "model.nq");
   expandPositions(m, q.data(), d.positions.data());
   for (const ClusterEntry& cluster : m.tables.clusters) {
@@ -145,9 +147,9 @@ void project(const Model& model, Data& data, VectorIn q, VectorOut closed) {
 void integrate(const Model& model, Data& data, VectorIn q, VectorIn v, double dt,
                VectorOut result) {
   const ModelImpl& m = model.impl();
-  DataImpl& d = data.impl();
+  DataImpl<double>& d = data.impl();
   requireData(m, d);
-  requireConfiguration("q", m, q);
+  requireConfiguration<double>("q", m, q);
   requireVector("v", v, m.tables.nv, "model.nv");
   requireSize("result", result.size(), m.tables.nq, "model.nq");
   if (!std::isfinite(dt)) {
@@ -177,10 +179,10 @@ void integrate(const Model& model, Data& data, VectorIn q, VectorIn v, double dt
 
 void difference(const Model& model, Data& data, VectorIn from, VectorIn to, VectorOut v) {
   const ModelImpl& m = model.impl();
-  DataImpl& d = data.impl();
+  DataImpl<double>& d = data.impl();
   requireData(m, d);
-  requireConfiguration("from", m, from);
-  requireConfiguration("to", m, to);
+  requireConfiguration<double>("from", m, from);
+  requireConfiguration<double>("to", m, to);
   requireSize("v", v.size(), m.tables.nv, "model.nv");
   for (const ClusterEntry& cluster : m.tables.clusters) {
     if (cluster.kind == ClusterKind::Explicit) {
@@ -204,7 +206,7 @@ void difference(const Model& model, Data& data, VectorIn from, VectorIn to, Vect
 void spanningPositions(const Model& model, Data& data, VectorIn q, VectorOut positions) {
   const ModelImpl& m = model.impl();
   requireData(m, data.impl());
-  requireConfiguration("q", m, q);
+  requireConfiguration<double>("q", m, q);
   requireSize("positions", positions.size(), m.tables.positions, "model.nqSpanning");
   expandPositions(m, q.data(), data.impl().positions.data());
   positions = Eigen::Map<const Eigen::VectorXd>(data.impl().positions.data(), m.tables.positions);
@@ -213,7 +215,7 @@ void spanningPositions(const Model& model, Data& data, VectorIn q, VectorOut pos
 void spanning(const Model& model, Data& data, VectorIn q, VectorIn v, VectorOut positions,
               VectorOut velocities) {
   const ModelImpl& m = model.impl();
-  DataImpl& d = data.impl();
+  DataImpl<double>& d = data.impl();
   requireVector("v", v, m.tables.nv, "model.nv");
   requireSize("velocities", velocities.size(), m.tables.velocities, "model.nvSpanning");
   spanningPositions(model, data, q, positions);
@@ -226,9 +228,9 @@ void spanning(const Model& model, Data& data, VectorIn q, VectorIn v, VectorOut 
 
 void constraintJacobian(const Model& model, Data& data, VectorIn q, MatrixOut G) {
   const ModelImpl& m = model.impl();
-  DataImpl& d = data.impl();
+  DataImpl<double>& d = data.impl();
   requireData(m, d);
-  requireConfiguration("q", m, q);
+  requireConfiguration<double>("q", m, q);
   requireSize("G (rows)", G.rows(), m.tables.velocities, "model.nvSpanning");
   requireSize("G (columns)", G.cols(), m.tables.nv, "model.nv");
   expandPositions(m, q.data(), d.positions.data());
@@ -245,9 +247,9 @@ void constraintJacobian(const Model& model, Data& data, VectorIn q, MatrixOut G)
 
 void constraintBias(const Model& model, Data& data, VectorIn q, VectorIn v, VectorOut g) {
   const ModelImpl& m = model.impl();
-  DataImpl& d = data.impl();
+  DataImpl<double>& d = data.impl();
   requireData(m, d);
-  requireConfiguration("q", m, q);
+  requireConfiguration<double>("q", m, q);
   requireVector("v", v, m.tables.nv, "model.nv");
   requireSize("g", g.size(), m.tables.velocities, "model.nvSpanning");
   expandPositions(m, q.data(), d.positions.data());
@@ -264,9 +266,9 @@ void constraintBias(const Model& model, Data& data, VectorIn q, VectorIn v, Vect
 
 void loopResidual(const Model& model, Data& data, VectorIn q, VectorOut residual) {
   const ModelImpl& m = model.impl();
-  DataImpl& d = data.impl();
+  DataImpl<double>& d = data.impl();
   requireData(m, d);
-  requireConfiguration("q", m, q);
+  requireConfiguration<double>("q", m, q);
   requireSize("residual", residual.size(), m.tables.rows, "model.nLoopRows");
   expandPositions(m, q.data(), d.positions.data());
   for (const ClusterEntry& cluster : m.tables.clusters) {

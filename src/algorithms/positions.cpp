@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "algorithms/arguments.hpp"
 #include "kempe/errors.hpp"
@@ -87,7 +88,8 @@ void contractPositions(const ModelTables<double>& tables, const ClusterEntry& cl
   }
 }
 
-void requireConfiguration(const char* name, const ModelImpl& model, VectorIn q) {
+template <typename T>
+void requireConfiguration(const char* name, const ModelImpl& model, VectorInOf<T> q) {
   requireVector(name, q, model.tables.nq, "model.nq");
   for (const ClusterEntry& cluster : model.tables.clusters) {
     for (int b = 0; cluster.positions != cluster.velocities && b < cluster.bodies; ++b) {
@@ -97,7 +99,7 @@ void requireConfiguration(const char* name, const ModelImpl& model, VectorIn q) 
       }
       const int first =
           cluster.firstQ + body.firstPosition - cluster.firstPosition + positionSize(body.type) - 4;
-      if (!(q.segment<4>(first).norm() > 1e-6)) {
+      if (!(q.template segment<4>(first).norm() > T(1e-6))) {
         throw std::invalid_argument(std::string(name) + ": the quaternion of joint " +
                                     quoted(model.jointNames[cluster.firstBody + b]) + " (entries " +
                                     std::to_string(first) + " to " + std::to_string(first + 3) +
@@ -106,6 +108,9 @@ void requireConfiguration(const char* name, const ModelImpl& model, VectorIn q) 
     }
   }
 }
+
+template void requireConfiguration<double>(const char*, const ModelImpl&, VectorInOf<double>);
+template void requireConfiguration<float>(const char*, const ModelImpl&, VectorInOf<float>);
 
 void throwAssemblyError(const ModelImpl& model, const ClusterEntry& cluster,
                         const double* clusterPositions, double gap, int row) {
@@ -141,6 +146,14 @@ void throwSingularityError(const ModelImpl& model, const ClusterEntry& cluster,
                              shortNumber(condition) +
                              ". Move away from it or mark other coordinates independent.",
                          loop, condition);
+}
+
+void throwIndefiniteError(const ModelImpl& model, const ClusterEntry& cluster) {
+  const std::string& name = model.vNames[static_cast<std::size_t>(cluster.firstV)];
+  throw SingularityError("coordinate " + quoted(name) +
+                             " (or another of its cluster) moves no inertia in this position",
+                         cluster.loops > 0 ? loopOfRow(model, cluster, 0) : std::string(),
+                         std::numeric_limits<double>::infinity());
 }
 
 }  // namespace kempe::detail

@@ -18,4 +18,7 @@ void contractPositions(const ModelTables<double>& tables, const ClusterEntry& cl
 [[noreturn]] void throwSingularityError(const ModelImpl& model, const ClusterEntry& cluster,
                                         const double* clusterPositions);
 
+/// For a cluster whose freedoms move no inertia.
+[[noreturn]] void throwIndefiniteError(const ModelImpl& model, const ClusterEntry& cluster);
+
 }  // namespace kempe::detail

@@ -10,7 +10,8 @@
 namespace kempe::detail {
 
 /// Pivots of K_d below this fraction of the largest mean a singular position.
-inline constexpr double kSingular = 1e-9;
+template <typename T>
+inline constexpr T kSingular = std::is_same_v<T, float> ? T(1e-5) : T(1e-9);
 
 /// Writes G (n×m, row-major) of a placed cluster. Returns how far from singular K_d is (ratio of
 /// its smallest to its largest pivot); below kSingular, G is not usable. Leaves K_d factored in
@@ -35,20 +36,22 @@ T clusterJacobian(const ModelTables<T>& tables, const Functions& functions,
   }
   loopJacobian(tables, functions, cluster, state, scratch.forFunctions(),
                tables.rowSlots.data() + cluster.firstRow, d, scratch.K.data());
+  T* factor = scratch.factors.data() + cluster.firstFactor;
+  int* pivots = scratch.pivots.data() + cluster.firstDependent;
   for (int r = 0; r < d; ++r) {
     const T* row = scratch.K.data() + r * n;
     for (int j = 0; j < d; ++j) {
-      scratch.dependentK[r * d + j] = row[dependent[j]];
+      factor[r * d + j] = row[dependent[j]];
     }
     for (int j = 0; j < m; ++j) {
       scratch.rightSide[r * m + j] = -row[independent[j]];
     }
   }
-  const T ratio = luFactor(scratch.dependentK.data(), d, scratch.pivots.data());
-  if (!(ratio >= T(kSingular))) {
+  const T ratio = luFactor(factor, d, pivots);
+  if (!(ratio >= kSingular<T>)) {
     return ratio;
   }
-  luSolve(scratch.dependentK.data(), d, scratch.pivots.data(), scratch.rightSide.data(), m);
+  luSolve(factor, d, pivots, scratch.rightSide.data(), m);
   for (int i = 0; i < d; ++i) {  // (1)
     std::copy_n(scratch.rightSide.data() + i * m, m, G + dependent[i] * m);
   }
@@ -68,7 +71,8 @@ void clusterBias(const ModelTables<T>& tables, const Functions& functions,
   const int* dependent = tables.dependent.data() + cluster.firstDependent;
   loopBias(tables, functions, cluster, state, scratch.forFunctions(),
            tables.rowSlots.data() + cluster.firstRow, scratch.k.data());
-  luSolve(scratch.dependentK.data(), d, scratch.pivots.data(), scratch.k.data(), 1);
+  luSolve(scratch.factors.data() + cluster.firstFactor, d,
+          scratch.pivots.data() + cluster.firstDependent, scratch.k.data(), 1);
   for (int i = 0; i < d; ++i) {  // (1)
     g[dependent[i]] = scratch.k[i];
   }

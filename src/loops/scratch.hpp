@@ -7,7 +7,8 @@
 
 namespace kempe::detail {
 
-/// Memory for work on one cluster at a time, large enough for every cluster of a model.
+/// Memory for work on one cluster at a time, large enough for every cluster of a model; only the
+/// factors of K_d (see clusterJacobian) are kept for all of them.
 template <typename T>
 struct LoopScratch {
   LoopScratch() = default;
@@ -38,12 +39,12 @@ struct LoopScratch {
     phi.resize(rows);
     k.resize(rows);
     K.resize(rows * n);
-    dependentK.resize(n * n);
+    factors.resize(static_cast<std::size_t>(tables.factorNumbers));
     normal.resize(n * n);
     factor.resize(n * n);
     gradient.resize(n);
     rightSide.resize(n * n);
-    pivots.resize(n);
+    pivots.resize(tables.dependent.size());
     functionQ.resize(terms);
     functionPhi.resize(loopRows);
     jetQ.resize(terms);
@@ -61,7 +62,7 @@ struct LoopScratch {
   std::vector<Transform<T>> X;
   std::vector<Motion<T>> v, a, s;
   std::vector<T> q, trial, rates, step, trialStep;
-  std::vector<T> phi, k, K, dependentK, normal, factor, gradient, rightSide;
+  std::vector<T> phi, k, K, factors, normal, factor, gradient, rightSide;
   std::vector<int> pivots;
   std::vector<double> functionQ, functionPhi;
   std::vector<Jet> jetQ, jetPhi;

@@ -9,6 +9,7 @@
 #include "mechanism/text.hpp"
 #include "model/fold_rotors.hpp"
 #include "model/inertia_check.hpp"
+#include "model/layout.hpp"
 #include "model/model_impl.hpp"
 #include "model/names.hpp"
 
@@ -44,6 +45,8 @@ class Compiler {
     if (model_.options.foldRotors) {
       foldRotors(model_);
     }
+    layOut(model_);
+    model_.tablesFloat = model_.tables.cast<float>();
     describeClusters();
     return std::move(model_);
   }
@@ -187,6 +190,8 @@ class Compiler {
       cluster.kept = static_cast<int>(solution.dependent.size());
       cluster.nv = static_cast<int>(solution.independent.size());
       cluster.nq = cluster.kind == ClusterKind::Explicit ? cluster.nv : cluster.positions;
+      cluster.firstFactor = tables.factorNumbers;
+      tables.factorNumbers += cluster.kept * cluster.kept;
       cluster.firstQ = tables.nq;
       cluster.firstV = tables.nv;
       tables.nq += cluster.nq;

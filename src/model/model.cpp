@@ -100,16 +100,37 @@ int Model::jointVelocityIndex(std::string_view joint) const {
   return bodyAt(*impl_, joint).firstVelocity;
 }
 
-Data::Data(const Model& model) : impl_(std::make_unique<detail::DataImpl>(model.impl())) {}
-Data::Data(Data&&) noexcept = default;
-Data& Data::operator=(Data&&) noexcept = default;
-Data::~Data() = default;
+int Model::frameIndex(std::string_view frame) const {
+  const auto it = impl_->frameByName.find(std::string(frame));
+  if (it == impl_->frameByName.end()) {
+    throw std::invalid_argument("frame " + quoted(frame) + ": model " +
+                                quoted(impl_->mechanism.name) +
+                                " has no body and no joint of this name");
+  }
+  return it->second;
+}
+
+template <typename T>
+BasicData<T>::BasicData(const Model& model)
+    : impl_(std::make_unique<detail::DataImpl<T>>(model.impl())) {}
+template <typename T>
+BasicData<T>::BasicData(BasicData&&) noexcept = default;
+template <typename T>
+BasicData<T>& BasicData<T>::operator=(BasicData&&) noexcept = default;
+template <typename T>
+BasicData<T>::~BasicData() = default;
+
+template class BasicData<double>;
+template class BasicData<float>;
 
 namespace detail {
 
-DataImpl::DataImpl(const ModelImpl& model)
+template <typename T>
+DataImpl<T>::DataImpl(const ModelImpl& model)
     : modelId(model.id),
-      loops(model.tables),
+      loops(tablesOf<T>(model)),
+      work(model.tables),
+      vector(static_cast<std::size_t>(model.tables.nv)),
       positions(static_cast<std::size_t>(model.tables.positions)),
       velocities(static_cast<std::size_t>(model.tables.velocities)),
       q(static_cast<std::size_t>(model.tables.nq)) {

@@ -8,6 +8,7 @@
 #include "kempe/model.hpp"
 #include "loops/scratch.hpp"
 #include "model/tables.hpp"
+#include "model/workspace.hpp"
 
 namespace kempe::detail {
 
@@ -25,6 +26,7 @@ struct ModelImpl {
   std::vector<std::string> warnings;
 
   ModelTables<double> tables;
+  ModelTables<float> tablesFloat;        ///< the same numbers
   std::vector<int> jointOfBody;          ///< moving body → index into mechanism.joints
   std::vector<Pose> linkFrames;          ///< moving body → its file frame in its turned frame
   std::vector<std::string> loopNames;    ///< per entry of tables.loops
@@ -48,12 +50,25 @@ struct ModelImpl {
 /// Compiles a validated mechanism; throws ModelError.
 ModelImpl compile(const Mechanism& mechanism, const ModelOptions& options);
 
+template <typename T>
+const ModelTables<T>& tablesOf(const ModelImpl& model) {
+  if constexpr (std::is_same_v<T, double>) {
+    return model.tables;
+  } else {
+    return model.tablesFloat;
+  }
+}
+
 /// What Data holds: scratch sized for one model.
+template <typename T>
 struct DataImpl {
   explicit DataImpl(const ModelImpl& model);
 
   std::uint64_t modelId;
-  LoopScratch<double> loops;       ///< work on one cluster
+  LoopScratch<T> loops;            ///< work on one cluster
+  Workspace<T> work;               ///< work of the recursions
+  std::vector<T> forces;           ///< unit forces' way through the mechanism, nv each
+  std::vector<T> vector;           ///< nv, for algorithms that call others
   std::vector<double> positions;   ///< spanning
   std::vector<double> velocities;  ///< spanning
   std::vector<double> q;           ///< a configuration

@@ -17,6 +17,7 @@
 ///   columns    freedom that a loop feels      loops/compile_loops.cpp
 ///   terms      summand of a coupling, or coordinate of a function
 ///   rowSlots, independent, dependent, G, offset: per cluster, loops/analysis.cpp
+///   armature, damping, friction   spanning velocity   model/layout.cpp
 namespace kempe::detail {
 
 inline constexpr int kWorld = -1;  ///< index of the fixed world among bodies
@@ -36,6 +37,8 @@ struct BodyEntry {
   RigidInertia<T> inertia{};  ///< in the turned frame, with everything merged into it
   bool folded = false;        ///< the inertia counts in the parent's already, but for the spin
   T spinInertia{};            ///< folded bodies: moment of inertia about the joint's axis
+  bool carrier = false;       ///< another cluster hangs on it
+  int firstS = 0;             ///< its m columns of S among those of all bodies
 };
 
 /// One end of a loop joint or rod: a frame on a body of the cluster or on its output body.
@@ -96,6 +99,11 @@ struct ClusterEntry {
   int firstDependent = 0;      ///< n − m velocities, within the cluster, ascending
   int firstG = 0;              ///< Explicit: n×m, row-major, into ModelTables::G
   int firstOffset = 0;         ///< Explicit: n, into ModelTables::offset
+  int firstFactor = 0;         ///< (n − m)² numbers in the scratch of loops
+  int firstRatio = 0;          ///< n×m of G in the scratch of the recursions
+  int firstD = 0;              ///< m×m of D there
+  bool armatured = false;      ///< some joint of it has an armature
+  bool dissipates = false;     ///< some joint of it has damping or friction
 };
 
 template <typename T>
@@ -110,7 +118,63 @@ struct ModelTables {
   std::vector<int> dependent;
   std::vector<T> G;
   std::vector<T> offset;
+  std::vector<T> armature, damping, friction;
+  Vec3<T> gravity{};
   int nq = 0, nv = 0, positions = 0, velocities = 0, rows = 0;
+  /// Sizes of S, G, D and the factors of K_d of all clusters.
+  int sColumns = 0, ratios = 0, dNumbers = 0, factorNumbers = 0;
+  int floatingBase = -1;  ///< the body whose position is the origin of the common frame, if any
+
+  template <typename U>
+  [[nodiscard]] ModelTables<U> cast() const;
 };
+
+template <typename T>
+template <typename U>
+ModelTables<U> ModelTables<T>::cast() const {
+  ModelTables<U> to;
+  const auto numbers = [](const std::vector<T>& from) {
+    return std::vector<U>(from.begin(), from.end());
+  };
+  for (const BodyEntry<T>& b : bodies) {
+    to.bodies.push_back({b.parent, b.cluster, b.type, b.firstPosition, b.firstVelocity,
+                         b.placement.template cast<U>(), b.middle.template cast<U>(), U(b.pitch),
+                         b.inertia.template cast<U>(), b.folded, U(b.spinInertia), b.carrier,
+                         b.firstS});
+  }
+  const auto end = [](const LoopEnd<T>& e) {
+    return LoopEnd<U>{e.body, e.frame.template cast<U>()};
+  };
+  for (const LoopEntry<T>& l : loops) {
+    to.loops.push_back({l.kind, l.type, l.firstRow, l.rows, end(l.predecessor), end(l.successor),
+                        U(l.cosine), U(l.length), U(l.offset), l.firstColumn, l.columns,
+                        l.firstTerm, l.terms, l.function});
+  }
+  for (const LoopTerm<T>& t : terms) {
+    to.terms.push_back({t.position, t.velocity, U(t.coefficient)});
+  }
+  to.clusters = clusters;
+  to.columns = columns;
+  to.rowSlots = rowSlots;
+  to.independent = independent;
+  to.dependent = dependent;
+  to.G = numbers(G);
+  to.offset = numbers(offset);
+  to.armature = numbers(armature);
+  to.damping = numbers(damping);
+  to.friction = numbers(friction);
+  to.gravity = gravity.template cast<U>();
+  to.nq = nq;
+  to.nv = nv;
+  to.positions = positions;
+  to.velocities = velocities;
+  to.rows = rows;
+  to.sColumns = sColumns;
+  to.ratios = ratios;
+  to.dNumbers = dNumbers;
+  to.factorNumbers = factorNumbers;
+  to.floatingBase = floatingBase;
+  return to;
+}
 
 }  // namespace kempe::detail

@@ -128,15 +128,21 @@ class Builder {
     return addLink(parent, type, anyPose(0.4), anyAxis());
   }
 
+  /// Armature, damping and friction on some joints.
+  void resist(Joint& joint) {
+    if (joint.type != JointType::Free && chance(0.3)) {
+      joint.withArmature(number(0.001, 0.05)).withDamping(number(0.0, 0.3));
+      joint.withFriction(number(0.0, 0.2));
+    }
+  }
+
   void addTreeLink(const std::string& parent) {
     constexpr std::array kTypes{JointType::Revolute,  JointType::Revolute,  JointType::Continuous,
                                 JointType::Prismatic, JointType::Helical,   JointType::Cylindrical,
                                 JointType::Universal, JointType::Spherical, JointType::Planar,
                                 JointType::Fixed,     JointType::Free};
     Joint& joint = addRandomLink(parent, kTypes[static_cast<std::size_t>(whole(kTypes.size()))]);
-    if (joint.type == JointType::Revolute && chance(0.3)) {
-      joint.withArmature(number(0.001, 0.05));
-    }
+    resist(joint);
   }
 
   /// A rotor that turns about its axis; symmetric, so that it folds, or not.
@@ -158,6 +164,7 @@ class Builder {
     joint.about(axis).dependent();
     pose_[name] = pose_.at(parent) * Frame<double>::from(joint.origin);
     position_[joint.name] = 0.0;
+    resist(joint);
     return joint.name;
   }
 

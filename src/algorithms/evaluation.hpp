@@ -1,0 +1,73 @@
+#pragma once
+
+#include "algorithms/arguments.hpp"
+#include "algorithms/kernels/host_loops.hpp"
+#include "kempe/method.hpp"
+
+namespace kempe::detail {
+
+/// One evaluation of an algorithm: checks what the user handed in and prepares the recursions.
+template <typename T>
+class Evaluation {
+ public:
+  Evaluation(const Model& model, BasicData<T>& userData)
+      : impl(model.impl()),
+        data(userData.impl()),
+        tables(tablesOf<T>(impl)),
+        work(data.work.view()),
+        loops(tablesOf<T>(impl), impl.mechanism.functions, data.loops) {
+    requireData(impl, data);
+  }
+
+  void requireQ(VectorInOf<T> q) const { requireConfiguration<T>("q", impl, q); }
+  template <typename Vector>
+  void requireInput(const char* name, const Vector& x) const {
+    requireVector(name, x, impl.tables.nv, "model.nv");
+  }
+  template <typename Vector>
+  void requireOutput(const char* name, const Vector& x) const {
+    requireSize(name, x.size(), impl.tables.nv, "model.nv");
+  }
+  template <typename Matrix>
+  void requireMatrix(const char* name, const Matrix& x, Eigen::Index rows,
+                     Eigen::Index columns) const {
+    if (x.rows() != rows || x.cols() != columns) {
+      throw std::invalid_argument(std::string(name) + " is " + std::to_string(x.rows()) + "×" +
+                                  std::to_string(x.cols()) + ", but must be " +
+                                  std::to_string(rows) + "×" + std::to_string(columns));
+    }
+  }
+  const FrameEntry& frame(int index) const;
+
+  /// Placements, G and S at q; throws SingularityError.
+  void place(VectorInOf<T> q);
+  /// Velocities, and accelerations where ÿ is `ydd` (null: zero), after place. Gravity counts as an
+  /// upward acceleration of the world.
+  void move(const T* v, const T* ydd) {
+    for (int c = 0; c < tables.clusterCount; ++c) {
+      moveBodies(tables, c, work, loops, v, ydd);
+    }
+  }
+  /// −f_ext in work.f, after place; asks for whole rotors where a force acts on one, so call
+  /// prepareExternal before place.
+  void prepareExternal(std::span<const FrameForce> external);
+  void applyExternal(std::span<const FrameForce> external);
+
+  /// A wrench [force; moment] of a frame, in the common frame.
+  Force<T> commonForce(const FrameEntry& frame, Reference reference, const Force<T>& wrench) const;
+  /// The origin of a frame's reference in the common frame.
+  Vec3<T> referencePoint(const FrameEntry& frame, Reference reference) const;
+  /// The axes of a frame's reference as columns, axes of the world.
+  Mat3<T> referenceAxes(const FrameEntry& frame, Reference reference) const;
+  Transform<T> framePlacement(const FrameEntry& frame) const {
+    return placementOf(work, frame.body) * frame.inBody.template cast<T>();
+  }
+
+  const ModelImpl& impl;
+  DataImpl<T>& data;
+  TablesView<T> tables;
+  WorkView<T> work;
+  HostLoops<T> loops;
+};
+
+}  // namespace kempe::detail

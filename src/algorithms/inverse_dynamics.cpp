@@ -1,0 +1,77 @@
+#include "kempe/inverse_dynamics.hpp"
+
+#include <algorithm>
+
+#include "algorithms/evaluation.hpp"
+#include "algorithms/kernels/inverse_dynamics.hpp"
+
+namespace kempe {
+
+using namespace detail;  // NOLINT(google-build-using-namespace): this file implements on detail
+
+template <typename T>
+void inverseDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
+                     VectorInOf<T> a, VectorOutOf<T> tau, const DynamicsOptions& how) {
+  Evaluation<T> e(model, data);
+  e.requireQ(q);
+  e.requireInput("v", v);
+  e.requireInput("a", a);
+  e.requireOutput("tau", tau);
+  e.prepareExternal(how.external);
+  e.place(q);
+  e.applyExternal(how.external);
+  inverseDynamicsKernel(e.tables, e.work, e.loops, v.data(), a.data(), tau.data());
+}
+
+template <typename T>
+void biasForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
+                VectorOutOf<T> h, const DynamicsOptions& how) {
+  std::vector<T>& zero = data.impl().vector;
+  std::fill(zero.begin(), zero.end(), T(0));
+  using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+  const Eigen::Map<const Vector> a(zero.data(), static_cast<Eigen::Index>(zero.size()));
+  inverseDynamics<T>(model, data, q, v, a, h, how);
+}
+
+template <typename T>
+void gravityForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorOutOf<T> tau) {
+  std::vector<T>& zero = data.impl().vector;
+  std::fill(zero.begin(), zero.end(), T(0));
+  using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+  const Eigen::Map<const Vector> rest(zero.data(), static_cast<Eigen::Index>(zero.size()));
+  inverseDynamics<T>(model, data, q, rest, rest, tau);
+}
+
+template <typename T>
+void generalizedForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                       VectorInOf<T> spanning, VectorOutOf<T> tau) {
+  Evaluation<T> e(model, data);
+  e.requireQ(q);
+  requireVector("spanning", spanning, e.tables.velocities, "model.nvSpanning");
+  e.requireOutput("tau", tau);
+  e.place(q);
+  for (int c = 0; c < e.tables.clusterCount; ++c) {
+    const ClusterEntry& cluster = e.tables.clusters[c];
+    if (cluster.kind == ClusterKind::Tree) {
+      tau.segment(cluster.firstV, cluster.nv) =
+          spanning.segment(cluster.firstVelocity, cluster.velocities);
+    } else {
+      transposeTimesG(cluster, e.work, spanning.data() + cluster.firstVelocity,
+                      tau.data() + cluster.firstV);
+    }
+  }
+}
+
+#define KEMPE_INSTANTIATE(T)                                                                    \
+  template void inverseDynamics<T>(const Model&, BasicData<T>&, VectorInOf<T>, VectorInOf<T>,   \
+                                   VectorInOf<T>, VectorOutOf<T>, const DynamicsOptions&);      \
+  template void biasForces<T>(const Model&, BasicData<T>&, VectorInOf<T>, VectorInOf<T>,        \
+                              VectorOutOf<T>, const DynamicsOptions&);                          \
+  template void gravityForces<T>(const Model&, BasicData<T>&, VectorInOf<T>, VectorOutOf<T>);   \
+  template void generalizedForces<T>(const Model&, BasicData<T>&, VectorInOf<T>, VectorInOf<T>, \
+                                     VectorOutOf<T>);
+KEMPE_INSTANTIATE(double)
+KEMPE_INSTANTIATE(float)
+#undef KEMPE_INSTANTIATE
+
+}  // namespace kempe

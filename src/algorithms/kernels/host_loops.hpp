@@ -1,0 +1,48 @@
+#pragma once
+
+#include "algorithms/kernels/outward.hpp"
+#include "loops/cluster_velocity.hpp"
+
+namespace kempe::detail {
+
+/// G and g of implicit clusters for the recursions, by the loops' own code (see NoLoops).
+template <typename T>
+class HostLoops {
+ public:
+  HostLoops(const ModelTables<T>& tables, const Functions& functions, LoopScratch<T>& scratch)
+      : tables_(tables), functions_(functions), scratch_(scratch) {}
+
+  bool solve(int c, const WorkView<T>& work) {
+    const ClusterEntry& cluster = tables_.clusters[c];
+    return clusterJacobian(tables_, functions_, cluster, stateOf(cluster, work), scratch_,
+                           work.G + cluster.firstRatio) >= kSingular<T>;
+  }
+
+  void bias(int c, const WorkView<T>& work) {
+    const ClusterEntry& cluster = tables_.clusters[c];
+    ClusterState<T> state = stateOf(cluster, work);
+    state.outputV = velocityOf(work, cluster.output);
+    moveCluster(tables_, cluster, state);
+    clusterBias(tables_, functions_, cluster, state, scratch_,
+                work.accelerations + cluster.firstVelocity);
+  }
+
+ private:
+  static ClusterState<T> stateOf(const ClusterEntry& cluster, const WorkView<T>& work) {
+    return {work.positions + cluster.firstPosition,
+            work.rates + cluster.firstVelocity,
+            work.X + cluster.firstBody,
+            work.s + cluster.firstVelocity,
+            work.v + cluster.firstBody,
+            work.a + cluster.firstBody,
+            placementOf(work, cluster.output),
+            {},
+            {}};
+  }
+
+  const ModelTables<T>& tables_;
+  const Functions& functions_;
+  LoopScratch<T>& scratch_;
+};
+
+}  // namespace kempe::detail

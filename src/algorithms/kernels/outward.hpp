@@ -1,0 +1,282 @@
+#pragma once
+
+#include "model/workspace.hpp"
+#include "spatial/joint_motion.hpp"
+
+/// The outward passes that all algorithms share: placements, G, S, velocities, bias accelerations.
+///
+/// A `Loops` object supplies what implicit clusters need, of cluster c at the placements in `work`:
+///   bool solve(c, work)   writes G; false at a singular position
+///   void bias(c, work)    writes v, a° without s g, and then g, after solve
+namespace kempe::detail {
+
+/// Models without implicit clusters need nothing.
+struct NoLoops {
+  template <typename T>
+  KEMPE_HD bool solve(int, const WorkView<T>&) const {
+    return true;
+  }
+  template <typename T>
+  KEMPE_HD void bias(int, const WorkView<T>&) const {}
+};
+
+/// Placement of a body in the common frame, the world included.
+template <typename T>
+KEMPE_HD Transform<T> placementOf(const WorkView<T>& work, int body) {
+  return body == kWorld ? Transform<T>{Mat3<T>::identity(), -*work.origin} : work.X[body];
+}
+
+template <typename T>
+KEMPE_HD Motion<T> velocityOf(const WorkView<T>& work, int body) {
+  return body == kWorld ? Motion<T>{} : work.v[body];
+}
+
+/// Acceleration, with gravity as an upward acceleration of the world.
+template <typename T, typename R>
+KEMPE_HD Motion<T> accelerationOf(const TablesView<R>& tables, const WorkView<T>& work, int body) {
+  return body == kWorld ? Motion<T>{Vec3<T>{}, -tables.gravity.template cast<T>()} : work.a[body];
+}
+
+/// Spanning positions of a cluster from its part of q; quaternions come out normalised.
+template <typename T, typename R>
+KEMPE_HD void expandCluster(const TablesView<R>& tables, const ClusterEntry& cluster, const T* q,
+                            T* positions) {
+  using std::sqrt;
+  const T* y = q + cluster.firstQ;
+  T* out = positions + cluster.firstPosition;
+  if (cluster.kind == ClusterKind::Explicit) {
+    for (int i = 0; i < cluster.positions; ++i) {
+      T sum(tables.offset[cluster.firstOffset + i]);
+      for (int j = 0; j < cluster.nv; ++j) {
+        sum += T(tables.G[cluster.firstG + i * cluster.nv + j]) * y[j];
+      }
+      out[i] = sum;
+    }
+    return;
+  }
+  for (int i = 0; i < cluster.positions; ++i) {
+    out[i] = y[i];
+  }
+  if (cluster.positions == cluster.velocities) {
+    return;
+  }
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    if (!hasScalarCoordinates(body.type)) {
+      T* turn = positions + body.firstPosition + positionSize(body.type) - 4;
+      const T square =
+          turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2] + turn[3] * turn[3];
+      const T scale = T(1) / sqrt(square);
+      for (int i = 0; i < 4; ++i) {
+        turn[i] = scale * turn[i];
+      }
+    }
+  }
+}
+
+/// Directions of a body's joint: those of a body that is a cluster are its S.
+template <typename T, typename R>
+KEMPE_HD Motion<T>* directionsOf(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                                 const WorkView<T>& work) {
+  return cluster.kind == ClusterKind::Tree ? work.S + body.firstS : work.s + body.firstVelocity;
+}
+
+/// True for a body of which only the spin about its axis is needed.
+template <typename T, typename R>
+KEMPE_HD bool onlySpins(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                        const WorkView<T>& work) {
+  return body.folded && cluster.kind != ClusterKind::Implicit && !work.wholeRotors;
+}
+
+/// Placements and directions of a cluster's bodies; of a rotor that only spins, [z; 0].
+template <typename T, typename R>
+KEMPE_HD void placeBodies(const TablesView<R>& tables, const ClusterEntry& cluster,
+                          const WorkView<T>& work) {
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    Motion<T>* s = directionsOf(cluster, body, work);
+    if (onlySpins(cluster, body, work)) {
+      const Vec3<T> z = body.placement.R.template cast<T>().column(2);
+      s[0] = {body.parent == kWorld ? z : work.X[body.parent].R * z, {}};
+      continue;
+    }
+    const T* q = work.positions + body.firstPosition;
+    const Transform<T> joint = placementOf(work, body.parent) * body.placement.template cast<T>();
+    work.X[b] = jointPlacement(body.type, joint, q, T(body.pitch), body.middle.template cast<T>());
+    if (b == tables.floatingBase) {
+      work.X[b].p = {};  // exactly: the common frame's origin is here
+    }
+    jointDirections(body.type, joint, work.X[b], T(body.pitch), s);
+  }
+}
+
+/// S_i = S_λ (if λ is in the cluster) + s_i G_i.
+template <typename T, typename R>
+KEMPE_HD void spanCluster(const TablesView<R>& tables, const ClusterEntry& cluster,
+                          const WorkView<T>& work) {
+  const int m = cluster.nv;
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    if (body.folded && !work.wholeRotors) {
+      continue;
+    }
+    Motion<T>* S = work.S + body.firstS;
+    const bool inside = body.parent >= cluster.firstBody;
+    const Motion<T>* parentS = inside ? work.S + tables.bodies[body.parent].firstS : nullptr;
+    const T* ratio = work.G + cluster.firstRatio + (body.firstVelocity - cluster.firstVelocity) * m;
+    const Motion<T>* s = work.s + body.firstVelocity;
+    const int n = velocitySize(body.type);
+    for (int j = 0; j < m; ++j) {
+      Motion<T> column = inside ? parentS[j] : Motion<T>{};
+      for (int i = 0; i < n; ++i) {
+        column += ratio[i * m + j] * s[i];
+      }
+      S[j] = column;
+    }
+  }
+}
+
+/// x_span = G x of one cluster; `x` points to the cluster's part.
+template <typename T>
+KEMPE_HD void timesG(const ClusterEntry& cluster, const WorkView<T>& work, const T* x, T* out) {
+  const int m = cluster.nv;
+  const T* G = work.G + cluster.firstRatio;
+  for (int i = 0; i < cluster.velocities; ++i) {
+    T sum(0);
+    for (int j = 0; j < m; ++j) {
+      sum += G[i * m + j] * x[j];
+    }
+    out[i] = sum;
+  }
+}
+
+/// y = Gᵀ f_span of one cluster.
+template <typename T>
+KEMPE_HD void transposeTimesG(const ClusterEntry& cluster, const WorkView<T>& work, const T* f,
+                              T* y) {
+  const int m = cluster.nv;
+  const T* G = work.G + cluster.firstRatio;
+  for (int j = 0; j < m; ++j) {
+    y[j] = T(0);
+  }
+  for (int i = 0; i < cluster.velocities; ++i) {
+    for (int j = 0; j < m; ++j) {
+      y[j] += G[i * m + j] * f[i];
+    }
+  }
+}
+
+/// The origin of the common frame in the world: where the floating base is.
+template <typename T, typename R>
+KEMPE_HD Vec3<T> originOf(const TablesView<R>& tables, const T* q) {
+  if (tables.floatingBase < 0) {
+    return {};
+  }
+  const BodyEntry<R>& body = tables.bodies[tables.floatingBase];
+  const ClusterEntry& cluster = tables.clusters[body.cluster];
+  const T* x = q + cluster.firstQ + (body.firstPosition - cluster.firstPosition);
+  return body.placement.template cast<T>().point({x[0], x[1], x[2]});
+}
+
+/// Positions, placements, G and S of the whole mechanism. Returns the first cluster at a singular
+/// position, or −1.
+template <typename T, typename R, typename Loops>
+KEMPE_HD int placeMechanism(const TablesView<R>& tables, const WorkView<T>& work, Loops& loops,
+                            const T* q) {
+  *work.origin = originOf(tables, q);
+  for (int c = 0; c < tables.clusterCount; ++c) {
+    const ClusterEntry& cluster = tables.clusters[c];
+    expandCluster(tables, cluster, q, work.positions);
+    placeBodies(tables, cluster, work);
+    if (cluster.kind == ClusterKind::Implicit && !loops.solve(c, work)) {
+      return c;
+    }
+    if (cluster.kind != ClusterKind::Tree) {
+      spanCluster(tables, cluster, work);
+    }
+  }
+  return -1;
+}
+
+/// Rates, velocities and accelerations of a cluster's bodies, after placeMechanism and after those
+/// of the clusters before it. `ydd` are the accelerations ÿ of the whole mechanism; null: zero,
+/// which gives a°. Folded rotors keep their rate and acceleration about their axis only.
+template <typename T, typename R, typename Loops>
+KEMPE_HD void moveBodies(const TablesView<R>& tables, int c, const WorkView<T>& work, Loops& loops,
+                         const T* v, const T* ydd) {
+  const ClusterEntry& cluster = tables.clusters[c];
+  const int m = cluster.nv;
+  const bool implicit = cluster.kind == ClusterKind::Implicit;
+  T* rates = work.rates + cluster.firstVelocity;
+  T* accelerations = work.accelerations + cluster.firstVelocity;
+  if (cluster.kind == ClusterKind::Tree) {
+    for (int i = 0; i < m; ++i) {
+      rates[i] = v[cluster.firstV + i];
+      accelerations[i] = ydd == nullptr ? T(0) : ydd[cluster.firstV + i];
+    }
+  } else {
+    timesG(cluster, work, v + cluster.firstV, rates);
+    for (int i = 0; i < cluster.velocities; ++i) {
+      accelerations[i] = T(0);
+    }
+    if (implicit) {
+      loops.bias(c, work);
+    }
+    for (int i = 0; ydd != nullptr && i < cluster.velocities; ++i) {
+      for (int j = 0; j < m; ++j) {
+        accelerations[i] += work.G[cluster.firstRatio + i * m + j] * ydd[cluster.firstV + j];
+      }
+    }
+  }
+  const bool accelerates = implicit || ydd != nullptr;
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    if (onlySpins(cluster, body, work)) {
+      continue;
+    }
+    const Motion<T>* s = directionsOf(cluster, body, work);
+    const T* rate = work.rates + body.firstVelocity;
+    const int n = velocitySize(body.type);
+    const Motion<T> parentV = velocityOf(work, body.parent);
+    Motion<T> velocity = parentV;
+    for (int i = 0; i < n; ++i) {
+      velocity += rate[i] * s[i];
+    }
+    work.v[b] = velocity;
+    Motion<T> a = accelerationOf(tables, work, body.parent) +
+                  directionRates(body.type, n, s, rate, parentV, velocity);
+    for (int i = 0; accelerates && i < n; ++i) {
+      a += work.accelerations[body.firstVelocity + i] * s[i];
+    }
+    work.a[b] = a;
+  }
+}
+
+/// What a folded rotor adds to the force on its parent: J q̈ w + v_p ×* (J q̇ w), w = [z; 0].
+/// Its inertia, as of a body that does not spin, is part of the parent's.
+template <typename T, typename R>
+KEMPE_HD void addSpinForce(const BodyEntry<R>& body, const Vec3<T>& z, const WorkView<T>& work) {
+  if (body.parent == kWorld) {
+    return;
+  }
+  const T J(body.spinInertia);
+  const Vec3<T> momentum = (J * work.rates[body.firstVelocity]) * z;
+  work.f[body.parent].moment += (J * work.accelerations[body.firstVelocity]) * z +
+                                cross(work.v[body.parent].angular, momentum);
+}
+
+/// z of a folded rotor's joint, after placeBodies.
+template <typename T, typename R>
+KEMPE_HD Vec3<T> spinAxis(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                          const WorkView<T>& work) {
+  return directionsOf(cluster, body, work)[0].angular;
+}
+
+/// Damping and friction of one freedom: the force with which its joint resists.
+template <typename T, typename R>
+KEMPE_HD T resistance(const TablesView<R>& tables, int velocity, const T& rate) {
+  const T direction = T(rate > T(0)) - T(rate < T(0));
+  return T(tables.damping[velocity]) * rate + T(tables.friction[velocity]) * direction;
+}
+
+}  // namespace kempe::detail
