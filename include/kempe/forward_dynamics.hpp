@@ -5,7 +5,7 @@
 
 namespace kempe {
 
-/// Accelerations that forces `tau` cause (C-ABA; Chignoli et al. 2023, Alg. 2).
+/// Accelerations that forces `tau` cause (C-ABA; Chignoli et al. 2023, Alg. 1).
 ///
 /// Damping, friction and armature of the joints count. Cost: linear in bodies. Allocates nothing.
 /// One `data` per thread; `T` is double or float.

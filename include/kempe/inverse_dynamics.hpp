@@ -5,7 +5,7 @@
 
 namespace kempe {
 
-/// Forces that cause accelerations `a` (C-RNEA; Chignoli et al. 2023, Alg. 1): τ = H a + h.
+/// Forces that cause accelerations `a` (C-RNEA; Chignoli et al. 2023, §VI-C): τ = H a + h.
 ///
 /// Damping, friction and armature of the joints count. Cost: linear in bodies. Allocates nothing.
 /// One `data` per thread; `T` is double or float.

@@ -1,5 +1,6 @@
 #include "kempe/forward_dynamics.hpp"
 
+#include "algorithms/baselines/baselines.hpp"
 #include "algorithms/evaluation.hpp"
 #include "algorithms/kernels/forward_dynamics.hpp"
 #include "algorithms/positions.hpp"
@@ -17,6 +18,10 @@ void forwardDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q, Ve
   e.requireInput("tau", tau);
   e.requireOutput("a", a);
   e.prepareExternal(how.external);
+  if (how.method != Method::Cluster) {
+    comparedForwardDynamics(e, how, q, v.data(), tau.data(), a.data());
+    return;
+  }
   e.place(q);
   e.applyExternal(how.external);
   const int indefinite =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/baselines/baselines.hpp"
 #include "algorithms/evaluation.hpp"
 #include "algorithms/kernels/inverse_dynamics.hpp"
 
@@ -18,6 +19,10 @@ void inverseDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q, Ve
   e.requireInput("a", a);
   e.requireOutput("tau", tau);
   e.prepareExternal(how.external);
+  if (how.method != Method::Cluster) {
+    comparedInverseDynamics(e, how, q, v.data(), a.data(), tau.data());
+    return;
+  }
   e.place(q);
   e.applyExternal(how.external);
   inverseDynamicsKernel(e.tables, e.work, e.loops, v.data(), a.data(), tau.data());

@@ -201,6 +201,65 @@ void loopJacobian(const ModelTables<T>& tables, const Functions& functions,
   }
 }
 
+/// K̇ of the rows that `slots` keeps, after moveCluster: rates of wrenches and of the directions s,
+/// of which `sRates` has one per velocity.
+template <typename T>
+void loopJacobianRate(const ModelTables<T>& tables, const Functions& functions,
+                      const ClusterEntry& cluster, const ClusterState<T>& state,
+                      const FunctionScratch& scratch, const Motion<T>* sRates, const int* slots,
+                      int rows, T* K) {
+  const int n = cluster.velocities;
+  for (int i = 0; i < rows * n; ++i) {
+    K[i] = T(0);
+  }
+  const auto rowOf = [&](const LoopEntry<T>& loop, int r) -> T* {
+    const int slot = slots[loop.firstRow + r];
+    return slot < 0 ? nullptr : K + slot * n;
+  };
+  for (int l = 0; l < cluster.loops; ++l) {
+    const LoopEntry<T>& loop = tables.loops[cluster.firstLoop + l];
+    const LoopTerm<T>* terms = tables.terms.data() + loop.firstTerm;
+    const LoopColumn* columns = tables.columns.data() + loop.firstColumn;
+    const auto spread = [&](const Force<T>& f, const Force<T>& rate, T* row) {
+      for (int c = 0; c < loop.columns; ++c) {
+        const int j = columns[c].velocity;
+        row[j] = T(columns[c].sign) * (dot(rate, state.s[j]) + dot(f, sRates[j]));
+      }
+    };
+    if (loop.kind == LoopKind::Joint || loop.kind == LoopKind::Rod) {
+      const EndMotion<T> A = endMotion(loop.predecessor, state);
+      const EndMotion<T> B = endMotion(loop.successor, state);
+      const bool rod = loop.kind == LoopKind::Rod;
+      const RowRules rules = rod ? RowRules{nullptr, 1} : rowRules(loop.type);
+      for (int r = 0; r < rules.count; ++r) {
+        if (T* row = rowOf(loop, r)) {
+          rod ? spread(rodWrench(loop.length, A.X, B.X), rodWrenchRate(loop.length, A, B), row)
+              : spread(rowWrench(rules.first[r], A.X, B.X), rowWrenchRate(rules.first[r], A, B),
+                       row);
+        }
+      }
+    } else if (loop.kind == LoopKind::Function) {
+      // ∂²φ[e_t, q̇] = (φ″[q̇ + e_t] − φ″[q̇ − e_t]) / 4
+      for (int t = 0; t < loop.terms; ++t) {
+        for (const double side : {1.0, -1.0}) {
+          for (int u = 0; u < loop.terms; ++u) {
+            scratch.jetQ[u] = {
+                static_cast<double>(state.q[terms[u].position]),
+                static_cast<double>(state.rates[terms[u].velocity]) + (u == t ? side : 0.0), 0.0};
+          }
+          functions[loop.function].jet(std::span<const Jet>(scratch.jetQ, loop.terms),
+                                       std::span<Jet>(scratch.jetPhi, loop.rows));
+          for (int r = 0; r < loop.rows; ++r) {
+            if (T* row = rowOf(loop, r)) {
+              row[terms[t].velocity] += T(0.25 * side * scratch.jetPhi[r].second);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 /// k = −K̇ q̇ of the rows that `slots` keeps, after moveCluster.
 template <typename T>
 void loopBias(const ModelTables<T>& tables, const Functions& functions, const ClusterEntry& cluster,

@@ -78,4 +78,34 @@ void clusterBias(const ModelTables<T>& tables, const Functions& functions,
   }
 }
 
+/// Writes Ġ (n×m, row-major) of a moving cluster, after clusterJacobian, which gave G, at the same
+/// position: Ġ_d = −K_d⁻¹ K̇ G.
+template <typename T>
+void clusterJacobianRate(const ModelTables<T>& tables, const Functions& functions,
+                         const ClusterEntry& cluster, const ClusterState<T>& state,
+                         LoopScratch<T>& scratch, const Motion<T>* sRates, const T* G, T* rate) {
+  const int n = cluster.velocities, m = cluster.nv, d = cluster.kept;
+  std::fill_n(rate, n * m, T(0));
+  if (cluster.kind != ClusterKind::Implicit) {
+    return;
+  }
+  const int* dependent = tables.dependent.data() + cluster.firstDependent;
+  loopJacobianRate(tables, functions, cluster, state, scratch.forFunctions(), sRates,
+                   tables.rowSlots.data() + cluster.firstRow, d, scratch.K.data());
+  for (int r = 0; r < d; ++r) {
+    for (int j = 0; j < m; ++j) {
+      T sum(0);
+      for (int i = 0; i < n; ++i) {
+        sum -= scratch.K[r * n + i] * G[i * m + j];
+      }
+      scratch.rightSide[r * m + j] = sum;
+    }
+  }
+  luSolve(scratch.factors.data() + cluster.firstFactor, d,
+          scratch.pivots.data() + cluster.firstDependent, scratch.rightSide.data(), m);
+  for (int i = 0; i < d; ++i) {
+    std::copy_n(scratch.rightSide.data() + i * m, m, rate + dependent[i] * m);
+  }
+}
+
 }  // namespace kempe::detail

@@ -42,10 +42,15 @@ class Compiler {
     listFrames(tree);
     assembleNeutral();
     checkThatFreedomsMoveInertia(model_);
+    for (BodyEntry<double>& body : model_.tables.bodies) {
+      body.own = body.inertia;
+    }
     if (model_.options.foldRotors) {
       foldRotors(model_);
     }
     layOut(model_);
+    buildSpanningTree(model_);
+    buildIndependentTree(model_);
     model_.tablesFloat = model_.tables.cast<float>();
     describeClusters();
     return std::move(model_);

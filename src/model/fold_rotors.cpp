@@ -21,20 +21,21 @@ bool isSymmetricAboutZ(const RigidInertia<double>& inertia) {
 
 }  // namespace
 
+bool isRotor(const ModelTables<double>& tables, int body) {
+  const BodyEntry<double>& entry = tables.bodies[body];
+  const bool turns = entry.type == JointType::Revolute || entry.type == JointType::Continuous;
+  return turns && isSymmetricAboutZ(entry.inertia) &&
+         std::ranges::none_of(tables.bodies,
+                              [&](const BodyEntry<double>& b) { return b.parent == body; });
+}
+
 void foldRotors(ModelImpl& model) {
   ModelTables<double>& tables = model.tables;
-  std::vector<char> carries(tables.bodies.size(), 0);
-  for (const BodyEntry<double>& body : tables.bodies) {
-    if (body.parent != kWorld) {
-      carries[body.parent] = 1;
-    }
-  }
   for (std::size_t b = 0; b < tables.bodies.size(); ++b) {
-    BodyEntry<double>& body = tables.bodies[b];
-    const bool turns = body.type == JointType::Revolute || body.type == JointType::Continuous;
-    if (!turns || carries[b] != 0 || !isSymmetricAboutZ(body.inertia)) {
+    if (!isRotor(tables, static_cast<int>(b))) {
       continue;
     }
+    BodyEntry<double>& body = tables.bodies[b];
     body.folded = true;
     body.spinInertia = body.inertia.rotation.zz;
     if (body.parent != kWorld) {

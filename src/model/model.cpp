@@ -131,6 +131,7 @@ DataImpl<T>::DataImpl(const ModelImpl& model)
       loops(tablesOf<T>(model)),
       work(model.tables),
       vector(static_cast<std::size_t>(model.tables.nv)),
+      compared(model),
       positions(static_cast<std::size_t>(model.tables.positions)),
       velocities(static_cast<std::size_t>(model.tables.velocities)),
       q(static_cast<std::size_t>(model.tables.nq)) {
@@ -141,6 +142,10 @@ DataImpl<T>::DataImpl(const ModelImpl& model)
   }
   G.resize(largest);
   g.resize(longest);
+  SRates.resize(static_cast<std::size_t>(model.tables.sColumns));
+  directionRates.resize(longest);
+  ratioRates.resize(largest);
+  coriolis.resize(model.tables.bodies.size());
 }
 
 }  // namespace detail

@@ -7,6 +7,9 @@
 
 #include "kempe/model.hpp"
 #include "loops/scratch.hpp"
+#include "model/compared_scratch.hpp"
+#include "model/independent_tree.hpp"
+#include "model/spanning_tree.hpp"
 #include "model/tables.hpp"
 #include "model/workspace.hpp"
 
@@ -42,6 +45,9 @@ struct ModelImpl {
   double totalMass = 0.0;
   Eigen::VectorXd neutral;
 
+  SpanningTree spanning;
+  IndependentTree independentTree;
+
   [[nodiscard]] const Joint& joint(int body) const {
     return mechanism.joints[static_cast<std::size_t>(jointOfBody[static_cast<std::size_t>(body)])];
   }
@@ -65,15 +71,20 @@ struct DataImpl {
   explicit DataImpl(const ModelImpl& model);
 
   std::uint64_t modelId;
-  LoopScratch<T> loops;            ///< work on one cluster
-  Workspace<T> work;               ///< work of the recursions
-  std::vector<T> forces;           ///< unit forces' way through the mechanism, nv each
-  std::vector<T> vector;           ///< nv, for algorithms that call others
-  std::vector<double> positions;   ///< spanning
-  std::vector<double> velocities;  ///< spanning
-  std::vector<double> q;           ///< a configuration
-  std::vector<double> G;           ///< one cluster's n×m
-  std::vector<double> g;           ///< one cluster's n
+  LoopScratch<T> loops;                    ///< work on one cluster
+  Workspace<T> work;                       ///< work of the recursions
+  std::vector<T> forces;                   ///< unit forces' way through the mechanism, nv each
+  std::vector<T> vector;                   ///< nv, for algorithms that call others
+  std::vector<Motion<T>> SRates;           ///< Ṡ, as Workspace's S
+  std::vector<Motion<T>> directionRates;   ///< ṡ of one cluster
+  std::vector<T> ratioRates;               ///< Ġ of one cluster
+  std::vector<SpatialMatrix<T>> coriolis;  ///< per body
+  ComparedScratch<T> compared;             ///< for the methods that Cluster is compared with
+  std::vector<double> positions;           ///< spanning
+  std::vector<double> velocities;          ///< spanning
+  std::vector<double> q;                   ///< a configuration
+  std::vector<double> G;                   ///< one cluster's n×m
+  std::vector<double> g;                   ///< one cluster's n
 };
 
 }  // namespace kempe::detail

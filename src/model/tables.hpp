@@ -39,6 +39,7 @@ struct BodyEntry {
   T spinInertia{};            ///< folded bodies: moment of inertia about the joint's axis
   bool carrier = false;       ///< another cluster hangs on it
   int firstS = 0;             ///< its m columns of S among those of all bodies
+  RigidInertia<T> own{};      ///< the inertia without the rotors that are folded into it
 };
 
 /// One end of a loop joint or rod: a frame on a body of the cluster or on its output body.
@@ -140,7 +141,7 @@ ModelTables<U> ModelTables<T>::cast() const {
     to.bodies.push_back({b.parent, b.cluster, b.type, b.firstPosition, b.firstVelocity,
                          b.placement.template cast<U>(), b.middle.template cast<U>(), U(b.pitch),
                          b.inertia.template cast<U>(), b.folded, U(b.spinInertia), b.carrier,
-                         b.firstS});
+                         b.firstS, b.own.template cast<U>()});
   }
   const auto end = [](const LoopEnd<T>& e) {
     return LoopEnd<U>{e.body, e.frame.template cast<U>()};

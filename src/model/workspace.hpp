@@ -43,8 +43,35 @@ struct TablesView {
         floatingBase(t.floatingBase) {}
 };
 
+/// A 6×6 map from motions to forces without symmetry, by its columns.
+template <typename T>
+struct SpatialMatrix {
+  Force<T> columns[6]{};
+
+  SpatialMatrix& operator+=(const SpatialMatrix& b) {
+    for (int i = 0; i < 6; ++i) {
+      columns[i] += b.columns[i];
+    }
+    return *this;
+  }
+  friend Force<T> operator*(const SpatialMatrix& a, const Motion<T>& m) {
+    Force<T> sum{};
+    for (int i = 0; i < 6; ++i) {
+      sum += m[i] * a.columns[i];
+    }
+    return sum;
+  }
+  friend Force<T> transposeTimes(const SpatialMatrix& a, const Motion<T>& m) {
+    Force<T> result{};
+    for (int i = 0; i < 6; ++i) {
+      result[i] = dot(a.columns[i], m);
+    }
+    return result;
+  }
+};
+
 /// Scratch of one evaluation. Spatial quantities are in the common frame: axes of the world, origin
-/// at the floating base, or at the world's origin where there is none.
+/// at the floating base, or at the first joint where there is none.
 template <typename T>
 struct WorkView {
   Vec3<T>* origin = nullptr;     ///< of the common frame, in the world

@@ -127,4 +127,30 @@ KEMPE_HD void luSolve(const T* lu, int n, const int* pivots, T* b, int columns) 
   }
 }
 
+/// Solves Aᵀ x = b in place for one right-hand side, after luFactor of A.
+template <typename T>
+KEMPE_HD void luSolveTransposed(const T* lu, int n, const int* pivots, T* b) {
+  for (int i = 0; i < n; ++i) {
+    T s = b[i];
+    for (int k = 0; k < i; ++k) {
+      s -= lu[k * n + i] * b[k];
+    }
+    b[i] = s / lu[i * n + i];
+  }
+  for (int i = n - 1; i >= 0; --i) {
+    T s = b[i];
+    for (int k = i + 1; k < n; ++k) {
+      s -= lu[k * n + i] * b[k];
+    }
+    b[i] = s;
+  }
+  for (int j = n - 1; j >= 0; --j) {
+    if (pivots[j] != j) {
+      const T swapped = b[j];
+      b[j] = b[pivots[j]];
+      b[pivots[j]] = swapped;
+    }
+  }
+}
+
 }  // namespace kempe

@@ -27,6 +27,15 @@ class HostLoops {
                 work.accelerations + cluster.firstVelocity);
   }
 
+  /// Ġ, after bias; `sRates` are the rates of the cluster's joint directions.
+  void ratioRates(int c, const WorkView<T>& work, const Motion<T>* sRates, T* rates) {
+    const ClusterEntry& cluster = tables_.clusters[c];
+    ClusterState<T> state = stateOf(cluster, work);
+    state.outputV = velocityOf(work, cluster.output);
+    clusterJacobianRate(tables_, functions_, cluster, state, scratch_, sRates,
+                        work.G + cluster.firstRatio, rates);
+  }
+
  private:
   static ClusterState<T> stateOf(const ClusterEntry& cluster, const WorkView<T>& work) {
     return {work.positions + cluster.firstPosition,

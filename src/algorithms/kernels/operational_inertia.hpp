@@ -4,32 +4,34 @@
 
 namespace kempe::detail {
 
-/// C-EFPA for one unit force on body b, after condenseInertias: with χ the force that reaches the
-/// body at hand, and L, Y of articulated.hpp,
+/// C-EFPA for six forces on body b, after condenseInertias: with χ a force that reaches the body at
+/// hand, and L, Y of articulated.hpp,
 ///
 ///   W = L⁻¹ S_bᵀ χ      χ ← χ − Y W      b ← output body
 ///
-/// from body to root. Ω_ee' is the sum of W_eᵀ W_e' over all clusters. Writes W for all freedoms
-/// (nv; zero where the force does not reach). Needs wholeRotors for forces on rotors.
+/// from body to root. Ω_ee' is the sum of W_eᵀ W_e' over all clusters. Writes W, nv × 6
+/// column-major (zero where the forces do not reach). Forces on rotors need wholeRotors.
 template <typename T, typename R>
-KEMPE_HD void propagateForce(const TablesView<R>& tables, const WorkView<T>& work, int b,
-                             Force<T> force, T* W) {
-  for (int i = 0; i < tables.nv; ++i) {
+KEMPE_HD void propagateForces(const TablesView<R>& tables, const WorkView<T>& work, int b,
+                              Force<T>* forces, T* W) {
+  for (int i = 0; i < 6 * tables.nv; ++i) {
     W[i] = T(0);
   }
   while (b != kWorld) {
     const BodyEntry<R>& body = tables.bodies[b];
     const ClusterEntry& cluster = tables.clusters[body.cluster];
-    T* w = W + cluster.firstV;
     withSize(cluster.nv, [&]<int M>() {
       const int m = M > 0 ? M : cluster.nv;
-      for (int i = 0; i < m; ++i) {
-        w[i] = dot(force, work.S[body.firstS + i]);
-      }
-      forwardSubstitute<M>(m, work.D + cluster.firstD, w);
-      if (cluster.output != kWorld) {
+      for (int k = 0; k < 6; ++k) {
+        T* w = W + k * tables.nv + cluster.firstV;
         for (int i = 0; i < m; ++i) {
-          force -= w[i] * work.U[cluster.firstV + i];
+          w[i] = dot(forces[k], work.S[body.firstS + i]);
+        }
+        forwardSubstitute<M>(m, work.D + cluster.firstD, w);
+        if (cluster.output != kWorld) {
+          for (int i = 0; i < m; ++i) {
+            forces[k] -= w[i] * work.U[cluster.firstV + i];
+          }
         }
       }
     });

@@ -166,11 +166,11 @@ KEMPE_HD void transposeTimesG(const ClusterEntry& cluster, const WorkView<T>& wo
   }
 }
 
-/// The origin of the common frame in the world: where the floating base is.
+/// The origin of the common frame in the world: where the floating base is, or the first joint.
 template <typename T, typename R>
 KEMPE_HD Vec3<T> originOf(const TablesView<R>& tables, const T* q) {
   if (tables.floatingBase < 0) {
-    return {};
+    return tables.bodies[0].placement.p.template cast<T>();
   }
   const BodyEntry<R>& body = tables.bodies[tables.floatingBase];
   const ClusterEntry& cluster = tables.clusters[body.cluster];

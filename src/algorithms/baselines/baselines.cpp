@@ -1,0 +1,65 @@
+#include "algorithms/baselines/baselines.hpp"
+
+namespace kempe::detail {
+
+template <typename T>
+void comparedInverseDynamics(Evaluation<T>& e, const DynamicsOptions& how, VectorInOf<T> q,
+                             const T* v, const T* a, T* tau) {
+  switch (how.method) {
+    case Method::Projection:
+      return projectedInverseDynamics(e, how.external, q, v, a, tau);
+    case Method::Lagrange:
+      return lagrangeInverseDynamics(e, how.external, q, v, a, tau);
+    case Method::Cluster:
+      return;  // not one of them
+    case Method::Approximate:
+    case Method::Unconstrained:
+      return independentInverseDynamics(e, how, q, v, a, tau);
+  }
+}
+
+template <typename T>
+void comparedForwardDynamics(Evaluation<T>& e, const DynamicsOptions& how, VectorInOf<T> q,
+                             const T* v, const T* tau, T* a) {
+  switch (how.method) {
+    case Method::Projection:
+      return projectedForwardDynamics(e, how.external, q, v, tau, a);
+    case Method::Lagrange:
+      return lagrangeForwardDynamics(e, how.external, q, v, tau, a);
+    case Method::Cluster:
+      return;  // not one of them
+    case Method::Approximate:
+    case Method::Unconstrained:
+      return independentForwardDynamics(e, how, q, v, tau, a);
+  }
+}
+
+template <typename T>
+void comparedOperationalInertia(Evaluation<T>& e, Method method, VectorInOf<T> q,
+                                std::span<const int> frames, Reference reference,
+                                MatrixOutOf<T> Omega) {
+  switch (method) {
+    case Method::Projection:
+      return projectedOperationalInertia(e, q, frames, reference, Omega);
+    case Method::Lagrange:
+      return lagrangeOperationalInertia(e, q, frames, reference, Omega);
+    case Method::Cluster:
+      return;  // not one of them
+    case Method::Approximate:
+    case Method::Unconstrained:
+      return independentOperationalInertia(e, method, q, frames, reference, Omega);
+  }
+}
+
+#define KEMPE_INSTANTIATE(T)                                                                      \
+  template void comparedInverseDynamics<T>(Evaluation<T>&, const DynamicsOptions&, VectorInOf<T>, \
+                                           const T*, const T*, T*);                               \
+  template void comparedForwardDynamics<T>(Evaluation<T>&, const DynamicsOptions&, VectorInOf<T>, \
+                                           const T*, const T*, T*);                               \
+  template void comparedOperationalInertia<T>(Evaluation<T>&, Method, VectorInOf<T>,              \
+                                              std::span<const int>, Reference, MatrixOutOf<T>);
+KEMPE_INSTANTIATE(double)
+KEMPE_INSTANTIATE(float)
+#undef KEMPE_INSTANTIATE
+
+}  // namespace kempe::detail

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "algorithms/baselines/baselines.hpp"
+
+namespace kempe::detail {
+
+/// One evaluation on the spanning tree: RNEA and CRBA with loops cut, and G, g and K of the loops.
+///
+/// Points the tables and the work of the evaluation to the spanning tree, in which every body is a
+/// cluster of its own: bodies and spanning velocities have the numbers that they have in the model.
+template <typename T>
+class SpanningEvaluation {
+ public:
+  explicit SpanningEvaluation(Evaluation<T>& e);
+
+  /// Placements and directions, G and K at q; throws SingularityError.
+  void place(VectorInOf<T> q);
+  /// q̇ = G v and q̈ = G a + g (a null: g), after place.
+  void move(const T* v, const T* a);
+  /// Spanning forces for the motion of move(); what external forces do is taken off.
+  const T* inverseDynamics(std::span<const FrameForce> external);
+  /// H into the scratch, both triangles.
+  T* massMatrix();
+
+  const ClusterEntry& cluster(int c) const { return model.clusters[c]; }
+  /// G of a cluster, n×m row-major; tree clusters have none.
+  const T* G(const ClusterEntry& cluster) const { return loopWork.G + cluster.firstRatio; }
+
+  Evaluation<T>& e;
+  ComparedScratch<T>& scratch;
+  const SpanningTree& tree;
+  const ModelTables<T>& tables;  ///< of the model
+  TablesView<T> model;
+  WorkView<T> loopWork;  ///< the spanning tree's as the loops of the model's clusters see it
+};
+
+/// The six unit forces, [linear; angular], of a frame's reference in the common frame.
+template <typename T>
+void unitForces(const Evaluation<T>& e, const FrameEntry& frame, Reference reference,
+                Force<T>* forces) {
+  for (int i = 0; i < 6; ++i) {
+    Force<T> wrench{};
+    (i < 3 ? wrench.force[i] : wrench.moment[i - 3]) = T(1);
+    forces[i] = e.commonForce(frame, reference, wrench);
+  }
+}
+
+/// Makes room for W of all unit forces, `size` numbers each, with 6 forces per frame.
+template <typename T>
+T* roomForForces(Evaluation<T>& e, std::span<const int> frames, int size) {
+  const std::size_t numbers = 6 * frames.size() * static_cast<std::size_t>(size);
+  if (e.data.forces.size() < numbers) {
+    e.data.forces.resize(numbers);
+  }
+  return e.data.forces.data();
+}
+
+/// Omega += sign · Wᵀ W, with W of each frame `size` × 6, row-major.
+template <typename T>
+void addProducts(const T* W, int size, std::size_t frames, const T& sign, MatrixOutOf<T> Omega) {
+  using Columns = Eigen::Map<const Eigen::Matrix<T, 6, Eigen::Dynamic>>;
+  const auto stride = 6 * static_cast<std::size_t>(size);
+  for (std::size_t i = 0; i < frames; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      const Eigen::Matrix<T, 6, 6> block =
+          sign * Columns(W + i * stride, 6, size)
+                     .lazyProduct(Columns(W + j * stride, 6, size).transpose());
+      const auto row = static_cast<Eigen::Index>(6 * i), column = static_cast<Eigen::Index>(6 * j);
+      Omega.template block<6, 6>(row, column) += block;
+      if (i != j) {
+        Omega.template block<6, 6>(column, row) += block.transpose();
+      }
+    }
+  }
+}
+
+}  // namespace kempe::detail

@@ -1,0 +1,146 @@
+#include "kempe/coriolis.hpp"
+
+#include "algorithms/evaluation.hpp"
+
+namespace kempe {
+
+using namespace detail;  // NOLINT(google-build-using-namespace): this file implements on detail
+
+namespace {
+
+/// B of one body by its columns: ½ (v ×* (I m) − I (v × m) + m ×* (I v)) for unit motions m.
+template <typename T>
+SpatialMatrix<T> coriolisOf(const RigidInertia<T>& I, const Motion<T>& v) {
+  SpatialMatrix<T> B;
+  const Force<T> momentum = I * v;
+  for (int i = 0; i < 6; ++i) {
+    Motion<T> m{};
+    m[i] = T(1);
+    B.columns[i] = T(0.5) * (cross(v, I * m) - I * cross(v, m) + cross(m, momentum));
+  }
+  return B;
+}
+
+/// Rates of the joint directions, and of S, of a cluster that moves.
+template <typename T>
+void rateCluster(Evaluation<T>& e, int c) {
+  const ClusterEntry& cluster = e.tables.clusters[c];
+  const int m = cluster.nv;
+  Motion<T>* sRates = e.data.directionRates.data();
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<T>& body = e.tables.bodies[b];
+    const Motion<T>* s = directionsOf(cluster, body, e.work);
+    const int withParent = directionsFixedInParent(body.type);
+    for (int i = 0; i < velocitySize(body.type); ++i) {
+      const Motion<T> carrier = i < withParent ? velocityOf(e.work, body.parent) : e.work.v[b];
+      sRates[body.firstVelocity - cluster.firstVelocity + i] = cross(carrier, s[i]);
+    }
+  }
+  T* ratioRates = e.data.ratioRates.data();
+  if (cluster.kind == ClusterKind::Implicit) {
+    e.loops.ratioRates(c, e.work, sRates, ratioRates);
+  }
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<T>& body = e.tables.bodies[b];
+    const int first = body.firstVelocity - cluster.firstVelocity;
+    const bool inside = body.parent >= cluster.firstBody;
+    for (int j = 0; j < m; ++j) {
+      Motion<T> column =
+          inside ? e.data.SRates[e.tables.bodies[body.parent].firstS + j] : Motion<T>{};
+      for (int i = first; i < first + velocitySize(body.type); ++i) {
+        if (cluster.kind == ClusterKind::Tree) {
+          column += i == j ? sRates[i] : Motion<T>{};
+          continue;
+        }
+        column += e.work.G[cluster.firstRatio + i * m + j] * sRates[i];
+        if (cluster.kind == ClusterKind::Implicit) {
+          column += ratioRates[i * m + j] * e.work.s[cluster.firstVelocity + i];
+        }
+      }
+      e.data.SRates[body.firstS + j] = column;
+    }
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void coriolisMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
+                    MatrixOutOf<T> C) {
+  Evaluation<T> e(model, data);
+  e.requireQ(q);
+  e.requireInput("v", v);
+  e.requireMatrix("C", C, e.tables.nv, e.tables.nv);
+  e.work.wholeRotors = true;
+  e.place(q);
+  for (int c = 0; c < e.tables.clusterCount; ++c) {
+    moveBodies<T>(e.tables, c, e.work, e.loops, v.data(), nullptr);
+    rateCluster(e, c);
+  }
+  C.setZero();
+  const auto& bodies = e.tables.bodies;
+  std::vector<SpatialMatrix<T>>& B = e.data.coriolis;
+  for (int b = 0; b < e.tables.bodyCount; ++b) {
+    e.work.Ic[b] = e.work.X[b] * bodies[b].own;
+    B[b] = coriolisOf(e.work.Ic[b], e.work.v[b]);
+  }
+  for (int c = e.tables.clusterCount - 1; c >= 0; --c) {
+    const ClusterEntry& cluster = e.tables.clusters[c];
+    for (int j = 0; j < cluster.nv; ++j) {
+      // Of this freedom j: the force that its column asks of the subtree, and, as a row, what the
+      // rates and motions of the freedoms above ask of it.
+      Force<T> column{}, momentum{}, transposed{};
+      for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+        const Motion<T>& S = e.work.S[bodies[b].firstS + j];
+        const Force<T> force = e.work.Ic[b] * e.data.SRates[bodies[b].firstS + j] + B[b] * S;
+        column += force;
+        momentum += e.work.Ic[b] * S;
+        transposed += transposeTimes(B[b], S);
+        for (int l = 0; l < cluster.nv; ++l) {
+          C(cluster.firstV + l, cluster.firstV + j) += dot(force, e.work.S[bodies[b].firstS + l]);
+        }
+      }
+      for (int r = cluster.output; r != kWorld;) {
+        const ClusterEntry& above = e.tables.clusters[bodies[r].cluster];
+        for (int l = 0; l < above.nv; ++l) {
+          const Motion<T>& S = e.work.S[bodies[r].firstS + l];
+          C(above.firstV + l, cluster.firstV + j) = dot(column, S);
+          C(cluster.firstV + j, above.firstV + l) =
+              dot(momentum, e.data.SRates[bodies[r].firstS + l]) + dot(transposed, S);
+        }
+        r = above.output;
+      }
+    }
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+      if (cluster.output != kWorld) {
+        e.work.Ic[cluster.output] += e.work.Ic[b];
+        B[cluster.output] += B[b];
+      }
+    }
+  }
+  // Armatures: J Gᵀ Ġ of each freedom.
+  for (int c = 0; c < e.tables.clusterCount; ++c) {
+    const ClusterEntry& cluster = e.tables.clusters[c];
+    if (cluster.kind != ClusterKind::Implicit || !cluster.armatured) {
+      continue;
+    }
+    rateCluster(e, c);
+    const T* G = e.work.G + cluster.firstRatio;
+    for (int i = 0; i < cluster.velocities; ++i) {
+      const T armature(e.tables.armature[cluster.firstVelocity + i]);
+      for (int l = 0; l < cluster.nv; ++l) {
+        for (int j = 0; j < cluster.nv; ++j) {
+          C(cluster.firstV + l, cluster.firstV + j) +=
+              armature * G[i * cluster.nv + l] * e.data.ratioRates[i * cluster.nv + j];
+        }
+      }
+    }
+  }
+}
+
+template void coriolisMatrix<double>(const Model&, BasicData<double>&, VectorInOf<double>,
+                                     VectorInOf<double>, MatrixOutOf<double>);
+template void coriolisMatrix<float>(const Model&, BasicData<float>&, VectorInOf<float>,
+                                    VectorInOf<float>, MatrixOutOf<float>);
+
+}  // namespace kempe

@@ -1,0 +1,56 @@
+#include "kempe/operational_inertia.hpp"
+
+#include "algorithms/evaluation.hpp"
+#include "algorithms/kernels/operational_inertia.hpp"
+#include "algorithms/positions.hpp"
+
+namespace kempe {
+
+using namespace detail;  // NOLINT(google-build-using-namespace): this file implements on detail
+
+template <typename T>
+void inverseOperationalInertia(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                               std::span<const int> frames, MatrixOutOf<T> Omega,
+                               Reference reference, Method /*method*/) {
+  Evaluation<T> e(model, data);
+  e.requireQ(q);
+  const auto columns = static_cast<Eigen::Index>(6 * frames.size());
+  e.requireMatrix("Omega", Omega, columns, columns);
+  for (const int frame : frames) {
+    const FrameEntry& entry = e.frame(frame);
+    e.work.wholeRotors |= entry.body != kWorld && e.tables.bodies[entry.body].folded;
+  }
+  e.place(q);
+  const int indefinite = condenseInertias(e.tables, e.work);
+  if (indefinite >= 0) {
+    throwIndefiniteError(e.impl, e.impl.tables.clusters[indefinite]);
+  }
+  const auto nv = static_cast<Eigen::Index>(e.tables.nv);
+  if (e.data.forces.size() < static_cast<std::size_t>(nv * columns)) {
+    e.data.forces.resize(static_cast<std::size_t>(nv * columns));
+  }
+  T* W = e.data.forces.data();
+  for (std::size_t f = 0; f < frames.size(); ++f) {
+    const FrameEntry& entry = e.frame(frames[f]);
+    Force<T> forces[6];
+    for (int i = 0; i < 6; ++i) {
+      Force<T> wrench{};
+      (i < 3 ? wrench.force[i] : wrench.moment[i - 3]) = T(1);
+      forces[i] = e.commonForce(entry, reference, wrench);
+    }
+    propagateForces(e.tables, e.work, entry.body, forces, W + 6 * nv * static_cast<long>(f));
+  }
+  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+  const Eigen::Map<const Matrix> all(W, nv, columns);
+  Omega.template triangularView<Eigen::Lower>() = all.transpose().lazyProduct(all);
+  Omega.template triangularView<Eigen::StrictlyUpper>() = Omega.transpose();
+}
+
+template void inverseOperationalInertia<double>(const Model&, BasicData<double>&,
+                                                VectorInOf<double>, std::span<const int>,
+                                                MatrixOutOf<double>, Reference, Method);
+template void inverseOperationalInertia<float>(const Model&, BasicData<float>&, VectorInOf<float>,
+                                               std::span<const int>, MatrixOutOf<float>, Reference,
+                                               Method);
+
+}  // namespace kempe

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+
+#include "model/open_tree.hpp"
+
+namespace kempe::detail {
+
+/// How the velocities z of a cluster's kept joints follow from its independent velocities y:
+/// z = G_r y with G_r the kept joints' rows of G.
+enum class TreeRatio : std::uint8_t {
+  Identity,  ///< the kept joints are the independent ones
+  Constant,  ///< G_r of couplings
+  Varying    ///< G_r of loops, at the configuration
+};
+
+/// Where a position of the independent tree comes from.
+struct TreePosition {
+  int source = -1;  ///< into q; −1: the sum offset + G row · y of a coupled joint
+  int cluster = 0;  ///< of the model
+  int row = 0;      ///< of G within the cluster
+};
+
+/// The independent tree (Chignoli et al. 2023, section II-B): of each cluster only as many joints
+/// as it has freedoms, with the bodies they carry. The other bodies are dropped with their inertia.
+///
+/// The model's own independent joints are kept where they form a tree that carries all that hangs
+/// on the cluster and none of their bodies is a rotor; otherwise, of all subtrees that carry it and
+/// whose joints determine the cluster's motion, that with the fewest rotors and the most mass.
+/// Velocities of the tree have the places that the model's have: those of a cluster are side by
+/// side in both.
+struct IndependentTree {
+  std::string problem;            ///< why the model has no such tree; empty where it has one
+  std::vector<int> bodies;        ///< kept, ascending
+  std::vector<int> treeBody;      ///< per body of the model: its place in the tree; −1: dropped
+  std::vector<TreeRatio> ratios;  ///< per cluster of the model
+  std::vector<int> rows;          ///< per velocity: row of G within its cluster
+  std::vector<TreePosition> positions;  ///< per position of the tree
+  std::vector<double> reflected;      ///< per velocity: reflected inertia, see buildIndependentTree
+  ModelTables<double> plain, loaded;  ///< without and with reflected inertia
+  ModelTables<float> plainFloat, loadedFloat;
+};
+
+/// Fills in ModelImpl::independentTree. Reflected is Σ J r² over the dropped joints: r their ratio
+/// to the kept joint (of loops: at the neutral position), J their armature and, of rotors, the
+/// moment of inertia about the joint's axis. Other dropped bodies are not reflected.
+void buildIndependentTree(ModelImpl& model);
+
+}  // namespace kempe::detail

@@ -1,0 +1,168 @@
+#include "model/spanning_tree.hpp"
+
+#include <numeric>
+
+#include "model/model_impl.hpp"
+
+namespace kempe::detail {
+namespace {
+
+/// A pivot of H below this fraction of its diagonal is rounding.
+constexpr double kNothing = 1e-10;
+
+int lastFreedom(const BodyEntry<double>& body) {
+  return body.firstVelocity + velocitySize(body.type) - 1;
+}
+
+/// The freedom under which a cluster hangs.
+int freedomAbove(const ModelImpl& model, const ClusterEntry& cluster) {
+  if (cluster.output == kWorld) {
+    return -1;
+  }
+  const BodyEntry<double>& output = model.tables.bodies[cluster.output];
+  const ClusterEntry& parent = model.tables.clusters[output.cluster];
+  return model.spanning.clusters[output.cluster].chained
+             ? parent.firstVelocity + parent.velocities - 1
+             : lastFreedom(output);
+}
+
+TreePattern patternOfFreedoms(const ModelImpl& model) {
+  std::vector<int> parent(static_cast<std::size_t>(model.tables.velocities));
+  for (std::size_t c = 0; c < model.tables.clusters.size(); ++c) {
+    const ClusterEntry& cluster = model.tables.clusters[c];
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+      const BodyEntry<double>& body = model.tables.bodies[b];
+      for (int i = 0; i < velocitySize(body.type); ++i) {
+        const int k = body.firstVelocity + i;
+        const bool inside = model.spanning.clusters[c].chained ? k > cluster.firstVelocity : i > 0;
+        parent[k] = inside ? k - 1
+                    : body.parent >= cluster.firstBody && !model.spanning.clusters[c].chained
+                        ? lastFreedom(model.tables.bodies[body.parent])
+                        : freedomAbove(model, cluster);
+      }
+    }
+  }
+  return TreePattern(parent);
+}
+
+/// Independent velocities of one cluster are ancestors of one another.
+TreePattern patternOfCoordinates(const ModelTables<double>& tables) {
+  std::vector<int> parent(static_cast<std::size_t>(tables.nv));
+  for (const ClusterEntry& cluster : tables.clusters) {
+    // A cluster without freedoms is looked through.
+    int above = -1;
+    for (int b = cluster.output; above < 0 && b != kWorld;) {
+      const ClusterEntry& carrier = tables.clusters[tables.bodies[b].cluster];
+      above = carrier.nv > 0 ? carrier.firstV + carrier.nv - 1 : -1;
+      b = carrier.output;
+    }
+    for (int i = 0; i < cluster.nv; ++i) {
+      parent[cluster.firstV + i] = i > 0 ? cluster.firstV + i - 1 : above;
+    }
+  }
+  return TreePattern(parent);
+}
+
+/// Marks clusters in which H of the spanning tree has no pivot at the neutral position: the
+/// articulated inertia that a freedom moves, those further out being free, vanishes.
+void findChainedClusters(ModelImpl& model) {
+  const ModelTables<double>& tables = model.tables;
+  LoopScratch<double> scratch(tables);
+  std::vector<Transform<double>> X(tables.bodies.size());
+  std::vector<Motion<double>> s(static_cast<std::size_t>(tables.velocities));
+  std::vector<ArticulatedInertia<double>> IA(tables.bodies.size()), rigid(tables.bodies.size());
+  for (const ClusterEntry& cluster : tables.clusters) {
+    ClusterState<double> state =
+        scratch.state(model.neutralPositions.data() + cluster.firstPosition);
+    state.X = X.data() + cluster.firstBody;
+    state.s = s.data() + cluster.firstVelocity;
+    state.outputX = cluster.output == kWorld ? Transform<double>{} : X[cluster.output];
+    placeCluster(tables, cluster, state);
+  }
+  for (std::size_t b = 0; b < X.size(); ++b) {
+    IA[b] = rigid[b] = ArticulatedInertia<double>::fromRigid(X[b] * tables.bodies[b].own);
+  }
+  for (std::size_t b = X.size(); b-- > 0;) {
+    const BodyEntry<double>& body = tables.bodies[b];
+    for (int k = lastFreedom(body); k >= body.firstVelocity; --k) {
+      const Force<double> U = IA[b] * s[k];
+      const double D = dot(U, s[k]) + tables.armature[k];
+      if (D > kNothing * (dot(rigid[b] * s[k], s[k]) + tables.armature[k])) {
+        IA[b].addOuter(-1.0 / D, U);
+      } else {
+        model.spanning.clusters[body.cluster].chained = true;
+      }
+    }
+    if (body.parent != kWorld) {
+      IA[body.parent] += IA[b];
+      rigid[body.parent] += rigid[b];
+    }
+  }
+}
+
+/// The first freedom towards the root that both clusters' forces reach.
+int meetingOf(const ModelImpl& model, int later, int earlier) {
+  const ClusterEntry& other = model.tables.clusters[earlier];
+  const std::vector<int>& parent = model.spanning.freedoms.parent;
+  int i = model.spanning.clusters[later].above;
+  while (i >= other.firstVelocity + other.velocities) {
+    i = parent[i];
+  }
+  if (i >= other.firstVelocity) {
+    return i;
+  }
+  int j = model.spanning.clusters[earlier].above;
+  while (i != j) {
+    (i > j ? i : j) = parent[i > j ? i : j];
+  }
+  return i;
+}
+
+void countRows(ModelImpl& model) {
+  SpanningTree& tree = model.spanning;
+  std::vector<int> withRows;
+  for (std::size_t c = 0; c < tree.clusters.size(); ++c) {
+    const ClusterEntry& cluster = model.tables.clusters[c];
+    SpanningCluster& spanning = tree.clusters[c];
+    spanning.above = freedomAbove(model, cluster);
+    spanning.firstRow = tree.rows;
+    spanning.firstK = tree.kNumbers;
+    tree.rows += cluster.kept;
+    tree.kNumbers += cluster.kept * cluster.velocities;
+    if (cluster.kept > 0) {
+      spanning.rowCluster = static_cast<int>(withRows.size());
+      withRows.push_back(static_cast<int>(c));
+    }
+  }
+  tree.rowClusters = static_cast<int>(withRows.size());
+  const std::size_t count = withRows.size();
+  tree.meetings.assign(count * count, -1);
+  for (std::size_t i = 0; i < count; ++i) {
+    SpanningCluster& later = tree.clusters[withRows[i]];
+    later.firstColumn = later.firstRow;
+    for (std::size_t j = i; j-- > 0;) {
+      const int meeting = meetingOf(model, withRows[i], withRows[j]);
+      tree.meetings[i * count + j] = meeting;
+      if (meeting >= 0) {
+        later.firstColumn = tree.clusters[withRows[j]].firstRow;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void buildSpanningTree(ModelImpl& model) {
+  std::vector<int> all(model.tables.bodies.size());
+  std::iota(all.begin(), all.end(), 0);
+  SpanningTree& tree = model.spanning;
+  tree.tables = openTree(model, all);
+  tree.clusters.assign(model.tables.clusters.size(), {});
+  findChainedClusters(model);
+  tree.freedoms = patternOfFreedoms(model);
+  tree.coordinates = patternOfCoordinates(model.tables);
+  countRows(model);
+  tree.tablesFloat = tree.tables.cast<float>();
+}
+
+}  // namespace kempe::detail

@@ -1,0 +1,51 @@
+// Compiled only: the recursions as device code, one state per thread.
+
+#include "algorithms/kernels/forward_dynamics.hpp"
+#include "algorithms/kernels/inverse_dynamics.hpp"
+#include "algorithms/kernels/mass_matrix.hpp"
+#include "algorithms/kernels/operational_inertia.hpp"
+
+namespace {
+
+using kempe::detail::NoLoops;
+using kempe::detail::TablesView;
+using kempe::detail::WorkView;
+
+/// Inverse dynamics, mass matrix, forward dynamics and the way of a unit force through the
+/// mechanism, for models whose loops are couplings. `work` holds one view per state; `status` is
+/// −1, or a cluster whose D is not positive definite.
+template <typename T>
+__global__ void dynamicsKernel(TablesView<T> tables, const WorkView<T>* work, const T* q,
+                               const T* v, const T* a, T* tau, T* H, T* ydd, T* W, int* status,
+                               int count) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= count) {
+    return;
+  }
+  NoLoops loops;
+  const int nv = tables.nv;
+  const WorkView<T>& own = work[i];
+  const auto clearForces = [&] {
+    for (int b = 0; b < tables.bodyCount; ++b) {
+      own.f[b] = {};
+    }
+  };
+  kempe::detail::placeMechanism(tables, own, loops, q + i * tables.nq);
+  clearForces();
+  kempe::detail::inverseDynamicsKernel(tables, own, loops, v + i * nv, a + i * nv, tau + i * nv);
+  kempe::detail::massMatrixKernel(tables, own, H + i * nv * nv, nv);
+  clearForces();
+  status[i] = kempe::detail::forwardDynamicsKernel(tables, own, loops, v + i * nv, tau + i * nv,
+                                                   ydd + i * nv);
+  const kempe::Force<T> up{{}, {T(0), T(0), T(1)}};
+  kempe::detail::propagateForce(tables, own, tables.bodyCount - 1, up, W + i * nv);
+}
+
+template __global__ void dynamicsKernel<float>(TablesView<float>, const WorkView<float>*,
+                                               const float*, const float*, const float*, float*,
+                                               float*, float*, float*, int*, int);
+template __global__ void dynamicsKernel<double>(TablesView<double>, const WorkView<double>*,
+                                                const double*, const double*, const double*,
+                                                double*, double*, double*, double*, int*, int);
+
+}  // namespace
