@@ -5,13 +5,27 @@
 
 namespace kempe {
 
-/// Ways to compute the same thing. All but Approximate and Unconstrained are exact.
+/// Ways to compute the same thing (Chignoli et al. 2023, section II). All but Approximate and
+/// Unconstrained are exact; all but Cluster are there to compare with. Each uses the sparsity that
+/// the tree gives it and allocates nothing.
 enum class Method {
-  Cluster,        ///< recursion over clusters: what to use
-  Projection,     ///< spanning tree's mass matrix and bias, projected by G
-  Lagrange,       ///< spanning tree and multipliers for the loops
-  Approximate,    ///< independent tree with reflected rotor inertias on the diagonal
-  Unconstrained,  ///< independent tree alone
+  /// Recursion over clusters: what to use.
+  Cluster,
+  /// The spanning tree (all joints, loops cut), projected: ÿ = (GᵀHG)⁻¹ (τ − Gᵀ(c + Hg)), H by CRBA
+  /// and c + Hg by RNEA, GᵀHG factored along the tree of clusters.
+  Projection,
+  /// The spanning tree with a multiplier for each loop row that is not redundant: H factored along
+  /// the tree, then K H⁻¹ Kᵀ.
+  Lagrange,
+  /// The independent tree (of each cluster as many joints as it has freedoms, and the bodies they
+  /// carry; the others are dropped with their inertia) with the inertia of dropped rotors and the
+  /// armatures of dropped joints reflected on the diagonal: Σ J r², r the ratio between the joints,
+  /// of loops that at the neutral configuration. Dropped joints have no damping or friction.
+  /// Models in which a dropped body carries others have no such tree: std::invalid_argument says
+  /// which. So it does for external forces on dropped bodies.
+  Approximate,
+  /// The independent tree alone.
+  Unconstrained,
 };
 
 /// The point and the axes that spatial vectors of a frame are written with. All are [linear;

@@ -70,4 +70,25 @@ class Evaluation {
   HostLoops<T> loops;
 };
 
+/// The six unit forces, [linear; angular], of a frame's reference in the common frame.
+template <typename T>
+void unitForces(const Evaluation<T>& e, const FrameEntry& frame, Reference reference,
+                Force<T>* forces) {
+  for (int i = 0; i < 6; ++i) {
+    Force<T> wrench{};
+    (i < 3 ? wrench.force[i] : wrench.moment[i - 3]) = T(1);
+    forces[i] = e.commonForce(frame, reference, wrench);
+  }
+}
+
+/// Makes room for W of all unit forces, `size` numbers each, with 6 forces per frame.
+template <typename T>
+T* roomForForces(Evaluation<T>& e, std::span<const int> frames, int size) {
+  const std::size_t numbers = 6 * frames.size() * static_cast<std::size_t>(size);
+  if (e.data.forces.size() < numbers) {
+    e.data.forces.resize(numbers);
+  }
+  return e.data.forces.data();
+}
+
 }  // namespace kempe::detail

@@ -28,23 +28,28 @@ void inverseDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q, Ve
   inverseDynamicsKernel(e.tables, e.work, e.loops, v.data(), a.data(), tau.data());
 }
 
+namespace {
+
+/// nv zeros in the scratch, for algorithms at rest.
+template <typename T>
+Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, 1>> zeros(BasicData<T>& data) {
+  std::vector<T>& zero = data.impl().vector;
+  std::fill(zero.begin(), zero.end(), T(0));
+  return {zero.data(), static_cast<Eigen::Index>(zero.size())};
+}
+
+}  // namespace
+
 template <typename T>
 void biasForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
                 VectorOutOf<T> h, const DynamicsOptions& how) {
-  std::vector<T>& zero = data.impl().vector;
-  std::fill(zero.begin(), zero.end(), T(0));
-  using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
-  const Eigen::Map<const Vector> a(zero.data(), static_cast<Eigen::Index>(zero.size()));
-  inverseDynamics<T>(model, data, q, v, a, h, how);
+  Evaluation<T>(model, data).requireOutput("h", h);
+  inverseDynamics<T>(model, data, q, v, zeros(data), h, how);
 }
 
 template <typename T>
 void gravityForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorOutOf<T> tau) {
-  std::vector<T>& zero = data.impl().vector;
-  std::fill(zero.begin(), zero.end(), T(0));
-  using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
-  const Eigen::Map<const Vector> rest(zero.data(), static_cast<Eigen::Index>(zero.size()));
-  inverseDynamics<T>(model, data, q, rest, rest, tau);
+  inverseDynamics<T>(model, data, q, zeros(data), zeros(data), tau);
 }
 
 template <typename T>

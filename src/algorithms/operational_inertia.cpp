@@ -1,6 +1,6 @@
 #include "kempe/operational_inertia.hpp"
 
-#include "algorithms/evaluation.hpp"
+#include "algorithms/baselines/baselines.hpp"
 #include "algorithms/kernels/operational_inertia.hpp"
 #include "algorithms/positions.hpp"
 
@@ -11,11 +11,15 @@ using namespace detail;  // NOLINT(google-build-using-namespace): this file impl
 template <typename T>
 void inverseOperationalInertia(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                                std::span<const int> frames, MatrixOutOf<T> Omega,
-                               Reference reference, Method /*method*/) {
+                               Reference reference, Method method) {
   Evaluation<T> e(model, data);
   e.requireQ(q);
   const auto columns = static_cast<Eigen::Index>(6 * frames.size());
   e.requireMatrix("Omega", Omega, columns, columns);
+  if (method != Method::Cluster) {
+    comparedOperationalInertia<T>(e, method, q, frames, reference, Omega);
+    return;
+  }
   for (const int frame : frames) {
     const FrameEntry& entry = e.frame(frame);
     e.work.wholeRotors |= entry.body != kWorld && e.tables.bodies[entry.body].folded;
@@ -26,18 +30,11 @@ void inverseOperationalInertia(const Model& model, BasicData<T>& data, VectorInO
     throwIndefiniteError(e.impl, e.impl.tables.clusters[indefinite]);
   }
   const auto nv = static_cast<Eigen::Index>(e.tables.nv);
-  if (e.data.forces.size() < static_cast<std::size_t>(nv * columns)) {
-    e.data.forces.resize(static_cast<std::size_t>(nv * columns));
-  }
-  T* W = e.data.forces.data();
+  T* W = roomForForces(e, frames, e.tables.nv);
   for (std::size_t f = 0; f < frames.size(); ++f) {
     const FrameEntry& entry = e.frame(frames[f]);
     Force<T> forces[6];
-    for (int i = 0; i < 6; ++i) {
-      Force<T> wrench{};
-      (i < 3 ? wrench.force[i] : wrench.moment[i - 3]) = T(1);
-      forces[i] = e.commonForce(entry, reference, wrench);
-    }
+    unitForces(e, entry, reference, forces);
     propagateForces(e.tables, e.work, entry.body, forces, W + 6 * nv * static_cast<long>(f));
   }
   using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;

@@ -58,10 +58,6 @@ ComparedScratch<T>::ComparedScratch(const ModelImpl& model)
   }
   columns.resize(product(widest, model.tables.velocities));
   writeCouplings(model, K);
-  for (std::size_t c = 0; c < model.tables.clusters.size(); ++c) {
-    firstColumn.insert(firstColumn.end(), static_cast<std::size_t>(model.tables.clusters[c].kept),
-                       model.spanning.clusters[c].firstColumn);
-  }
   const IndependentTree& tree = model.independentTree;
   for (std::size_t c = 0; tree.problem.empty() && c < tree.ratios.size(); ++c) {
     const ClusterEntry& cluster = model.tables.clusters[c];

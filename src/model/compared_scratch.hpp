@@ -17,10 +17,9 @@ struct ComparedScratch {
   std::vector<T> columns;    ///< m×n of one cluster, Gᵀ H
   std::vector<T> x;          ///< n
   std::vector<T> K;  ///< kept × n of each cluster; that of couplings is there from the start
-  std::vector<T> W;  ///< n × kept of each cluster, L⁻ᵀ Kᵀ
+  std::vector<T> W;  ///< n × kept, L⁻ᵀ Kᵀ
   std::vector<T> A;  ///< kept², K H⁻¹ Kᵀ and its factor
-  std::vector<T> multipliers;    ///< kept
-  std::vector<int> firstColumn;  ///< per kept row: where A's row begins
+  std::vector<T> multipliers;  ///< kept
 
   Workspace<T> independent;     ///< recursions on the independent tree
   std::vector<T> q;             ///< positions of the tree

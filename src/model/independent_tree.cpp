@@ -11,7 +11,8 @@
 namespace kempe::detail {
 namespace {
 
-/// Rows of G whose smallest pivot is below this fraction of the largest do not determine a cluster.
+/// Rows of G whose smallest pivot is below this fraction of the largest ratio do not determine a
+/// cluster.
 constexpr double kDetermined = 1e-6;
 /// Sets of bodies that are looked at in one cluster at most.
 constexpr int kLargestSearch = 100000;
@@ -141,7 +142,8 @@ class ClusterChoice {
       return;
     }
     std::vector<int> pivots(static_cast<std::size_t>(cluster_.nv));
-    if (luFactor(ratios.data(), cluster_.nv, pivots.data()) > kDetermined) {
+    const double largest = largestOf(G_.data(), cluster_.velocities * cluster_.nv);
+    if (determineRatios(ratios.data(), cluster_.nv, pivots.data(), largest) > kDetermined) {
       best_ = bodiesOf(taken_);
       bestRotors_ = rotors;
       bestMass_ = mass;

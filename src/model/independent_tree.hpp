@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
+#include "kempe/spatial/factorization.hpp"
 #include "model/open_tree.hpp"
 
 namespace kempe::detail {
@@ -45,5 +48,34 @@ struct IndependentTree {
 /// to the kept joint (of loops: at the neutral position), J their armature and, of rotors, the
 /// moment of inertia about the joint's axis. Other dropped bodies are not reflected.
 void buildIndependentTree(ModelImpl& model);
+
+/// The largest absolute value.
+template <typename T>
+T largestOf(const T* x, int size) {
+  using std::abs;
+  T largest(0);
+  for (int i = 0; i < size; ++i) {
+    largest = std::max(largest, T(abs(x[i])));
+  }
+  return largest;
+}
+
+/// Factors the m rows of G in place. Returns the smallest pivot as a fraction of `largest`, the
+/// largest ratio in the cluster: near zero where the joints of these rows do not determine it.
+template <typename T>
+T determineRatios(T* rows, int m, int* pivots, const T& largest) {
+  using std::abs;
+  if (m == 0) {
+    return T(1);
+  }
+  if (!(luFactor(rows, m, pivots) > T(0))) {
+    return T(0);
+  }
+  T smallest = largest;
+  for (int i = 0; i < m; ++i) {
+    smallest = std::min(smallest, T(abs(rows[i * m + i])));
+  }
+  return smallest / largest;
+}
 
 }  // namespace kempe::detail

@@ -1,5 +1,6 @@
 #include "model/spanning_tree.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "model/model_impl.hpp"
@@ -100,51 +101,35 @@ void findChainedClusters(ModelImpl& model) {
   }
 }
 
-/// The first freedom towards the root that both clusters' forces reach.
-int meetingOf(const ModelImpl& model, int later, int earlier) {
-  const ClusterEntry& other = model.tables.clusters[earlier];
-  const std::vector<int>& parent = model.spanning.freedoms.parent;
-  int i = model.spanning.clusters[later].above;
-  while (i >= other.firstVelocity + other.velocities) {
-    i = parent[i];
-  }
-  if (i >= other.firstVelocity) {
-    return i;
-  }
-  int j = model.spanning.clusters[earlier].above;
-  while (i != j) {
-    (i > j ? i : j) = parent[i > j ? i : j];
-  }
-  return i;
-}
-
 void countRows(ModelImpl& model) {
   SpanningTree& tree = model.spanning;
-  std::vector<int> withRows;
+  tree.reaching.assign(static_cast<std::size_t>(model.tables.velocities), {});
   for (std::size_t c = 0; c < tree.clusters.size(); ++c) {
     const ClusterEntry& cluster = model.tables.clusters[c];
-    SpanningCluster& spanning = tree.clusters[c];
-    spanning.above = freedomAbove(model, cluster);
-    spanning.firstRow = tree.rows;
-    spanning.firstK = tree.kNumbers;
+    tree.clusters[c].firstRow = tree.rows;
+    tree.clusters[c].firstK = tree.kNumbers;
     tree.rows += cluster.kept;
     tree.kNumbers += cluster.kept * cluster.velocities;
-    if (cluster.kept > 0) {
-      spanning.rowCluster = static_cast<int>(withRows.size());
-      withRows.push_back(static_cast<int>(c));
+    const auto reach = [&](int i) {
+      RowRange& range = tree.reaching[i];
+      range.first = range.last == 0 ? tree.clusters[c].firstRow : range.first;
+      range.last = tree.rows;
+    };
+    if (cluster.kept == 0) {
+      continue;
+    }
+    for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
+      reach(i);
+    }
+    for (int i = freedomAbove(model, cluster); i >= 0; i = tree.freedoms.parent[i]) {
+      reach(i);
     }
   }
-  tree.rowClusters = static_cast<int>(withRows.size());
-  const std::size_t count = withRows.size();
-  tree.meetings.assign(count * count, -1);
-  for (std::size_t i = 0; i < count; ++i) {
-    SpanningCluster& later = tree.clusters[withRows[i]];
-    later.firstColumn = later.firstRow;
-    for (std::size_t j = i; j-- > 0;) {
-      const int meeting = meetingOf(model, withRows[i], withRows[j]);
-      tree.meetings[i * count + j] = meeting;
-      if (meeting >= 0) {
-        later.firstColumn = tree.clusters[withRows[j]].firstRow;
+  for (int row = 0; row < tree.rows; ++row) {
+    tree.firstColumn.push_back(row);
+    for (const RowRange& range : tree.reaching) {
+      if (range.first <= row && row < range.last) {
+        tree.firstColumn[row] = std::min(tree.firstColumn[row], range.first);
       }
     }
   }

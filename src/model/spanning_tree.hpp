@@ -8,10 +8,12 @@ namespace kempe::detail {
 struct SpanningCluster {
   int firstRow = 0;      ///< its kept rows of K among those of all clusters
   int firstK = 0;        ///< its numbers of K, kept × n, row-major
-  int above = -1;        ///< the freedom under which it hangs in the pattern of H
-  int rowCluster = -1;   ///< its number among the clusters that have rows
-  int firstColumn = 0;   ///< first row of K whose multiplier is coupled with its own
   bool chained = false;  ///< its freedoms count as ancestors of one another, see SpanningTree
+};
+
+/// Rows of K, from first to last − 1.
+struct RowRange {
+  int first = 0, last = 0;
 };
 
 /// All bodies with their joints, loops cut, in the order of the model.
@@ -27,10 +29,10 @@ struct SpanningTree {
   TreePattern coordinates;                ///< of Gᵀ H G, per independent velocity
   int rows = 0;                           ///< kept rows of all clusters
   int kNumbers = 0;                       ///< numbers of K of all clusters
-  int rowClusters = 0;                    ///< clusters that have rows
-  /// For two clusters with rows, by their numbers: the first freedom on the way to the root that
-  /// forces of both reach, −1 for none. rowClusters × rowClusters, lower triangle.
-  std::vector<int> meetings;
+  /// Per freedom: rows whose forces reach it, those of clusters that it carries or is part of.
+  /// Clusters come depth first, so that few others are between the first and the last of them.
+  std::vector<RowRange> reaching;
+  std::vector<int> firstColumn;  ///< per row: the first row with which it shares a freedom
 };
 
 /// Fills in ModelImpl::spanning; the last step of compiling but for the independent tree.

@@ -11,7 +11,7 @@ using kempe::detail::NoLoops;
 using kempe::detail::TablesView;
 using kempe::detail::WorkView;
 
-/// Inverse dynamics, mass matrix, forward dynamics and the way of a unit force through the
+/// Inverse dynamics, mass matrix, forward dynamics and the way of unit forces through the
 /// mechanism, for models whose loops are couplings. `work` holds one view per state; `status` is
 /// −1, or a cluster whose D is not positive definite.
 template <typename T>
@@ -37,8 +37,11 @@ __global__ void dynamicsKernel(TablesView<T> tables, const WorkView<T>* work, co
   clearForces();
   status[i] = kempe::detail::forwardDynamicsKernel(tables, own, loops, v + i * nv, tau + i * nv,
                                                    ydd + i * nv);
-  const kempe::Force<T> up{{}, {T(0), T(0), T(1)}};
-  kempe::detail::propagateForce(tables, own, tables.bodyCount - 1, up, W + i * nv);
+  kempe::Force<T> units[6] = {};
+  for (int k = 0; k < 6; ++k) {
+    units[k][k] = T(1);
+  }
+  kempe::detail::propagateForces(tables, own, tables.bodyCount - 1, units, W + i * 6 * nv);
 }
 
 template __global__ void dynamicsKernel<float>(TablesView<float>, const WorkView<float>*,

@@ -336,6 +336,7 @@ TEST_P(Invariance, WhatRanBeforeDoesNotMatter) {
 TEST_P(Invariance, ThreadsShareAModel) {
   const std::vector<Call> calls = everyCall(model, q, v, tau, forces(model));
   std::vector<Eigen::VectorXd> expected;
+  expected.reserve(calls.size());
   for (const Call& call : calls) {
     expected.push_back(call.run(data));
   }

@@ -128,6 +128,12 @@ TYPED_TEST(Factorization, LuSolvesForSeveralRightHandSides) {
         const Eigen::MatrixXd expected = dense.fullPivLu().solve(B.template cast<double>());
         EXPECT_TRUE(isNear(X.template cast<double>(), expected, allowed<T>(dense)))
             << "n = " << n << ", columns = " << columns;
+        RowMajor<T> x = B.col(0);
+        luSolveTransposed(lu.data(), n, pivots.data(), x.data());
+        const Eigen::MatrixXd solution =
+            dense.transpose().fullPivLu().solve(B.col(0).template cast<double>());
+        EXPECT_TRUE(isNear(x.template cast<double>(), solution, allowed<T>(dense)))
+            << "transposed, n = " << n;
       }
     }
   });

@@ -51,6 +51,7 @@ void comparedOperationalInertia(Evaluation<T>& e, Method method, VectorInOf<T> q
   }
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define KEMPE_INSTANTIATE(T)                                                                      \
   template void comparedInverseDynamics<T>(Evaluation<T>&, const DynamicsOptions&, VectorInOf<T>, \
                                            const T*, const T*, T*);                               \
@@ -61,5 +62,6 @@ void comparedOperationalInertia(Evaluation<T>& e, Method method, VectorInOf<T> q
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)
 #undef KEMPE_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace kempe::detail

@@ -180,7 +180,8 @@ class IndependentEvaluation {
       std::copy_n(G + rows[i] * m, m, R + i * m);
       std::copy_n(G + rows[i] * m, m, factor + i * m);
     }
-    const T ratio = luFactor(factor, m, scratch.pivots.data() + cluster.firstV);
+    const T size = largestOf(G, cluster.velocities * m);
+    const T ratio = determineRatios(factor, m, scratch.pivots.data() + cluster.firstV, size);
     if (!(ratio >= kSingular<T>)) {
       const std::string& loop = e.impl.loopNames[cluster.firstLoop];
       throw SingularityError(
@@ -266,6 +267,7 @@ void independentOperationalInertia(Evaluation<T>& e, Method method, VectorInOf<T
   Omega.template triangularView<Eigen::StrictlyUpper>() = Omega.transpose();
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define KEMPE_INSTANTIATE(T)                                                            \
   template void independentInverseDynamics<T>(Evaluation<T>&, const DynamicsOptions&,   \
                                               VectorInOf<T>, const T*, const T*, T*);   \
@@ -276,5 +278,6 @@ void independentOperationalInertia(Evaluation<T>& e, Method method, VectorInOf<T
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)
 #undef KEMPE_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace kempe::detail

@@ -17,23 +17,13 @@
 ///
 ///   Wᵀ W λ = −Wᵀ w          L δ = w + W λ                     (3)
 ///
-/// A row of K has entries in its cluster; its column of W in the cluster and the freedoms on the
-/// way to the root. Clusters with bodies that have no inertia of their own get ρ KᵀK added to their
-/// block of H, which (2) does not notice.
+/// K_d is factored to find q̇ = G v in any case; rows multiplied by K_d⁻¹ are as good, better
+/// conditioned and have fewer entries, and are used for (2). A row of K has entries in its cluster;
+/// its column of W in the cluster and the freedoms on the way to the root. Clusters with bodies
+/// that have no inertia of their own get ρ KᵀK added to their block of H, which (2) does not
+/// notice.
 namespace kempe::detail {
 namespace {
-
-/// Calls `visit` for every freedom that forces of a cluster's rows reach, from the leaves inwards.
-template <typename T, typename Visit>
-void forReach(const SpanningEvaluation<T>& s, int c, const Visit& visit) {
-  const ClusterEntry& cluster = s.cluster(c);
-  for (int i = cluster.firstVelocity + cluster.velocities - 1; i >= cluster.firstVelocity; --i) {
-    visit(i);
-  }
-  for (int i = s.tree.clusters[c].above; i >= 0; i = s.tree.freedoms.parent[i]) {
-    visit(i);
-  }
-}
 
 /// ρ KᵀK onto the block of a cluster, of the size of what is there.
 template <typename T>
@@ -75,6 +65,7 @@ template <typename T>
 /// L of H.
 template <typename T>
 const T* factorMassMatrix(SpanningEvaluation<T>& s) {
+  s.solveRows();
   T* H = s.massMatrix();
   for (int c = 0; c < s.model.clusterCount; ++c) {
     if (s.tree.clusters[c].chained && s.cluster(c).kept > 0) {
@@ -88,74 +79,53 @@ const T* factorMassMatrix(SpanningEvaluation<T>& s) {
   return H;
 }
 
-/// W of one cluster: n × kept row-major, written at the freedoms that it reaches.
+/// W = L⁻ᵀ Kᵀ, n × kept row-major, written where rows reach.
 template <typename T>
-T* blockOfW(const SpanningEvaluation<T>& s, int c) {
-  return s.scratch.W.data() +
-         static_cast<std::ptrdiff_t>(s.tree.clusters[c].firstRow) * s.model.velocities;
-}
-
-template <typename T>
-void reachOut(const SpanningEvaluation<T>& s, int c, const T* L) {
-  const ClusterEntry& cluster = s.cluster(c);
-  const int n = cluster.velocities, d = cluster.kept;
-  const T* K = s.scratch.K.data() + s.tree.clusters[c].firstK;
-  T* W = blockOfW(s, c);
-  forReach(s, c, [&](int i) {
-    const int column = i - cluster.firstVelocity;
-    for (int r = 0; r < d; ++r) {
-      W[i * d + r] = column >= 0 ? K[r * n + column] : T(0);
-    }
-  });
-  forReach(s, c, [&](int i) { treeEliminate(s.tree.freedoms, L, i, W, d); });
-}
-
-/// Adds, at freedom i, WᵀW of two clusters to their block of A.
-template <typename T>
-void addOuter(const T* left, int rows, const T* right, int columns, T* A, int stride) {
-  for (int r = 0; r < rows; ++r) {
-    for (int k = 0; k < columns; ++k) {
-      A[r * stride + k] += left[r] * right[k];
-    }
-  }
-}
-
-/// W, and the factor of A = WᵀW = K H⁻¹ Kᵀ.
-template <typename T>
-const T* factorMultipliers(SpanningEvaluation<T>& s, const T* L) {
+const T* propagateRows(SpanningEvaluation<T>& s, const T* L) {
   const int rows = s.tree.rows;
-  T* A = s.scratch.A.data();
+  T* W = s.scratch.W.data();
+  for (int i = 0; i < s.model.velocities; ++i) {
+    const RowRange range = s.tree.reaching[i];
+    std::fill(W + i * rows + range.first, W + i * rows + range.last, T(0));
+  }
   for (int c = 0; c < s.model.clusterCount; ++c) {
-    const int d = s.cluster(c).kept;
+    const ClusterEntry& cluster = s.cluster(c);
     const SpanningCluster& own = s.tree.clusters[c];
-    if (d == 0) {
-      continue;
-    }
-    reachOut(s, c, L);
-    for (int r = own.firstRow; r < own.firstRow + d; ++r) {
-      std::fill(A + r * rows + own.firstColumn, A + r * rows + own.firstRow + d, T(0));
-    }
-    const T* W = blockOfW(s, c);
-    T* diagonal = A + own.firstRow * rows + own.firstRow;
-    forReach(s, c, [&](int i) { addOuter(W + i * d, d, W + i * d, d, diagonal, rows); });
-    for (int o = c - 1; o >= 0; --o) {
-      const SpanningCluster& other = s.tree.clusters[o];
-      const int width = s.cluster(o).kept;
-      if (width == 0) {
-        continue;
-      }
-      if (other.firstRow < own.firstColumn) {
-        break;
-      }
-      const T* V = blockOfW(s, o);
-      T* block = A + own.firstRow * rows + other.firstRow;
-      for (int i = s.tree.meetings[own.rowCluster * s.tree.rowClusters + other.rowCluster]; i >= 0;
-           i = s.tree.freedoms.parent[i]) {
-        addOuter(W + i * d, d, V + i * width, width, block, rows);
+    const T* K = s.scratch.K.data() + own.firstK;
+    for (int r = 0; r < cluster.kept; ++r) {
+      for (int i = 0; i < cluster.velocities; ++i) {
+        W[(cluster.firstVelocity + i) * rows + own.firstRow + r] = K[r * cluster.velocities + i];
       }
     }
   }
-  const int dependent = profileFactor(rows, s.scratch.firstColumn.data(), A);
+  for (int i = s.model.velocities - 1; i >= 0; --i) {
+    const RowRange range = s.tree.reaching[i];
+    treeEliminate(s.tree.freedoms, L, i, W, rows, range.first, range.last);
+  }
+  return W;
+}
+
+/// The factor of A = WᵀW = K H⁻¹ Kᵀ.
+template <typename T>
+const T* factorMultipliers(SpanningEvaluation<T>& s, const T* W) {
+  const int rows = s.tree.rows;
+  const int* first = s.tree.firstColumn.data();
+  T* A = s.scratch.A.data();
+  for (int r = 0; r < rows; ++r) {
+    std::fill(A + r * rows + first[r], A + r * rows + r + 1, T(0));
+  }
+  for (int i = 0; i < s.model.velocities; ++i) {
+    const RowRange range = s.tree.reaching[i];
+    const T* w = W + i * rows;
+    for (int r = range.first; r < range.last; ++r) {
+      T* row = A + r * rows;
+      const T factor = w[r];
+      for (int k = range.first; k <= r; ++k) {
+        row[k] += factor * w[k];
+      }
+    }
+  }
+  const int dependent = profileFactor(rows, first, A);
   if (dependent >= 0) {
     int c = 0;
     while (dependent >= s.tree.clusters[c].firstRow + s.cluster(c).kept) {
@@ -170,16 +140,15 @@ const T* factorMultipliers(SpanningEvaluation<T>& s, const T* L) {
 
 /// Wᵀ x for `columns` right-hand sides (row-major), kept × columns.
 template <typename T>
-void timesTransposedW(const SpanningEvaluation<T>& s, const T* x, int columns, T* result) {
+void timesTransposedW(const SpanningEvaluation<T>& s, const T* W, const T* x, int columns,
+                      T* result) {
   std::fill_n(result, s.tree.rows * columns, T(0));
-  for (int c = 0; c < s.model.clusterCount; ++c) {
-    const int d = s.cluster(c).kept;
-    if (d == 0) {
-      continue;
+  for (int i = 0; i < s.model.velocities; ++i) {
+    for (int r = s.tree.reaching[i].first; r < s.tree.reaching[i].last; ++r) {
+      for (int k = 0; k < columns; ++k) {
+        result[r * columns + k] += W[i * s.tree.rows + r] * x[i * columns + k];
+      }
     }
-    const T* W = blockOfW(s, c);
-    T* out = result + s.tree.clusters[c].firstRow * columns;
-    forReach(s, c, [&](int i) { addOuter(W + i * d, d, x + i * columns, columns, out, columns); });
   }
 }
 
@@ -189,7 +158,7 @@ template <typename T>
 void lagrangeInverseDynamics(Evaluation<T>& e, std::span<const FrameForce> external,
                              VectorInOf<T> q, const T* v, const T* a, T* tau) {
   SpanningEvaluation<T> s(e);
-  s.place(q);
+  s.place(q, true);
   s.move(v, a);
   const T* f = s.inverseDynamics(external);
   for (int c = 0; c < s.model.clusterCount; ++c) {
@@ -242,19 +211,17 @@ void lagrangeForwardDynamics(Evaluation<T>& e, std::span<const FrameForce> exter
 
   const T* L = factorMassMatrix(s);
   treeSolveTransposed(s.tree.freedoms, L, x);
-  const T* A = factorMultipliers(s, L);
+  const T* W = propagateRows(s, L);
+  const T* A = factorMultipliers(s, W);
   T* lambda = s.scratch.multipliers.data();
   const int rows = s.tree.rows;
-  const int* first = s.scratch.firstColumn.data();
-  timesTransposedW(s, x, 1, lambda);
+  const int* first = s.tree.firstColumn.data();
+  timesTransposedW(s, W, x, 1, lambda);
   profileSolve(rows, first, A, lambda);
   profileSolveTransposed(rows, first, A, lambda);
-  for (int c = 0; c < s.model.clusterCount; ++c) {
-    const int d = s.cluster(c).kept;
-    const T* W = blockOfW(s, c);
-    const T* own = lambda + s.tree.clusters[c].firstRow;
-    for (int r = 0; r < d; ++r) {
-      forReach(s, c, [&](int i) { x[i] -= W[i * d + r] * own[r]; });  // (3), lambda of sign −
+  for (int i = 0; i < s.model.velocities; ++i) {
+    for (int r = s.tree.reaching[i].first; r < s.tree.reaching[i].last; ++r) {
+      x[i] -= W[i * rows + r] * lambda[r];  // (3); lambda holds −λ
     }
   }
   treeSolve(s.tree.freedoms, L, x);
@@ -267,7 +234,8 @@ void lagrangeOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<con
   SpanningEvaluation<T> s(e);
   s.place(q);
   const T* L = factorMassMatrix(s);
-  const T* A = factorMultipliers(s, L);
+  const T* W = propagateRows(s, L);
+  const T* A = factorMultipliers(s, W);
   const int n = s.model.velocities, rows = s.tree.rows;
   T* X = roomForForces(e, frames, n + rows);
   T* B = X + 6 * frames.size() * static_cast<std::size_t>(n);
@@ -288,11 +256,11 @@ void lagrangeOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<con
       }
     }
     for (int i = outermost; i >= 0; i = s.tree.freedoms.parent[i]) {
-      treeEliminate(s.tree.freedoms, L, i, x, 6);
+      treeEliminate(s.tree.freedoms, L, i, x, 6, 0, 6);
     }
     T* own = B + 6 * static_cast<std::size_t>(rows) * f;
-    timesTransposedW(s, x, 6, own);
-    const int* first = s.scratch.firstColumn.data();
+    timesTransposedW(s, W, x, 6, own);
+    const int* first = s.tree.firstColumn.data();
     for (int i = 0; i < rows; ++i) {  // profileSolve of six columns
       for (int k = 0; k < 6; ++k) {
         T sum = own[i * 6 + k];
@@ -308,6 +276,7 @@ void lagrangeOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<con
   addProducts(B, rows, frames.size(), T(-1), Omega);
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define KEMPE_INSTANTIATE(T)                                                                       \
   template void lagrangeInverseDynamics<T>(Evaluation<T>&, std::span<const FrameForce>,            \
                                            VectorInOf<T>, const T*, const T*, T*);                 \
@@ -318,5 +287,6 @@ void lagrangeOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<con
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)
 #undef KEMPE_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace kempe::detail

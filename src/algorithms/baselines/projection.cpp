@@ -1,5 +1,6 @@
 #include "algorithms/baselines/spanning.hpp"
 #include "algorithms/baselines/tree_factor.hpp"
+#include "algorithms/kernels/articulated.hpp"
 #include "algorithms/positions.hpp"
 
 /// The spanning tree's equations of motion, projected on the independent velocities:
@@ -12,11 +13,11 @@ namespace kempe::detail {
 namespace {
 
 /// Gᵀ H of one cluster for the freedoms of a body: m rows of n numbers. Of a tree cluster, H's own.
-template <typename T>
+template <int M, typename T>
 void projectRows(const SpanningEvaluation<T>& s, const ClusterEntry& cluster, int first, int count,
                  T* rows) {
-  const int n = s.model.velocities, m = cluster.nv;
-  const T* G = s.G(cluster);
+  const int n = s.model.velocities, m = M > 0 ? M : cluster.nv;
+  const T* G = s.ratios(cluster);
   for (int j = first; j < first + count; ++j) {
     for (int r = 0; r < m; ++r) {
       T sum(0);
@@ -29,15 +30,15 @@ void projectRows(const SpanningEvaluation<T>& s, const ClusterEntry& cluster, in
 }
 
 /// Gᵀ H G of one cluster and its ancestors: the rows of the lower triangle.
-template <typename T>
+template <int M, typename T>
 void projectCluster(const SpanningEvaluation<T>& s, const ClusterEntry& cluster) {
-  const int n = s.model.velocities, m = cluster.nv;
+  const int n = s.model.velocities, m = M > 0 ? M : cluster.nv;
   const bool open = cluster.kind == ClusterKind::Tree;
   const T* rows = s.scratch.columns.data();
   if (open) {
     rows = s.scratch.H.data() + cluster.firstVelocity * n;
   } else {
-    projectRows(s, cluster, cluster.firstVelocity, cluster.velocities, s.scratch.columns.data());
+    projectRows<M>(s, cluster, cluster.firstVelocity, cluster.velocities, s.scratch.columns.data());
   }
   T* out = s.scratch.projected.data() + cluster.firstV * s.model.nv;
   for (int r = 0; r < m; ++r) {
@@ -48,7 +49,7 @@ void projectCluster(const SpanningEvaluation<T>& s, const ClusterEntry& cluster)
       }
       T sum(0);
       for (int i = 0; i < cluster.velocities; ++i) {
-        sum += rows[r * n + cluster.firstVelocity + i] * s.G(cluster)[i * m + j];
+        sum += rows[r * n + cluster.firstVelocity + i] * s.ratios(cluster)[i * m + j];
       }
       out[r * s.model.nv + cluster.firstV + j] = sum;
     }
@@ -63,7 +64,7 @@ void projectCluster(const SpanningEvaluation<T>& s, const ClusterEntry& cluster)
       const BodyEntry<T>& body = s.tables.bodies[b];
       const int count = velocitySize(body.type);
       if (!open) {
-        projectRows(s, cluster, body.firstVelocity, count, s.scratch.columns.data());
+        projectRows<M>(s, cluster, body.firstVelocity, count, s.scratch.columns.data());
       }
       for (int i = body.firstVelocity; i < body.firstVelocity + count; ++i) {
         const int row = i - ancestor.firstVelocity;
@@ -73,7 +74,7 @@ void projectCluster(const SpanningEvaluation<T>& s, const ClusterEntry& cluster)
             target[row] = rows[r * n + i];
             continue;
           }
-          const T* G = s.G(ancestor) + row * width;
+          const T* G = s.ratios(ancestor) + row * width;
           for (int j = 0; j < width; ++j) {
             target[j] += rows[r * n + i] * G[j];
           }
@@ -88,7 +89,8 @@ template <typename T>
 const T* factorProjected(SpanningEvaluation<T>& s) {
   s.massMatrix();
   for (int c = 0; c < s.model.clusterCount; ++c) {
-    projectCluster(s, s.cluster(c));
+    const ClusterEntry& cluster = s.cluster(c);
+    withSize(cluster.nv, [&]<int M>() { projectCluster<M>(s, cluster); });
   }
   const int indefinite = treeFactor(s.tree.coordinates, s.scratch.projected.data());
   if (indefinite >= 0) {
@@ -127,7 +129,7 @@ void projectUnitForces(const SpanningEvaluation<T>& s, int b, const Force<T>* fo
       const BodyEntry<T>& body = s.tables.bodies[b];
       for (int i = body.firstVelocity; i < body.firstVelocity + velocitySize(body.type); ++i) {
         const int row = i - cluster.firstVelocity;
-        const T* G = s.G(cluster) + row * cluster.nv;
+        const T* G = s.ratios(cluster) + row * cluster.nv;
         for (int k = 0; k < 6; ++k) {
           const T force = dot(forces[k], s.e.work.S[i]);
           if (cluster.kind == ClusterKind::Tree) {
@@ -141,7 +143,7 @@ void projectUnitForces(const SpanningEvaluation<T>& s, int b, const Force<T>* fo
       }
     }
     for (int j = cluster.firstV + cluster.nv - 1; j >= cluster.firstV; --j) {
-      treeEliminate(s.tree.coordinates, L, j, W, 6);
+      treeEliminate(s.tree.coordinates, L, j, W, 6, 0, 6);
     }
   }
 }
@@ -191,6 +193,7 @@ void projectedOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<co
   addProducts(W, nv, frames.size(), T(1), Omega);
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define KEMPE_INSTANTIATE(T)                                                             \
   template void projectedInverseDynamics<T>(Evaluation<T>&, std::span<const FrameForce>, \
                                             VectorInOf<T>, const T*, const T*, T*);      \
@@ -201,5 +204,6 @@ void projectedOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<co
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)
 #undef KEMPE_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace kempe::detail

@@ -23,7 +23,7 @@ SpanningEvaluation<T>::SpanningEvaluation(Evaluation<T>& evaluation)
 }
 
 template <typename T>
-void SpanningEvaluation<T>::place(VectorInOf<T> q) {
+void SpanningEvaluation<T>::place(VectorInOf<T> q, bool rows) {
   *e.work.origin = originOf(model, q.data());
   for (int c = 0; c < model.clusterCount; ++c) {
     const ClusterEntry& entry = cluster(c);
@@ -39,8 +39,31 @@ void SpanningEvaluation<T>::place(VectorInOf<T> q) {
       const std::vector<double> at(positions, positions + entry.positions);
       throwSingularityError(e.impl, e.impl.tables.clusters[c], at.data());
     }
-    std::copy_n(e.data.loops.K.data(), entry.kept * entry.velocities,
-                scratch.K.data() + tree.clusters[c].firstK);
+    if (rows) {
+      std::copy_n(e.data.loops.K.data(), entry.kept * entry.velocities,
+                  scratch.K.data() + tree.clusters[c].firstK);
+    }
+  }
+}
+
+template <typename T>
+void SpanningEvaluation<T>::solveRows() {
+  for (int c = 0; c < model.clusterCount; ++c) {
+    const ClusterEntry& entry = cluster(c);
+    if (entry.kind != ClusterKind::Implicit) {
+      continue;
+    }
+    const int n = entry.velocities, m = entry.nv;
+    T* K = scratch.K.data() + tree.clusters[c].firstK;
+    std::fill_n(K, entry.kept * n, T(0));
+    for (int r = 0; r < entry.kept; ++r) {
+      const int dependent = tables.dependent[entry.firstDependent + r];
+      K[r * n + dependent] = T(1);
+      for (int j = 0; j < m; ++j) {
+        K[r * n + tables.independent[entry.firstIndependent + j]] =
+            -ratios(entry)[dependent * m + j];
+      }
+    }
   }
 }
 
@@ -77,7 +100,7 @@ void SpanningEvaluation<T>::move(const T* v, const T* a) {
     }
     for (int i = 0; a != nullptr && i < entry.velocities; ++i) {
       for (int j = 0; j < m; ++j) {
-        accelerations[i] += G(entry)[i * m + j] * a[entry.firstV + j];
+        accelerations[i] += ratios(entry)[i * m + j] * a[entry.firstV + j];
       }
     }
   }

@@ -13,8 +13,11 @@ class SpanningEvaluation {
  public:
   explicit SpanningEvaluation(Evaluation<T>& e);
 
-  /// Placements and directions, G and K at q; throws SingularityError.
-  void place(VectorInOf<T> q);
+  /// Placements and directions and G at q; with `rows`, K of implicit clusters as the loops write
+  /// it. Throws SingularityError.
+  void place(VectorInOf<T> q, bool rows = false);
+  /// K of implicit clusters solved for the dependent velocities, K_d⁻¹ K: rows q̇_d − G_d ẏ = 0.
+  void solveRows();
   /// q̇ = G v and q̈ = G a + g (a null: g), after place.
   void move(const T* v, const T* a);
   /// Spanning forces for the motion of move(); what external forces do is taken off.
@@ -24,7 +27,7 @@ class SpanningEvaluation {
 
   const ClusterEntry& cluster(int c) const { return model.clusters[c]; }
   /// G of a cluster, n×m row-major; tree clusters have none.
-  const T* G(const ClusterEntry& cluster) const { return loopWork.G + cluster.firstRatio; }
+  const T* ratios(const ClusterEntry& cluster) const { return loopWork.G + cluster.firstRatio; }
 
   Evaluation<T>& e;
   ComparedScratch<T>& scratch;
@@ -33,27 +36,6 @@ class SpanningEvaluation {
   TablesView<T> model;
   WorkView<T> loopWork;  ///< the spanning tree's as the loops of the model's clusters see it
 };
-
-/// The six unit forces, [linear; angular], of a frame's reference in the common frame.
-template <typename T>
-void unitForces(const Evaluation<T>& e, const FrameEntry& frame, Reference reference,
-                Force<T>* forces) {
-  for (int i = 0; i < 6; ++i) {
-    Force<T> wrench{};
-    (i < 3 ? wrench.force[i] : wrench.moment[i - 3]) = T(1);
-    forces[i] = e.commonForce(frame, reference, wrench);
-  }
-}
-
-/// Makes room for W of all unit forces, `size` numbers each, with 6 forces per frame.
-template <typename T>
-T* roomForForces(Evaluation<T>& e, std::span<const int> frames, int size) {
-  const std::size_t numbers = 6 * frames.size() * static_cast<std::size_t>(size);
-  if (e.data.forces.size() < numbers) {
-    e.data.forces.resize(numbers);
-  }
-  return e.data.forces.data();
-}
 
 /// Omega += sign · Wᵀ W, with W of each frame `size` × 6, row-major.
 template <typename T>

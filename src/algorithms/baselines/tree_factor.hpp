@@ -65,18 +65,22 @@ void treeSolve(const TreePattern& pattern, const T* L, T* x) {
   }
 }
 
-/// One step of L⁻ᵀ X for `columns` right-hand sides at once (X row-major): freedom i.
+/// One step of L⁻ᵀ X for the right-hand sides first to last − 1 of `columns` at once (X row-major):
+/// freedom i.
 template <typename T>
-void treeEliminate(const TreePattern& pattern, const T* L, int i, T* X, int columns) {
+void treeEliminate(const TreePattern& pattern, const T* L, int i, T* X, int columns, int first,
+                   int last) {
   const T* row = L + i * static_cast<int>(pattern.parent.size());
   T* x = X + i * columns;
-  for (int c = 0; c < columns; ++c) {
+  for (int c = first; c < last; ++c) {
     x[c] *= row[i];
   }
   for (int a = pattern.first[i]; a < pattern.first[i + 1]; ++a) {
     const int j = pattern.ancestors[a];
-    for (int c = 0; c < columns; ++c) {
-      X[j * columns + c] -= row[j] * x[c];
+    const T factor = row[j];
+    T* target = X + j * columns;
+    for (int c = first; c < last; ++c) {
+      target[c] -= factor * x[c];
     }
   }
 }
