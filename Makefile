@@ -1,6 +1,6 @@
 # Every target sets up what it needs, on a fresh Debian 12 as well. A second call is quick.
 #
-#   make demo     build, then show a robot and the examples
+#   make demo     build, then watch robots close their loops
 #   make test     everything that must hold: tests, sanitizers, format, static checks, docs
 #   make bench    benchmarks        make fuzz     fuzz the readers (FUZZ_SECONDS=60 each)
 #   make format   clang-format      make lint     clang-tidy
@@ -17,10 +17,10 @@ BENCH_FLAGS ?=
 venv := .venv
 requirements_stamp := $(venv)/.requirements
 python_stamp := $(venv)/.kempe
-python_inputs := $(shell find CMakeLists.txt pyproject.toml cmake include src robots python -not -name '*.pyc')
+python_inputs := $(shell find CMakeLists.txt pyproject.toml README.md LICENSE cmake include src robots python -type f -not -name '*.pyc')
 
 .PHONY: help setup packages build python demo test test-release test-sanitize test-outside \
-        test-python test-docs format check-format lint bench fuzz clean
+        test-python test-docs test-peers format check-format lint bench fuzz clean
 
 help:
 	@sed -n '3,7s/^# *//p' Makefile
@@ -53,10 +53,7 @@ python: $(python_stamp)
 # --- showing -----------------------------------------------------------------------------------
 
 demo: build python
-	$(venv)/bin/kempe info tello
-	@for example in build/release/examples/*; do \
-	  if [[ -f $$example && -x $$example ]]; then printf '\n--- %s\n' "$$example"; "$$example"; fi; \
-	done
+	@tools/demo.sh
 
 # --- testing -----------------------------------------------------------------------------------
 
@@ -86,6 +83,16 @@ test-python: python
 # The code blocks of the pages are compiled against the staged library.
 test-docs: test-outside python
 	$(venv)/bin/python -m pytest -q tests/docs
+
+# Against Pinocchio, from the Python package `pin`; not part of `make test`.
+peers := build/peers
+test-peers: build
+	test -d $(peers) || /usr/bin/python3 -m venv $(peers)
+	$(peers)/bin/pip install --quiet pin
+	cmake --preset release -Wno-dev \
+	  -DKEMPE_PINOCCHIO_ROOT="$$(echo "$$PWD"/$(peers)/lib/python3.*/site-packages/cmeel.prefix)"
+	cmake --build --preset release --target kempe_test_peers
+	build/release/tests/kempe_test_peers --gtest_brief=1
 
 check-format: packages
 	@tools/format.sh --check

@@ -11,6 +11,6 @@ for source in tests/fuzz/*_fuzzer.cpp; do
   grown=build/fuzz/corpus/$name
   mkdir -p "$grown"
   echo "--- $name, $seconds s"
-  "build/fuzz/tests/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+  "build/fuzz/tests/$name" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 \
     -print_final_stats=1 -artifact_prefix=build/fuzz/failures/ "$grown" "tests/fuzz/corpus/$name"
 done

@@ -36,9 +36,9 @@ struct Jet {
             a.second * b.value + 2.0 * a.first * b.first + a.value * b.second};
   }
   friend constexpr Jet operator/(const Jet& a, const Jet& b) {
-    const double value = a.value / b.value;
-    const double first = (a.first - value * b.first) / b.value;
-    return {value, first, (a.second - 2.0 * first * b.first - value * b.second) / b.value};
+    const double c = a.value / b.value;
+    const double dc = (a.first - c * b.first) / b.value;
+    return {c, dc, (a.second - 2.0 * dc * b.first - c * b.second) / b.value};
   }
   friend constexpr bool operator==(const Jet& a, const Jet& b) { return a.value == b.value; }
   friend constexpr auto operator<=>(const Jet& a, const Jet& b) { return a.value <=> b.value; }

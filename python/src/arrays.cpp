@@ -22,7 +22,7 @@ nb::object throughNumpy(nb::handle object, const std::string& name) {
     const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
     if (kind != "f" && kind != "i" && kind != "u") {
       throw std::invalid_argument(name + ": expected real numbers, got an array of type " +
-                                  nb::cast<std::string>(nb::str(array.attr("dtype"))));
+                                  nb::cast<std::string>(array.attr("dtype").attr("name")));
     }
     return numpy.attr("ascontiguousarray")(array, "float64");
   } catch (const nb::python_error& error) {

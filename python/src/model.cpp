@@ -60,9 +60,9 @@ Eigen::VectorXd integrated(PyModel& self, nb::handle q, nb::handle v, double dt)
   return result;
 }
 
-Eigen::VectorXd differenceBetween(PyModel& self, nb::handle q0, nb::handle q1) {
-  const VectorArgument from(q0, "q0");
-  const VectorArgument to(q1, "q1");
+Eigen::VectorXd differenceBetween(PyModel& self, nb::handle start, nb::handle end) {
+  const VectorArgument from(start, "from");
+  const VectorArgument to(end, "to");
   Eigen::VectorXd v(self.model().nv());
   self.compute(
       [&](const Model& model, Data& data) { difference(model, data, from.view(), to.view(), v); });
@@ -130,7 +130,7 @@ std::string printed(const PyModel& self) {
 std::string summary(const PyModel& self) {
   const Model& model = self.model();
   return "<kempe.Model \"" + model.name() + "\": nq " + std::to_string(model.nq()) + ", nv " +
-         std::to_string(model.nv()) + ", " + std::to_string(model.clusters().size()) + " clusters>";
+         std::to_string(model.nv()) + ", " + std::to_string(model.bodyNames().size()) + " bodies>";
 }
 
 PyModel loadFile(const std::filesystem::path& path, bool floatingBase, bool foldRotors) {
@@ -173,6 +173,7 @@ void bindCluster(nb::module_& m) {
 
 }  // namespace
 
+// Arguments that are vectors admit None to nanobind, so that VectorArgument refuses it by name.
 void bindModel(nb::module_& m) {
   bindCluster(m);
 
@@ -224,23 +225,23 @@ void bindModel(nb::module_& m) {
             return self.model().randomConfiguration(seed);
           },
           "seed"_a = 0, "A closed configuration within the limits; the same for the same seed.")
-      .def("project", &projected, "q"_a,
+      .def("project", &projected, "q"_a.none(),
            "Closes the loops: holds the independent positions and solves for the others, on the "
            "branch of q. Raises AssemblyError where they cannot be closed.")
-      .def("integrate", &integrated, "q"_a, "v"_a, "dt"_a,
+      .def("integrate", &integrated, "q"_a.none(), "v"_a.none(), "dt"_a,
            "The configuration reached from q with the constant velocity v after a time dt; stays "
            "on the loops.")
-      .def("difference", &differenceBetween, "q0"_a, "q1"_a,
-           "The velocity that leads from q0 to q1 in unit time.")
-      .def("spanning", &spanningState, "q"_a, "v"_a,
+      .def("difference", &differenceBetween, "from_"_a.none(), "to"_a.none(),
+           "The velocity that leads from one configuration to another in unit time.")
+      .def("spanning", &spanningState, "q"_a.none(), "v"_a.none(),
            "Positions and velocities of all tree joints, loops cut.")
-      .def("spanning_positions", &spanningPositionsOf, "q"_a,
+      .def("spanning_positions", &spanningPositionsOf, "q"_a.none(),
            "Positions of all tree joints; defined at singular positions too.")
-      .def("constraint_jacobian", &constraintJacobianAt, "q"_a,
+      .def("constraint_jacobian", &constraintJacobianAt, "q"_a.none(),
            "G of (spanning velocity) = G v. Raises SingularityError at singular positions.")
-      .def("constraint_bias", &constraintBiasAt, "q"_a, "v"_a,
+      .def("constraint_bias", &constraintBiasAt, "q"_a.none(), "v"_a.none(),
            "g of (spanning acceleration) = G a + g. Raises SingularityError at singular positions.")
-      .def("loop_residual", &loopResidualAt, "q"_a,
+      .def("loop_residual", &loopResidualAt, "q"_a.none(),
            "What is left open: one number per row of every loop, zero where they are closed.")
       .def("__str__", &printed)
       .def("__repr__", &summary);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/messages.hpp"
+#include "io/text.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/io.hpp"
 
@@ -14,8 +15,6 @@ namespace kempe {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uintmax_t maxBytes = std::uintmax_t{64} << 20;
 
 std::string extensionOf(const fs::path& path) {
   std::string extension = path.extension().string();
@@ -42,8 +41,8 @@ std::string readFile(const fs::path& path) {
     fail(path, "is not a regular file. Name a .urdf or .yaml file.");
   }
   const std::uintmax_t size = fs::file_size(path, error);
-  if (!error && size > maxBytes) {
-    fail(path, "has " + std::to_string(size) + " bytes; at most " + std::to_string(maxBytes) +
+  if (!error && size > io::mostBytes) {
+    fail(path, "has " + std::to_string(size) + " bytes; at most " + std::to_string(io::mostBytes) +
                    " are read. Check that it is a robot.");
   }
   std::ifstream file(path, std::ios::binary);
@@ -102,7 +101,7 @@ Mechanism readMechanism(const fs::path& path) {
     fail(path, "holds macros. Expand them first: xacro " + path.filename().string() + " > " +
                    path.stem().string() + ".");
   }
-  if (fs::is_directory(path)) {
+  if (std::error_code error; fs::is_directory(path, error)) {
     fail(path, "is a folder. Name the .urdf or .yaml file in it.");
   }
   fail(path, "the extension " + io::inQuotes(extension) +

@@ -24,6 +24,20 @@ std::size_t editDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// Fit to be shown in a message.
+std::string shown(std::string_view text) {
+  constexpr std::size_t most = 80;
+  std::string result(text.substr(0, most));
+  if (text.size() > most) {
+    while (!result.empty() && !isUtf8(result)) {
+      result.pop_back();  // do not cut a character in two
+    }
+    result += "...";
+  }
+  std::ranges::replace_if(result, isControlCharacter, '?');
+  return result;
+}
+
 }  // namespace
 
 std::string placeOf(const std::string& source, int line) {
@@ -31,16 +45,11 @@ std::string placeOf(const std::string& source, int line) {
 }
 
 std::string inQuotes(std::string_view text) {
-  constexpr std::size_t most = 80;
-  std::string shown(text.substr(0, most));
-  if (text.size() > most) {
-    while (!shown.empty() && !isUtf8(shown)) {
-      shown.pop_back();  // do not cut a character in two
-    }
-    shown += "...";
-  }
-  std::ranges::replace_if(shown, isControlCharacter, '?');
-  return "\"" + shown + "\"";
+  return "\"" + shown(text) + "\"";
+}
+
+std::string asTag(std::string_view name) {
+  return "<" + shown(name) + ">";
 }
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates) {

@@ -13,6 +13,9 @@ std::string placeOf(const std::string& source, int line);
 /// A name in quotation marks for messages: long ones shortened, control characters shown as '?'.
 std::string inQuotes(std::string_view text);
 
+/// The name of an XML element as it is written, <link>, shortened alike.
+std::string asTag(std::string_view name);
+
 /// " Did you mean "x"?" where a candidate is close to the word, otherwise nothing.
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates);
 

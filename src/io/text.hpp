@@ -14,6 +14,9 @@ bool isUtf8(std::string_view text);
 /// Line of a byte, counted from 1.
 int lineOf(std::string_view text, std::size_t offset);
 
+/// The largest file that is read.
+constexpr std::size_t mostBytes = std::size_t{64} << 20;
+
 /// Throws ModelError unless the text is UTF-8 without control characters, not blank and at most
 /// `maxBytes` long. `expected` says what the file should hold, for the remedy.
 void checkText(std::string_view text, const std::string& source, std::size_t maxBytes,

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <string>
 
 #include "io/urdf_parts.hpp"
@@ -7,45 +6,22 @@
 namespace kempe::io {
 namespace {
 
-struct TypeName {
-  std::string_view name;
-  LoopType type;
-};
+constexpr TypeName<LoopType> types[] = {
+    {"revolute", LoopType::Revolute},   {"continuous", LoopType::Revolute},
+    {"prismatic", LoopType::Prismatic}, {"cylindrical", LoopType::Cylindrical},
+    {"universal", LoopType::Universal}, {"spherical", LoopType::Spherical},
+    {"planar", LoopType::Planar},       {"fixed", LoopType::Fixed}};
 
-constexpr std::array<TypeName, 8> typeNames{{{"revolute", LoopType::Revolute},
-                                             {"continuous", LoopType::Revolute},
-                                             {"prismatic", LoopType::Prismatic},
-                                             {"cylindrical", LoopType::Cylindrical},
-                                             {"universal", LoopType::Universal},
-                                             {"spherical", LoopType::Spherical},
-                                             {"planar", LoopType::Planar},
-                                             {"fixed", LoopType::Fixed}}};
-
-LoopType readType(const Element& element) {
-  const std::string name = element.requiredText("type");
-  const auto* const found = std::ranges::find(typeNames, name, &TypeName::name);
-  if (found == typeNames.end()) {
-    element.fail("the loop type " + inQuotes(name) +
-                 " is not known. The types are revolute, continuous, prismatic, cylindrical, "
-                 "universal, spherical, planar, fixed.");
-  }
-  return found->type;
-}
-
-Element readEnd(const Element& loop, std::string_view tag) {
-  return loop.requiredChild(tag, "Add <" + std::string(tag) + " link=\"name of a link\">.");
-}
-
-LoopJoint::End readLoopEnd(const Element& loop, std::string_view tag, const Mechanism& mechanism) {
-  const Element end = readEnd(loop, tag);
+LoopJoint::End readLoopEnd(const Element& loop, std::string_view tag, const Robot& robot) {
+  const Element end = requiredEnd(loop, tag);
   end.expect({.attributes = {"link"}, .once = {"origin"}});
-  return {readLinkName(end, mechanism), readOrigin(end)};
+  return {readLinkName(end, robot), readOrigin(end)};
 }
 
-Rod::End readRodEnd(const Element& rod, std::string_view tag, const Mechanism& mechanism) {
-  const Element end = readEnd(rod, tag);
+Rod::End readRodEnd(const Element& rod, std::string_view tag, const Robot& robot) {
+  const Element end = requiredEnd(rod, tag);
   end.expect({.attributes = {"link", "xyz"}});
-  return {readLinkName(end, mechanism), end.vector("xyz").value_or(Vector3{})};
+  return {readLinkName(end, robot), end.vector("xyz").value_or(Vector3{})};
 }
 
 double readValue(const Element& parent, std::string_view tag, std::string_view remedy) {
@@ -58,8 +34,18 @@ double readOffset(const Element& coupling) {
   return coupling.child("offset") ? readValue(coupling, "offset", "") : 0.0;
 }
 
+/// Keeps a small file from making a huge mechanism: a belt along a long chain has many terms.
+void countTerms(const Element& element, const Coupling& coupling, Robot& robot) {
+  constexpr std::size_t most = 1'000'000;
+  robot.couplingTerms += coupling.terms.size();
+  if (robot.couplingTerms > most) {
+    element.fail("the couplings up to here tie together more than " + std::to_string(most) +
+                 " joints in all. Check that the file is a robot.");
+  }
+}
+
 /// <joint name="..." coefficient="..."/> for each term: Σ coefficient · position = offset.
-void addCouplingOfJoints(const Element& element, Mechanism& mechanism) {
+void addCouplingOfJoints(const Element& element, Robot& robot) {
   element.expect({.attributes = {"name", "type"}, .once = {"offset"}, .many = {"joint"}});
   Coupling coupling;
   coupling.name = element.requiredName();
@@ -67,89 +53,79 @@ void addCouplingOfJoints(const Element& element, Mechanism& mechanism) {
   coupling.offset = readOffset(element);
   for (const Element& term : element.children("joint")) {
     term.expect({.attributes = {"name", "coefficient", "component"}});
-    const std::string joint = term.requiredName();
-    if (mechanism.findJoint(joint) == nullptr) {
-      std::vector<std::string_view> known;
-      for (const Joint& each : mechanism.joints) {
-        known.push_back(each.name);
-      }
-      term.fail("there is no joint " + inQuotes(joint) + "." + suggestion(joint, known));
-    }
+    const std::string joint = readJointName(term, "name", robot);
     coupling.plus(term.requiredNumber("coefficient"),
                   Coordinate(joint, term.index("component").value_or(0)));
   }
-  mechanism.couplings.push_back(std::move(coupling));
+  countTerms(element, coupling, robot);
+  robot.mechanism.couplings.push_back(std::move(coupling));
 }
 
 /// ratio · (joints down to the predecessor) + offset = (joints down to the successor).
-void addCouplingOfLinks(const Element& element, Mechanism& mechanism) {
+void addCouplingOfLinks(const Element& element, Robot& robot) {
   element.expect(
       {.attributes = {"name", "type"}, .once = {"predecessor", "successor", "ratio", "offset"}});
-  const auto linkOf = [&](std::string_view tag) {
-    const Element end = readEnd(element, tag);
-    end.expect({.attributes = {"link"}});
-    return readLinkName(end, mechanism);
-  };
-  const std::string predecessor = linkOf("predecessor"), successor = linkOf("successor");
+  const std::string predecessor = readEndLink(element, "predecessor", robot);
+  const std::string successor = readEndLink(element, "successor", robot);
   const double ratio = readValue(element, "ratio", "Add <ratio value=\"6\"/>.");
-  const double offset = readOffset(element);
   try {
-    Coupling& coupling = mechanism.addBelt(element.requiredName(), predecessor, ratio, successor);
-    coupling.offset = offset;
-    coupling.line = element.line();
+    robot.mechanism.addBelt(element.requiredName(), predecessor, ratio, successor);
   } catch (const ModelError& error) {
-    // The builder knows no lines: say the same, with the line.
-    const std::string text = error.what();
-    throw ModelError(mechanism.place(element.line()) + text.substr(mechanism.place().size()));
+    throw ModelError(element.place() + error.what());  // the builder knows no file and line
   }
+  Coupling& coupling = robot.mechanism.couplings.back();
+  coupling.offset = readOffset(element);
+  coupling.line = element.line();
+  countTerms(element, coupling, robot);
 }
 
 }  // namespace
 
-void addLoopFrom(const Element& element, Mechanism& mechanism) {
+void addLoopFrom(const Element& element, Robot& robot) {
   element.expect(
       {.attributes = {"name", "type"}, .once = {"predecessor", "successor", "axis", "axis2"}});
   LoopJoint loop;
   loop.name = element.requiredName();
   loop.line = element.line();
-  loop.type = readType(element);
-  loop.predecessor = readLoopEnd(element, "predecessor", mechanism);
-  loop.successor = readLoopEnd(element, "successor", mechanism);
+  loop.type = readType<LoopType>(element, types);
+  loop.predecessor = readLoopEnd(element, "predecessor", robot);
+  loop.successor = readLoopEnd(element, "successor", robot);
   const std::optional<Vector3> axis = readDirection(element, "axis");
-  const std::optional<Vector3> axis2 = readDirection(element, "axis2");
-  if (loop.type != LoopType::Fixed && loop.type != LoopType::Spherical) {
+  if (hasAxis(loop.type)) {
     if (!axis) {
       element.warn("a loop without <axis> is taken to have the axis 1 0 0, as joints have.");
     }
     loop.axis = axis.value_or(Vector3{1, 0, 0});
   }
-  if (loop.type == LoopType::Universal) {
-    if (!axis2) {
-      element.fail("a universal loop has no <axis2>. Add <axis2 xyz=\"0 1 0\"/>.");
-    }
-    loop.axis2 = *axis2;
-  } else if (axis2) {
-    element.fail("<axis2> belongs to universal loops only. Remove it or change the type.");
-  }
-  mechanism.loops.push_back(std::move(loop));
+  loop.axis2 = readSecondAxis(element, loop.type == LoopType::Universal).value_or(loop.axis2);
+  robot.mechanism.loops.push_back(std::move(loop));
 }
 
-void addRodFrom(const Element& element, Mechanism& mechanism) {
+void addRodFrom(const Element& element, Robot& robot) {
   element.expect({.attributes = {"name"}, .once = {"predecessor", "successor", "length"}});
   Rod rod;
   rod.name = element.requiredName();
   rod.line = element.line();
-  rod.predecessor = readRodEnd(element, "predecessor", mechanism);
-  rod.successor = readRodEnd(element, "successor", mechanism);
+  rod.predecessor = readRodEnd(element, "predecessor", robot);
+  rod.successor = readRodEnd(element, "successor", robot);
   rod.length = readValue(element, "length", "Add <length value=\"metres\"/>.");
-  mechanism.rods.push_back(std::move(rod));
+  robot.mechanism.rods.push_back(std::move(rod));
 }
 
-void addCouplingFrom(const Element& element, Mechanism& mechanism) {
-  if (element.child("joint")) {
-    addCouplingOfJoints(element, mechanism);
+void addCouplingFrom(const Element& element, Robot& robot) {
+  const bool ofLinks = element.child("predecessor") || element.child("successor");
+  if (ofLinks && element.child("joint")) {
+    element.fail("couples both links and joints. Use <predecessor> and <successor>, or <joint>s.");
+  }
+  if (!ofLinks && !element.child("joint")) {
+    element.fail(
+        "couples nothing. Add <predecessor link=\"...\"/>, <successor link=\"...\"/> and "
+        "<ratio value=\"...\"/>, or <joint name=\"...\" coefficient=\"...\"/> for each joint.");
+  }
+  if (!ofLinks) {
+    addCouplingOfJoints(element, robot);
   } else {
-    addCouplingOfLinks(element, mechanism);
+    addCouplingOfLinks(element, robot);
   }
 }
 

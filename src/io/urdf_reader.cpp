@@ -1,6 +1,7 @@
 #include <cmath>
 #include <string>
 
+#include "io/names.hpp"
 #include "io/urdf_parts.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/io.hpp"
@@ -10,7 +11,7 @@ namespace io {
 namespace {
 
 /// More than any robot has; keeps a hostile file from costing hours.
-constexpr std::size_t mostParts = 10'000;
+constexpr std::size_t mostParts = 5'000;
 
 void readInertial(const Element& inertial, Body& body) {
   inertial.expect({.once = {"origin", "mass", "inertia"}});
@@ -31,9 +32,10 @@ void readInertial(const Element& inertial, Body& body) {
   body.inertia = turned ? congruence(origin.R, inOwnAxes) : inOwnAxes;
 }
 
-void addBodyFrom(const Element& element, const Materials& materials, Mechanism& mechanism) {
+void addBodyFrom(const Element& element, const Materials& materials, Robot& robot) {
   element.expect({.attributes = {"name"}, .once = {"inertial"}, .many = {"visual", "collision"}});
-  Body& body = mechanism.addBody(element.requiredName());
+  Body& body = robot.mechanism.addBody(element.requiredName());
+  robot.links.insert(body.name);
   body.line = element.line();
   if (const auto inertial = element.child("inertial")) {
     readInertial(*inertial, body);
@@ -50,41 +52,41 @@ void requireFew(const std::vector<Element>& elements) {
   if (elements.size() > mostParts) {
     elements.back().fail("the file has " + std::to_string(elements.size()) +
                          " elements of this kind; at most " + std::to_string(mostParts) +
-                         " are read.");
+                         " are read. Build larger robots in code.");
   }
 }
 
-void readRobot(const Element& robot, Mechanism& mechanism) {
-  robot.expect({.attributes = {"name", "version"},
-                .once = {"gravity"},
-                .many = {"link", "joint", "loop", "coupling", "rod", "material"}});
+Robot readRobot(const Element& file) {
+  file.expect({.attributes = {"name", "version"},
+               .once = {"gravity"},
+               .many = {"link", "joint", "loop", "coupling", "rod", "material"}});
   for (const std::string_view tag : {"link", "joint", "loop", "coupling", "rod"}) {
-    requireFew(robot.children(tag));
+    requireFew(file.children(tag));
   }
-  mechanism.name = robot.requiredName();
-  if (const auto gravity = robot.child("gravity")) {
+  Robot robot;
+  robot.mechanism.name = file.requiredName();
+  if (const auto gravity = file.child("gravity")) {
     gravity->expect({.attributes = {"xyz"}});
-    mechanism.gravity = gravity->requiredVector("xyz");
+    robot.mechanism.gravity = gravity->requiredVector("xyz");
   }
-  const Materials materials = readMaterials(robot);
-  for (const Element& link : robot.children("link")) {
-    addBodyFrom(link, materials, mechanism);
+  const Materials materials = readMaterials(file);
+  if (!file.child("link")) {
+    file.fail("has no links. Add <link name=\"...\"/> for the root and each body that moves.");
   }
-  for (const Element& joint : robot.children("joint")) {
-    addJointFrom(joint, mechanism);
+  for (const Element& link : file.children("link")) {
+    addBodyFrom(link, materials, robot);
   }
-  for (const Element& coupling : robot.children("coupling")) {
-    addCouplingFrom(coupling, mechanism);
-  }
-  for (const Element& loop : robot.children("loop")) {
-    addLoopFrom(loop, mechanism);
-  }
-  for (const Element& rod : robot.children("rod")) {
-    addRodFrom(rod, mechanism);
-  }
-  for (const Element& joint : robot.children("joint")) {
-    addMimicFrom(joint, mechanism);
-  }
+  const auto addEach = [&](std::string_view tag, void (*add)(const Element&, Robot&)) {
+    for (const Element& element : file.children(tag)) {
+      add(element, robot);
+    }
+  };
+  addEach("joint", addJointFrom);
+  addEach("coupling", addCouplingFrom);
+  addEach("loop", addLoopFrom);
+  addEach("rod", addRodFrom);
+  addEach("joint", addMimicFrom);
+  return robot;
 }
 
 }  // namespace
@@ -120,27 +122,51 @@ std::optional<Vector3> readDirection(const Element& parent, std::string_view tag
   return element->requiredVector("xyz");
 }
 
-std::string readLinkName(const Element& element, const Mechanism& mechanism) {
+std::optional<Vector3> readSecondAxis(const Element& element, bool isUniversal) {
+  const std::optional<Vector3> axis2 = readDirection(element, "axis2");
+  if (isUniversal && !axis2) {
+    element.fail("a universal " + std::string(element.tag()) +
+                 " has no <axis2>. Add <axis2 xyz=\"0 1 0\"/>.");
+  }
+  if (!isUniversal && axis2) {
+    element.fail("<axis2> belongs to universal " + std::string(element.tag()) +
+                 "s only. Remove it or change the type.");
+  }
+  return axis2;
+}
+
+std::string readLinkName(const Element& element, const Robot& robot) {
   std::string name = element.requiredName("link");
-  if (mechanism.findBody(name) == nullptr) {
-    std::vector<std::string_view> known;
-    for (const Body& body : mechanism.bodies) {
-      known.push_back(body.name);
-    }
-    const std::string meant = suggestion(name, known);
-    element.fail("there is no link " + inQuotes(name) + "." +
-                 (meant.empty() ? " Add it or correct the name." : meant));
+  if (!robot.links.contains(name)) {
+    element.fail(isMissing("link", name, namesOf(robot.mechanism.bodies)));
   }
   return name;
+}
+
+std::string readJointName(const Element& element, const char* attribute, const Robot& robot) {
+  std::string name = element.requiredName(attribute);
+  if (!robot.joints.contains(name)) {
+    element.fail(isMissing("joint", name, namesOf(robot.mechanism.joints)));
+  }
+  return name;
+}
+
+Element requiredEnd(const Element& element, std::string_view tag) {
+  return element.requiredChild(tag, "Add <" + std::string(tag) + " link=\"name of a link\"/>.");
+}
+
+std::string readEndLink(const Element& element, std::string_view tag, const Robot& robot) {
+  const Element end = requiredEnd(element, tag);
+  end.expect({.attributes = {"link"}});
+  return readLinkName(end, robot);
 }
 
 }  // namespace io
 
 Mechanism readUrdfText(std::string_view text, const std::string& source) {
   io::XmlDocument document(text, source);
-  Mechanism mechanism;
+  Mechanism mechanism = io::readRobot(document.root("robot")).mechanism;
   mechanism.source = source;
-  io::readRobot(document.root("robot"), mechanism);
   mechanism.warnings = document.warnings().messages();
   return mechanism;
 }

@@ -10,10 +10,7 @@ Material readMaterial(const Element& element) {
   Material material;
   if (const auto color = element.child("color")) {
     color->expect({.attributes = {"rgba"}});
-    material.color = color->four("rgba");
-    if (!material.color) {
-      color->fail("the attribute \"rgba\" is missing. Add rgba=\"red green blue alpha\".");
-    }
+    material.color = color->requiredFour("rgba");
     const auto outside = [](double part) { return part < 0.0 || part > 1.0; };
     if (std::ranges::any_of(*material.color, outside)) {
       color->warn("a part of a colour is not between 0 and 1.");
@@ -81,15 +78,15 @@ void readGeometry(const Element& geometry, Shape& shape) {
 
 }  // namespace
 
-Materials readMaterials(const Element& robot) {
+Materials readMaterials(const Element& file) {
   Materials materials;
-  for (const Element& element : robot.children("material")) {
+  for (const Element& element : file.children("material")) {
     const Material material = readMaterial(element);
     if (!materials.emplace(element.requiredName(), material).second) {
       element.fail("the material is defined twice. Remove or rename one of the two.");
     }
   }
-  for (const Element& link : robot.children("link")) {
+  for (const Element& link : file.children("link")) {
     for (const Element& visual : link.children("visual")) {
       const auto element = visual.child("material");
       const std::string name = element ? element->text("name").value_or("") : "";

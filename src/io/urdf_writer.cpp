@@ -8,7 +8,7 @@
 
 #include "io/numbers.hpp"
 #include "io/text.hpp"
-#include "io/xml_document.hpp"
+#include "io/urdf_parts.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/io.hpp"
 
@@ -54,6 +54,9 @@ class Writer {
   void open(const char* tag) { printer_.OpenElement(tag); }
   void open(const char* tag, const std::string& name) {
     subject_ = std::string(tag) + " " + inQuotes(name);
+    if (name.empty()) {
+      fail("has no name. Give it one.");
+    }
     open(tag);
     text("name", name);
   }
@@ -74,6 +77,10 @@ class Writer {
     printer_.PushAttribute(attribute, format(value).c_str());
   }
   void bound(const char* attribute, double value) {
+    if (std::isnan(value)) {
+      fail(std::string("its limit \"") + attribute +
+           "\" is not a number. Correct it before writing.");
+    }
     const double written = std::isfinite(value) ? value : std::copysign(noLimit, value);
     printer_.PushAttribute(attribute, formatNumber(written).c_str());
   }
@@ -203,8 +210,7 @@ class Writer {
     link("parent", joint.parent);
     link("child", joint.child);
     origin(joint.origin);
-    if (joint.type != JointType::Fixed && joint.type != JointType::Spherical &&
-        joint.type != JointType::Free) {
+    if (hasAxis(joint.type)) {
       vector("axis", "xyz", joint.axis);
     }
     if (joint.type == JointType::Universal) {
@@ -227,7 +233,7 @@ class Writer {
   }
 
   void limits(const Joint& joint) {
-    const bool bounded = velocitySize(joint.type) == 1 && joint.type != JointType::Continuous;
+    const bool bounded = hasPositionLimits(joint.type);
     const bool driven = std::isfinite(joint.limits.effort) || std::isfinite(joint.limits.velocity);
     if (!bounded && !driven) {
       return;
@@ -270,7 +276,7 @@ class Writer {
     };
     end("predecessor", loop.predecessor);
     end("successor", loop.successor);
-    if (loop.type != LoopType::Fixed && loop.type != LoopType::Spherical) {
+    if (hasAxis(loop.type)) {
       vector("axis", "xyz", loop.axis);
     }
     if (loop.type == LoopType::Universal) {

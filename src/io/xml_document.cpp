@@ -10,14 +10,13 @@
 namespace kempe::io {
 namespace {
 
-constexpr std::size_t maxBytes = std::size_t{64} << 20;
-
 /// Why the parser gave up, in words.
 std::string reasonOf(tinyxml2::XMLError error) {
   switch (error) {
     case tinyxml2::XML_ERROR_MISMATCHED_ELEMENT:
     case tinyxml2::XML_ERROR_PARSING:
-      return "an element is not closed, or closed by the tag of another. Close every element; the "
+      return "the element that begins here is not closed, or closed by the tag of another. Close "
+             "it; the "
              "file may be cut off.";
     case tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED:
       return "elements are nested more than " + std::to_string(TINYXML2_MAX_ELEMENT_DEPTH) +
@@ -29,7 +28,8 @@ std::string reasonOf(tinyxml2::XMLError error) {
     case tinyxml2::XML_ERROR_PARSING_COMMENT:
       return "a comment is not closed. End it with -->.";
     case tinyxml2::XML_ERROR_PARSING_DECLARATION:
-      return "an XML declaration <?...?> is not closed or not at the beginning of the file.";
+      return "an XML declaration <?...?> is not closed, or not at the beginning of the file. Write "
+             "<?xml version=\"1.0\"?> there, or remove it.";
     case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
       return "there is no element in the file. A robot is written <robot name=\"...\">...</robot>.";
     default:
@@ -39,15 +39,24 @@ std::string reasonOf(tinyxml2::XMLError error) {
   }
 }
 
+/// The element that the parser's own message names, as "<tag>: "; nothing where it names none.
+std::string elementIn(std::string_view message) {
+  constexpr std::string_view label = "XMLElement name=";
+  const auto at = message.find(label);
+  return at == std::string_view::npos ? std::string()
+                                      : asTag(message.substr(at + label.size())) + ": ";
+}
+
 }  // namespace
 
 XmlDocument::XmlDocument(std::string_view text, std::string source)
     : source_(std::move(source)), warnings_(source_) {
-  checkText(text, source_, maxBytes, "a robot in XML, <robot name=\"...\">");
+  checkText(text, source_, mostBytes, "a robot in XML, <robot name=\"...\">");
   checkXmlSyntax(text, source_);
   const tinyxml2::XMLError error = document_.Parse(text.data(), text.size());
   if (error != tinyxml2::XML_SUCCESS) {
-    throw ModelError(placeOf(source_, std::max(document_.ErrorLineNum(), 1)) + reasonOf(error));
+    throw ModelError(placeOf(source_, std::max(document_.ErrorLineNum(), 1)) +
+                     elementIn(document_.ErrorStr()) + reasonOf(error));
   }
 }
 
@@ -68,9 +77,9 @@ Element XmlDocument::root(std::string_view tag) {
       continue;
     }
     if (found != nullptr) {
-      throw ModelError(place + "<" + element->Name() + "> is a second element at the top, after <" +
-                       found->Name() + "> in line " + std::to_string(found->GetLineNum()) +
-                       ". Put everything into one <" + std::string(tag) + ">.");
+      throw ModelError(place + asTag(element->Name()) + " is a second element at the top, after " +
+                       asTag(found->Name()) + " in line " + std::to_string(found->GetLineNum()) +
+                       ". Put everything into one " + asTag(tag) + ".");
     }
     found = element;
   }
@@ -78,9 +87,9 @@ Element XmlDocument::root(std::string_view tag) {
     throw ModelError(placeOf(source_, 1) + reasonOf(tinyxml2::XML_ERROR_EMPTY_DOCUMENT));
   }
   if (found->Name() != tag) {
-    throw ModelError(placeOf(source_, found->GetLineNum()) + "the outermost element is <" +
-                     found->Name() + ">, not <" + std::string(tag) +
-                     ">. Convert the file to URDF if it is in another format.");
+    throw ModelError(placeOf(source_, found->GetLineNum()) + "the outermost element is " +
+                     asTag(found->Name()) + ", not " + asTag(tag) +
+                     ". Convert the file to URDF if it is in another format.");
   }
   return {*found, source_, warnings_};
 }

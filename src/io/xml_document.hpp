@@ -36,6 +36,8 @@ class Element {
 
   [[nodiscard]] std::string_view tag() const { return element_->Name(); }
   [[nodiscard]] int line() const { return element_->GetLineNum(); }
+  /// "file:line: "
+  [[nodiscard]] std::string place() const { return placeOf(*source_, line()); }
 
   /// Reports every attribute and child that `contents` does not list: attributes and known tags
   /// without meaning for Kempe as warnings, everything else as an error.
@@ -45,7 +47,6 @@ class Element {
   [[nodiscard]] Element requiredChild(std::string_view tag, std::string_view remedy) const;
   [[nodiscard]] std::vector<Element> children(std::string_view tag) const;
 
-  [[nodiscard]] bool has(const char* attribute) const;
   [[nodiscard]] std::optional<std::string> text(const char* attribute) const;
   [[nodiscard]] std::string requiredText(const char* attribute) const;
   /// A name: neither missing nor empty.
@@ -58,13 +59,17 @@ class Element {
   [[nodiscard]] std::optional<Vector3> vector(const char* attribute) const;
   [[nodiscard]] Vector3 requiredVector(const char* attribute) const;
   [[nodiscard]] std::optional<std::array<double, 4>> four(const char* attribute) const;
+  [[nodiscard]] std::array<double, 4> requiredFour(const char* attribute) const;
 
-  /// `joint "knee"`, or `<axis> of joint "knee"` for an element without a name.
+  /// Its tag and name up to a part of the robot with a name: `<axis> of joint "knee"`.
   [[nodiscard]] std::string describe() const;
   [[noreturn]] void fail(const std::string& reason) const;
   void warn(const std::string& text) const { warnings_->add(line(), text); }
 
  private:
+  template <typename Value>
+  [[nodiscard]] Value required(std::optional<Value> value, std::string_view attribute,
+                               std::string_view example) const;
   void expectAttributes(const Contents& contents) const;
   void expectChild(const tinyxml2::XMLElement& child, const Contents& contents) const;
   [[nodiscard]] std::optional<std::vector<double>> numbers(const char* attribute, std::size_t count,

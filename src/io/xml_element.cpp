@@ -35,10 +35,6 @@ bool contains(std::initializer_list<std::string_view> list, std::string_view wor
   return std::ranges::find(list, word) != list.end();
 }
 
-std::string tagged(std::string_view tag) {
-  return "<" + std::string(tag.substr(0, 80)) + ">";
-}
-
 std::string wordOf(std::size_t count) {
   constexpr std::array<std::string_view, 5> words{"no number", "one number", "two numbers",
                                                   "three numbers", "four numbers"};
@@ -65,7 +61,7 @@ void Element::expectAttributes(const Contents& contents) const {
     const std::string_view name = a->Name();
     const bool isNamespace = name == "xmlns" || name.starts_with("xmlns:");
     if (!isNamespace && !contains(contents.attributes, name)) {
-      warnings_->add(a->GetLineNum(), "the attribute " + inQuotes(name) + " of " + tagged(tag()) +
+      warnings_->add(a->GetLineNum(), "the attribute " + inQuotes(name) + " of " + asTag(tag()) +
                                           " is not known and not used." +
                                           suggestion(name, contents.attributes));
     }
@@ -82,13 +78,13 @@ void Element::expectChild(const tinyxml2::XMLElement& child, const Contents& con
     const auto* first = element_->FirstChildElement(child.Name());
     if (first != &child) {
       throw ModelError(placeOf(*source_, child.GetLineNum()) + describe() + ": a second " +
-                       tagged(name) + " (the first is in line " +
+                       asTag(name) + " (the first is in line " +
                        std::to_string(first->GetLineNum()) + "). Remove one of the two.");
     }
     return;
   }
   if (std::ranges::find(tagsOfOthers, name) != tagsOfOthers.end()) {
-    found.warn(tagged(name) + " has no meaning for the dynamics and is not used.");
+    found.warn(asTag(name) + " has no meaning for the dynamics and is not used.");
     return;
   }
   const bool isMacro = name.starts_with("xacro:");
@@ -100,8 +96,8 @@ void Element::expectChild(const tinyxml2::XMLElement& child, const Contents& con
   } else if (remedy.empty()) {
     remedy = " Remove it, or see docs/formats.md for what is read.";
   }
-  throw ModelError(placeOf(*source_, child.GetLineNum()) + describe() + ": the tag " +
-                   tagged(name) + " is not known here." + remedy);
+  throw ModelError(placeOf(*source_, child.GetLineNum()) + describe() + ": the tag " + asTag(name) +
+                   " is not known here." + remedy);
 }
 
 std::optional<Element> Element::child(std::string_view tag) const {
@@ -116,7 +112,7 @@ std::optional<Element> Element::child(std::string_view tag) const {
 Element Element::requiredChild(std::string_view tag, std::string_view remedy) const {
   const std::optional<Element> found = child(tag);
   if (!found) {
-    fail("has no " + tagged(tag) + ". " + std::string(remedy));
+    fail("has no " + asTag(tag) + ". " + std::string(remedy));
   }
   return *found;
 }
@@ -129,10 +125,6 @@ std::vector<Element> Element::children(std::string_view tag) const {
     }
   }
   return result;
-}
-
-bool Element::has(const char* attribute) const {
-  return element_->Attribute(attribute) != nullptr;
 }
 
 std::optional<std::string> Element::text(const char* attribute) const {
@@ -148,11 +140,7 @@ std::optional<std::string> Element::text(const char* attribute) const {
 }
 
 std::string Element::requiredText(const char* attribute) const {
-  std::optional<std::string> value = text(attribute);
-  if (!value) {
-    fail("the attribute " + inQuotes(attribute) + " is missing. Add " + attribute + "=\"...\".");
-  }
-  return *std::move(value);
+  return required(text(attribute), attribute, "...");
 }
 
 std::string Element::requiredName(const char* attribute) const {
@@ -214,12 +202,7 @@ std::optional<double> Element::number(const char* attribute, double largest) con
 }
 
 double Element::requiredNumber(const char* attribute) const {
-  const std::optional<double> value = number(attribute);
-  if (!value) {
-    fail("the attribute " + inQuotes(attribute) + " is missing. Add " + attribute +
-         "=\"a number\".");
-  }
-  return *value;
+  return required(number(attribute), attribute, "a number");
 }
 
 std::optional<int> Element::index(const char* attribute) const {
@@ -229,7 +212,8 @@ std::optional<int> Element::index(const char* attribute) const {
   }
   const std::optional<int> index = parseIndex(value);
   if (!index) {
-    fail(std::string(attribute) + "=" + inQuotes(value) + " is not a whole number 0, 1, 2, ...");
+    fail(std::string(attribute) + "=" + inQuotes(value) +
+         " is not a whole number. Write 0, 1, 2, ...");
   }
   return index;
 }
@@ -243,12 +227,7 @@ std::optional<Vector3> Element::vector(const char* attribute) const {
 }
 
 Vector3 Element::requiredVector(const char* attribute) const {
-  const std::optional<Vector3> value = vector(attribute);
-  if (!value) {
-    fail("the attribute " + inQuotes(attribute) + " is missing. Add " + attribute +
-         "=\"three numbers\".");
-  }
-  return *value;
+  return required(vector(attribute), attribute, "three numbers");
 }
 
 std::optional<std::array<double, 4>> Element::four(const char* attribute) const {
@@ -259,23 +238,37 @@ std::optional<std::array<double, 4>> Element::four(const char* attribute) const 
   return std::array<double, 4>{(*values)[0], (*values)[1], (*values)[2], (*values)[3]};
 }
 
+std::array<double, 4> Element::requiredFour(const char* attribute) const {
+  return required(four(attribute), attribute, "four numbers");
+}
+
+template <typename Value>
+Value Element::required(std::optional<Value> value, std::string_view attribute,
+                        std::string_view example) const {
+  if (!value) {
+    fail("the attribute " + inQuotes(attribute) + " is missing. Add " + std::string(attribute) +
+         "=" + inQuotes(example) + ".");
+  }
+  return *std::move(value);
+}
+
 std::string Element::describe() const {
   std::string path;
-  for (const auto* e = element_; e != nullptr;) {
+  for (const tinyxml2::XMLElement* e = element_;;) {
     const char* const name = e->Attribute("name");
-    if (name != nullptr) {
-      return path + e->Name() + " " + inQuotes(name);
+    path += name == nullptr ? asTag(e->Name()) : e->Name() + (" " + inQuotes(name));
+    const auto* const parent = e->Parent()->ToElement();
+    const bool isPartOfRobot = parent != nullptr && parent->Parent()->ToElement() == nullptr;
+    if (parent == nullptr || (isPartOfRobot && name != nullptr)) {
+      return path;
     }
-    path += tagged(e->Name());
-    const auto* const parent = e->Parent();
-    e = parent == nullptr ? nullptr : parent->ToElement();
-    path += e == nullptr ? "" : " of ";
+    path += " of ";
+    e = parent;
   }
-  return path;
 }
 
 void Element::fail(const std::string& reason) const {
-  throw ModelError(placeOf(*source_, line()) + describe() + ": " + reason);
+  throw ModelError(place() + describe() + ": " + reason);
 }
 
 }  // namespace kempe::io

@@ -111,11 +111,11 @@ class Scanner {
   void checkAttribute(std::string_view tag, std::string_view name,
                       std::set<std::string_view>& known) const {
     if (!known.insert(name).second) {
-      fail("<" + std::string(tag.substr(0, 80)) + ">: the attribute " + inQuotes(name) +
+      fail(asTag(tag) + ": the attribute " + inQuotes(name) +
            " occurs twice. Remove one of the two.");
     }
     if (known.size() > mostAttributes) {
-      fail("<" + std::string(tag.substr(0, 80)) + ">: more than " + std::to_string(mostAttributes) +
+      fail(asTag(tag) + ": more than " + std::to_string(mostAttributes) +
            " attributes. Check that the file is a robot.");
     }
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "io/messages.hpp"
+#include "io/names.hpp"
 #include "io/text.hpp"
 #include "io/yaml_document.hpp"
 #include "kempe/errors.hpp"
@@ -134,12 +135,9 @@ class ClosureReader {
     const Body* const body = mechanism_.findBody(name);
     const Joint* const joint = mechanism_.findJoint(name);
     if (body == nullptr && joint == nullptr) {
-      std::vector<std::string_view> known = jointNames();
-      for (const Body& each : mechanism_.bodies) {
-        known.push_back(each.name);
-      }
-      fail(value.line, "there is no link or joint " + inQuotes(name) + " in the URDF." +
-                           suggestion(name, known));
+      std::vector<std::string_view> known = namesOf(mechanism_.joints);
+      std::ranges::copy(namesOf(mechanism_.bodies), std::back_inserter(known));
+      fail(value.line, isMissing("link or joint", name, known));
     }
     if (body != nullptr && joint != nullptr && joint->child != body->name) {
       fail(value.line, inQuotes(name) + " is both a link and a joint above link " +
@@ -148,26 +146,11 @@ class ClosureReader {
     return body != nullptr ? body->name : joint->child;
   }
 
-  [[nodiscard]] std::vector<std::string_view> jointNames() const {
-    std::vector<std::string_view> names;
-    for (const Joint& joint : mechanism_.joints) {
-      names.push_back(joint.name);
-    }
-    return names;
-  }
-
   std::string nextName() {
-    const auto taken = [&](const std::string& name) {
-      const auto hasName = [&](const auto& thing) { return thing.name == name; };
-      return std::ranges::any_of(mechanism_.loops, hasName) ||
-             std::ranges::any_of(mechanism_.couplings, hasName) ||
-             std::ranges::any_of(mechanism_.rods, hasName) ||
-             std::ranges::any_of(mechanism_.functions, hasName);
-    };
     std::string name;
     do {
       name = "closed_loop_" + std::to_string(++count_);
-    } while (taken(name));
+    } while (isLoopName(mechanism_, name));
     return name;
   }
 
@@ -180,14 +163,18 @@ class ClosureReader {
       const std::string& name = word(value, "an entry of name_mot");
       const auto it = std::ranges::find(mechanism_.joints, name, &Joint::name);
       if (it == mechanism_.joints.end()) {
-        fail(value.line, "name_mot: there is no joint " + inQuotes(name) + " in the URDF." +
-                             suggestion(name, jointNames()));
+        fail(value.line, "name_mot: " + isMissing("joint", name, namesOf(mechanism_.joints)));
       }
       if (it->type == JointType::Fixed) {
         fail(value.line, "name_mot: joint " + inQuotes(name) +
                              " is fixed and cannot be a motor. Remove it from the list.");
       }
-      found.push_back(static_cast<std::size_t>(it - mechanism_.joints.begin()));
+      const auto index = static_cast<std::size_t>(it - mechanism_.joints.begin());
+      if (std::ranges::find(found, index) != found.end()) {
+        fail(value.line,
+             "name_mot: joint " + inQuotes(name) + " is named twice. Remove one of the two.");
+      }
+      found.push_back(index);
     }
     return found;
   }

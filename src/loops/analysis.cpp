@@ -152,7 +152,7 @@ class ClusterAnalyzer {
       const Closure closure = close(q, all, Rows::All);
       if (closure.closed || closure.gap < kRedundantClosed) {
         samples_.push_back({q, jacobianAt(q), closure.closed});
-      } else if (closure.gap < closest) {
+      } else if (attempt == 0 || closure.gap < closest) {
         closest = closure.gap;
         closestQ = q;
         closestRow = closure.worstRow;
@@ -181,6 +181,11 @@ class ClusterAnalyzer {
         positions += (listed++ > 0 ? ", " : " at ") + problem_.names[velocity] + " = " +
                      shortNumber(q[position]);
       }
+    }
+    if (!std::isfinite(gap)) {
+      throw ModelError(problem_.rowNames[row] + ": its value is not finite in any of " +
+                       std::to_string(kAttempts) + " starts, the first" + positions +
+                       ". Check that it gives finite numbers over the range of its joints.");
     }
     throw ModelError(problem_.rowNames[row] + ": the loop cannot be closed; in " +
                      std::to_string(kAttempts) + " starts it stayed open by at least " +
@@ -228,7 +233,10 @@ class ClusterAnalyzer {
       independent.col(j) = K.col(solution_.independent[j]);
     }
     const Eigen::FullPivLU<Eigen::MatrixXd> lu(dependent);
-    const Eigen::MatrixXd ratio = -lu.solve(independent);
+    Eigen::MatrixXd ratio(n - m, m);
+    if (m > 0) {  // couplings may hold every joint; Eigen does not solve for no columns
+      ratio = -lu.solve(independent);
+    }
     const Eigen::VectorXd shift = lu.solve(b);
     solution_.G.assign(static_cast<std::size_t>(n * m), 0.0);
     solution_.offset.assign(static_cast<std::size_t>(n), 0.0);
@@ -284,8 +292,8 @@ class ClusterAnalyzer {
     } else {
       for (const double turn : {0.3, -0.3, 0.6, -0.6, 1.0, -1.0, 1.5, -1.5}) {
         std::vector<double> step(static_cast<std::size_t>(cluster_.velocities), 0.0);
-        for (std::size_t i = 0; i < solution_.independent.size(); ++i) {
-          step[solution_.independent[i]] = turn;
+        for (const int i : solution_.independent) {
+          step[i] = turn;
         }
         std::vector<double> q(zero.size());
         retractCluster(tables_, cluster_, zero.data(), step.data(), q.data());

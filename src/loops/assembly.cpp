@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kempe/spatial/factorization.hpp"
 
@@ -88,8 +89,10 @@ class Descent {
   [[nodiscard]] Closure measure() const {
     Closure result;
     for (int r = 0; r < cluster_.rows; ++r) {
-      const double size = std::abs(scratch_.phi[r]);
-      if (counts(r) && !(size <= result.gap)) {
+      // What is not a number counts as open without bound.
+      const double size = std::isfinite(scratch_.phi[r]) ? std::abs(scratch_.phi[r])
+                                                         : std::numeric_limits<double>::infinity();
+      if (counts(r) && size > result.gap) {
         result.gap = size;
         result.worstRow = r;
       }

@@ -137,7 +137,7 @@ RowSelection selectRows(const std::vector<Eigen::MatrixXd>& jacobians) {
   std::vector<Eigen::MatrixXd> weighted;
   std::vector<int> ranks;
   for (const Eigen::MatrixXd& K : jacobians) {
-    weighted.push_back(selection.weights.asDiagonal() * K);
+    weighted.emplace_back(selection.weights.asDiagonal() * K);
     ranks.push_back(rankOf(weighted.back()));
     selection.rank = std::max(selection.rank, ranks.back());
   }

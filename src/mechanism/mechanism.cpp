@@ -96,7 +96,8 @@ Coupling& Mechanism::addBelt(std::string_view couplingName, std::string_view pre
     fail("bodies \"" + std::string(predecessor) + "\" and \"" + std::string(successor) +
          "\" have no common ancestor. Connect both to the tree first.");
   }
-  Coupling& coupling = addCoupling(couplingName);
+  Coupling coupling;
+  coupling.name = couplingName;
   const auto addPath = [&](int body, double coefficient) {
     for (const int i : tree.pathUp(body, ancestor)) {
       const Joint& joint = joints[static_cast<std::size_t>(tree.jointAbove(i))];
@@ -113,7 +114,7 @@ Coupling& Mechanism::addBelt(std::string_view couplingName, std::string_view pre
   };
   addPath(b, 1.0);
   addPath(a, -ratio);
-  return coupling;
+  return couplings.emplace_back(std::move(coupling));
 }
 
 LoopJoint& Mechanism::addLoop(std::string_view loopName, LoopType type) {
@@ -134,7 +135,7 @@ Joint& Mechanism::addFloatingBase(std::string_view worldName, std::string_view j
   if (tree.roots().size() != 1) {
     throw ModelError(place() + "mechanism \"" + name +
                      "\": a floating base needs exactly one root body, and there are " +
-                     std::to_string(tree.roots().size()) + ".");
+                     std::to_string(tree.roots().size()) + ". Connect the bodies first.");
   }
   const std::string root = bodies[static_cast<std::size_t>(tree.roots().front())].name;
   addBody(worldName);

@@ -40,7 +40,8 @@ class Validator {
     }
     checkLoops();
     if (!isFinite(m_.gravity)) {
-      throw ModelError(m_.place() + "gravity is not finite.");
+      throw ModelError(m_.place() + "mechanism " + quoted(m_.name) +
+                       ": its gravity is not finite. Give finite numbers.");
     }
     return warnings_;
   }
@@ -62,10 +63,12 @@ class Validator {
   template <typename Things>
   void checkUnique(std::string_view kind, const Things& things,
                    std::unordered_map<std::string, int>& seen) const {
+    int number = 0;
     for (const auto& thing : things) {
+      ++number;
       if (thing.name.empty()) {
-        throw ModelError(m_.place(thing.line) + std::string(kind) +
-                         " without a name. Give it one.");
+        throw ModelError(m_.place(thing.line) + std::string(kind) + " number " +
+                         std::to_string(number) + " has no name. Give it one.");
       }
       const auto [it, isNew] = seen.emplace(thing.name, thing.line);
       if (!isNew) {
@@ -97,7 +100,8 @@ class Validator {
       requireBody("joint", joint, joint.parent, "parent");
       requireBody("joint", joint, joint.child, "child");
       if (joint.parent == joint.child) {
-        fail("joint", joint, "connects body " + quoted(joint.child) + " to itself.");
+        fail("joint", joint,
+             "connects body " + quoted(joint.child) + " to itself. Name another parent.");
       }
       const auto [it, isNew] = above.emplace(joint.child, &joint);
       if (!isNew) {
@@ -108,17 +112,17 @@ class Validator {
       }
     }
     if (tree_.roots().empty()) {
-      fail("joint", m_.joints.front(),
-           "the tree joints form a cycle and no body is the root. Make one of the joints a loop.");
+      failCycle(0, "and no body is the root. Make one of them a loop.");
     }
     if (tree_.roots().size() > 1) {
       failSeveralRoots();
     }
     for (std::size_t i = 0; i < m_.bodies.size(); ++i) {
-      if (tree_.commonAncestor(static_cast<int>(i), tree_.roots().front()) < 0) {
-        fail("body", m_.bodies[i],
-             "lies on a cycle of tree joints that is not connected to the root " +
-                 quoted(rootName(0)) + ". Make one of the joints of the cycle a loop.");
+      const int body = static_cast<int>(i);
+      if (tree_.commonAncestor(body, tree_.roots().front()) < 0) {
+        failCycle(body, "and body " + quoted(m_.bodies[i].name) + " is not connected to the root " +
+                            quoted(rootName(0)) +
+                            ". Make one of them a loop and join the part to the root.");
       }
     }
     const bool moves = std::ranges::any_of(
@@ -133,6 +137,26 @@ class Validator {
 
   std::string rootName(std::size_t which) const {
     return m_.bodies[static_cast<std::size_t>(tree_.roots()[which])].name;
+  }
+
+  /// Names the joints of the cycle above a body that no root is above.
+  [[noreturn]] void failCycle(int body, const std::string& consequenceAndRemedy) const {
+    for (std::size_t i = 0; i < m_.bodies.size(); ++i) {
+      body = tree_.parent(body);  // until it is on the cycle
+    }
+    std::vector<int> cycle;
+    do {
+      cycle.push_back(tree_.jointAbove(body));
+      body = tree_.parent(body);
+    } while (tree_.jointAbove(body) != cycle.front());
+    std::ranges::sort(cycle);
+    std::vector<std::string> names;
+    names.reserve(cycle.size());
+    for (const int joint : cycle) {
+      names.push_back(quoted(m_.joints[static_cast<std::size_t>(joint)].name));
+    }
+    fail("joint", m_.joints[static_cast<std::size_t>(cycle.front())],
+         "the tree joints form a cycle (" + joined(names) + ") " + consequenceAndRemedy);
   }
 
   [[noreturn]] void failSeveralRoots() const {
@@ -159,15 +183,23 @@ class Validator {
     return index;
   }
 
+  template <typename Thing>
+  void requireFinite(std::string_view kind, const Thing& thing, bool finite,
+                     std::string_view what) const {
+    if (!finite) {
+      fail(kind, thing, "its " + std::string(what) + " is not finite. Give finite numbers.");
+    }
+  }
+
   void checkBody(const Body& body) {
     const SymMat3<double>& I = body.inertia;
-    const bool finite = std::isfinite(body.mass) && isFinite(body.centerOfMass) &&
-                        isFinite({I.xx, I.xy, I.xz}) && isFinite({I.yy, I.yz, I.zz});
-    if (!finite) {
-      fail("body", body, "mass, centre of mass or inertia is not finite.");
-    }
+    const bool finiteInertia = isFinite({I.xx, I.xy, I.xz}) && isFinite({I.yy, I.yz, I.zz});
+    requireFinite("body", body, std::isfinite(body.mass), "mass");
+    requireFinite("body", body, isFinite(body.centerOfMass), "centre of mass");
+    requireFinite("body", body, finiteInertia, "inertia");
     if (body.mass < 0.0) {
-      fail("body", body, "its mass is negative (" + shortNumber(body.mass) + " kg).");
+      fail("body", body,
+           "its mass is negative (" + shortNumber(body.mass) + " kg). Give zero or more.");
     }
     Eigen::Matrix3d dense;
     dense << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
@@ -191,24 +223,27 @@ class Validator {
 
   void checkJoint(const Joint& joint) {
     if (!isRigid(joint.origin)) {
-      fail("joint", joint, "its origin is not a finite position and a rotation.");
+      fail("joint", joint,
+           "its origin is not a finite position and a rotation. Give it with at().");
     }
     checkAxis("joint", joint, joint.axis, needsAxis(joint.type), "axis");
     if (joint.type == JointType::Universal) {
       checkAxis("joint", joint, joint.axis2, true, "axis2");
       checkNotParallel("joint", joint);
     }
-    if (joint.type == JointType::Helical && !std::isfinite(joint.pitch)) {
-      fail("joint", joint, "its pitch is not finite.");
+    if (joint.type == JointType::Helical) {
+      requireFinite("joint", joint, std::isfinite(joint.pitch), "pitch");
     }
     const Limits& limits = joint.limits;
     if (!(limits.lower <= limits.upper)) {
       fail("joint", joint,
            "its lower limit " + shortNumber(limits.lower) + " is not below its upper limit " +
-               shortNumber(limits.upper) + ".");
+               shortNumber(limits.upper) + ". Exchange or correct them.");
     }
     if (!(limits.velocity >= 0.0) || !(limits.effort >= 0.0)) {
-      fail("joint", joint, "its velocity and effort limits must not be negative.");
+      fail("joint", joint,
+           "its velocity and effort limits are " + shortNumber(limits.velocity) + " and " +
+               shortNumber(limits.effort) + ". Give zero or more, or leave them out.");
     }
     const bool limited = std::isfinite(limits.lower) || std::isfinite(limits.upper);
     if (limited && joint.type != JointType::Fixed && velocitySize(joint.type) != 1) {
@@ -216,10 +251,16 @@ class Validator {
            "position limits mean nothing for a " + std::string(toString(joint.type)) +
                " joint and are not used.");
     }
-    for (const double value : {joint.damping, joint.friction, joint.armature}) {
-      if (!(value >= 0.0) || !std::isfinite(value)) {
-        fail("joint", joint, "damping, friction and armature must be finite and not negative.");
-      }
+    requireNotNegative(joint, joint.damping, "damping");
+    requireNotNegative(joint, joint.friction, "friction");
+    requireNotNegative(joint, joint.armature, "armature");
+  }
+
+  void requireNotNegative(const Joint& joint, double value, std::string_view what) const {
+    if (!(value >= 0.0) || !std::isfinite(value)) {
+      fail("joint", joint,
+           "its " + std::string(what) + " is " + shortNumber(value) +
+               ". Give a finite number, zero or more.");
     }
   }
 
@@ -230,8 +271,9 @@ class Validator {
   template <typename Thing>
   void checkAxis(std::string_view kind, const Thing& thing, const Vector3& axis, bool needed,
                  std::string_view what) const {
-    if (needed && !(isFinite(axis) && norm(axis) > 1e-12)) {
-      fail(kind, thing, "its " + std::string(what) + " has no direction. Give a nonzero vector.");
+    if (needed && !(std::isfinite(norm(axis)) && norm(axis) > 1e-12)) {
+      fail(kind, thing,
+           "its " + std::string(what) + " has no direction. Give a nonzero, finite vector.");
     }
   }
 
@@ -257,7 +299,7 @@ class Validator {
       fail(kind, thing,
            "joint " + quoted(c.joint) + " has " + std::to_string(positionSize(joint->type)) +
                " coordinate(s), numbered from 0; there is no number " +
-               std::to_string(c.component) + ".");
+               std::to_string(c.component) + ". Name one of them.");
     }
   }
 
@@ -273,7 +315,9 @@ class Validator {
     if (groups.leader(a) == groups.leader(b)) {
       fail(kind, loop,
            "bodies " + quoted(loop.predecessor.body) + " and " + quoted(loop.successor.body) +
-               " are fixed to each other, so the loop connects a body to itself.");
+               " are fixed to each other, so the loop connects a body to itself. Put one end on a "
+               "body "
+               "that moves against the other, or remove the loop.");
     }
   }
 
@@ -285,7 +329,11 @@ class Validator {
     for (const LoopJoint& loop : m_.loops) {
       checkEnds("loop", loop, groups);
       if (!isRigid(loop.predecessor.frame) || !isRigid(loop.successor.frame)) {
-        fail("loop", loop, "the origin of an end is not a finite position and a rotation.");
+        const bool first = !isRigid(loop.predecessor.frame);
+        const std::string& body = first ? loop.predecessor.body : loop.successor.body;
+        fail("loop", loop,
+             "the origin of its end on " + quoted(body) +
+                 " is not a finite position and a rotation. Give it with at().");
       }
       const bool needed = loop.type != LoopType::Fixed && loop.type != LoopType::Spherical;
       checkAxis("loop", loop, loop.axis, needed, "axis");
@@ -296,9 +344,10 @@ class Validator {
     }
     for (const Rod& rod : m_.rods) {
       checkEnds("rod", rod, groups);
-      if (!isFinite(rod.predecessor.point) || !isFinite(rod.successor.point)) {
-        fail("rod", rod, "an end point is not finite.");
-      }
+      requireFinite("rod", rod, isFinite(rod.predecessor.point),
+                    "end point on " + quoted(rod.predecessor.body));
+      requireFinite("rod", rod, isFinite(rod.successor.point),
+                    "end point on " + quoted(rod.successor.body));
       if (!(rod.length > 0.0) || !std::isfinite(rod.length)) {
         fail("rod", rod,
              "its length must be positive, and is " + shortNumber(rod.length) +
@@ -321,7 +370,8 @@ class Validator {
       checkCoordinate("coupling", coupling, term.coordinate);
       if (!std::isfinite(term.coefficient)) {
         fail("coupling", coupling,
-             "the ratio at joint " + quoted(term.coordinate.joint) + " is not finite.");
+             "the ratio at joint " + quoted(term.coordinate.joint) +
+                 " is not finite. Give a finite number.");
       }
       if (!seen.emplace(term.coordinate.joint, term.coordinate.component).second) {
         fail("coupling", coupling,
@@ -333,14 +383,15 @@ class Validator {
     if (!effective) {
       fail("coupling", coupling, "all its ratios are zero. Give a nonzero one or remove it.");
     }
-    if (!std::isfinite(coupling.offset)) {
-      fail("coupling", coupling, "its offset is not finite.");
-    }
+    requireFinite("coupling", coupling, std::isfinite(coupling.offset), "offset");
   }
 
   void checkFunction(const Function& function) const {
     if (function.rows < 1 || function.coordinates.empty()) {
-      fail("function", function, "needs at least one row and one coordinate.");
+      fail("function", function,
+           "it has " + std::to_string(function.rows) + " row(s) and " +
+               std::to_string(function.coordinates.size()) +
+               " coordinate(s). Give at least one of each.");
     }
     if (!function.value || !function.jet) {
       fail("function", function, "has nothing to call. Give it through addFunction.");
@@ -349,7 +400,8 @@ class Validator {
     for (const Coordinate& c : function.coordinates) {
       checkCoordinate("function", function, c);
       if (!seen.emplace(c.joint, c.component).second) {
-        fail("function", function, "joint " + quoted(c.joint) + " occurs twice.");
+        fail("function", function,
+             "joint " + quoted(c.joint) + " occurs twice. Name each coordinate once.");
       }
     }
   }

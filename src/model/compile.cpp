@@ -36,7 +36,8 @@ class Compiler {
     analyzeClusters();
     if (model_.tables.nv == 0) {
       throw ModelError(model_.mechanism.place() + "mechanism " + quoted(model_.mechanism.name) +
-                       " has no freedom: its loops hold every joint. Remove a loop or a coupling.");
+                       " has no freedom: its loops (" + joined(model_.loopNames) +
+                       ") hold every joint. Remove a loop or a coupling.");
     }
     nameCoordinates(model_);
     listFrames(tree);

@@ -41,7 +41,10 @@ void foldRotors(ModelImpl& model) {
     if (body.parent != kWorld) {
       tables.bodies[body.parent].inertia += body.placement * body.inertia;
     }
-    model.foldedRotors.push_back(model.bodyNames[b]);
+    // Of a body without inertia nothing is merged: it is no rotor.
+    if (body.inertia.mass > 0.0 || body.spinInertia > 0.0) {
+      model.foldedRotors.push_back(model.bodyNames[b]);
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <concepts>
 #include <map>
 #include <ostream>
 
@@ -8,6 +9,12 @@
 
 namespace kempe {
 namespace {
+
+/// "1 loop", "2 loops".
+std::string counted(std::integral auto count, const std::string& one,
+                    const std::string& several = {}) {
+  return std::to_string(count) + " " + (count == 1 ? one : (several.empty() ? one + "s" : several));
+}
 
 /// Draws the tree of clusters with the usual branches.
 class TreePrinter {
@@ -47,14 +54,14 @@ class TreePrinter {
       out_ << "\n";
       return;
     }
-    out_ << first << "cluster on " << cluster.outputBody << ": " << cluster.mobility
-         << (cluster.mobility == 1 ? " freedom" : " freedoms");
+    out_ << first << "cluster on " << cluster.outputBody << ": "
+         << counted(cluster.mobility, "freedom");
     if (!cluster.independent.empty()) {
       out_ << " (" << joined(cluster.independent) << ")";
     }
     out_ << "\n" << rest << "  loops: " << joined(cluster.loops);
     if (cluster.redundantRows > 0) {
-      out_ << " (" << cluster.redundantRows << " redundant rows)";
+      out_ << " (" << counted(cluster.redundantRows, "redundant row") << ")";
     }
     out_ << "\n";
     for (std::size_t b = 0; b < cluster.bodies.size(); ++b) {
@@ -83,12 +90,17 @@ class TreePrinter {
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Model& model) {
-  const auto loops = static_cast<long>(model.impl().loopNames.size());
-  out << model.name() << ": " << model.nv() << " freedoms, " << model.bodyNames().size()
-      << " moving bodies, " << loops << " loops in "
-      << std::ranges::count_if(model.clusters(), [](const auto& c) { return !c.loops.empty(); })
-      << " clusters, " << model.foldedRotors().size() << " folded rotors, "
-      << shortNumber(model.totalMass()) << " kg\n"
+  const auto closed =
+      std::ranges::count_if(model.clusters(), [](const auto& c) { return !c.loops.empty(); });
+  out << model.name() << ": " << counted(model.nv(), "freedom") << ", "
+      << counted(model.bodyNames().size(), "moving body", "moving bodies") << ", "
+      << counted(model.impl().loopNames.size(), "loop") << " in " << counted(closed, "cluster")
+      << ", " << counted(model.foldedRotors().size(), "folded rotor") << ", "
+      << shortNumber(model.totalMass()) << " kg";
+  if (!model.warnings().empty()) {
+    out << ", " << counted(model.warnings().size(), "warning");
+  }
+  out << "\n"
       << "nq " << model.nq() << ", nv " << model.nv() << "; all joints: " << model.nqSpanning()
       << " positions, " << model.nvSpanning() << " velocities\n";
   const auto root = std::ranges::find_if(model.clusters(), [&](const ClusterInfo& c) {

@@ -265,7 +265,8 @@ TEST(Methods, LoopsThatAreRigid) {
   robot.addRevolute("a_swing").from("a").to("swing").at({0.5, 0, 0}).about({1, 0, 0});
   const Model model(robot);
   ASSERT_EQ(model.nv(), 1);
-  const Eigen::VectorXd q = model.neutral(), v = Eigen::VectorXd::Ones(1);
+  const Eigen::VectorXd& q = model.neutral();
+  const Eigen::VectorXd v = Eigen::VectorXd::Ones(1);
   const Eigen::VectorXd expected = accelerationBy(Method::Cluster, model, q, v, v);
   for (const Method method : {Method::Projection, Method::Lagrange}) {
     EXPECT_TRUE(closeTo(accelerationBy(method, model, q, v, v), expected, 1e-12));

@@ -1,10 +1,7 @@
-// Any text: the reader of closures changes the mechanism or gives a ModelError.
+// Any text: the reader of closures changes the mechanism, or gives a ModelError with file and line
+// and leaves the mechanism as it was.
 
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
-#include "compile_small.hpp"
+#include "fuzzing.hpp"
 #include "kempe/io.hpp"
 
 namespace {
@@ -29,11 +26,13 @@ kempe::Mechanism twoArms() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   kempe::Mechanism mechanism = twoArms();
   try {
-    kempe::addClosuresFromYamlText(mechanism, text);
-  } catch (const kempe::ModelError&) {
+    kempe::addClosuresFromYamlText(mechanism, kempe::fuzz::textOf(bytes, size), "yaml");
+  } catch (const kempe::ModelError& error) {
+    kempe::fuzz::requirePlace(error, "yaml");
+    kempe::fuzz::require(mechanism.loops.empty() && mechanism.warnings.empty(),
+                         "closures that were refused have changed the mechanism");
     return 0;
   }
   kempe::fuzz::compileIfSmall(mechanism);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "io_testing.hpp"
 
 namespace kempe {
@@ -57,6 +59,11 @@ std::string joint(const std::string& contents) {
 
 const std::string ends = "<parent link='a'/><child link='b'/>";
 
+/// What a failing test prints of its case.
+std::ostream& operator<<(std::ostream& out, const Bad& bad) {
+  return out << bad.text.substr(0, 200);
+}
+
 class HostileFile : public testing::TestWithParam<Bad> {};
 
 TEST_P(HostileFile, IsRefusedWithPlaceAndReason) {
@@ -92,12 +99,15 @@ const Bad notXml[] = {
 INSTANTIATE_TEST_SUITE_P(NotXml, HostileFile, testing::ValuesIn(notXml), nameOf);
 
 const Bad brokenXml[] = {
-    {"Unclosed", "<robot name='r'>\n<link name='a'>\n</robot>", "file:2: an element is not closed"},
-    {"CutOff", "<robot name='r'>\n<link name='a'/>\n", "file:1: an element is not closed"},
+    {"Unclosed", "<robot name='r'>\n<link name='a'>\n</robot>",
+     "file:2: <link>: the element that begins here is not closed"},
+    {"CutOff", "<robot name='r'>\n<link name='a'/>\n",
+     "file:1: the element that begins here is not closed"},
     {"UnclosedComment", "<robot name='r'>\n<!-- no end\n</robot>",
      "file:2: a comment is not closed"},
-    {"AttributeWithoutQuotes", "<robot name=r/>", "file:1: an attribute is not well-formed"},
-    {"AttributeWithoutEnd", "<robot name='r/>", "file:1: an attribute is not well-formed"},
+    {"AttributeWithoutQuotes", "<robot name=r/>",
+     "file:1: <robot>: an attribute is not well-formed"},
+    {"AttributeWithoutEnd", "<robot name='r/>", "file:1: <robot>: an attribute is not well-formed"},
     {"DuplicateAttribute", "<robot name='r'>\n<link name='a' name='b'/></robot>",
      "file:2: <link>: the attribute \"name\" occurs twice"},
     {"DuplicateAttributeDeep", link("<gazebo>\n<x a='1' b='2'\n a='3'/></gazebo>"),
@@ -176,7 +186,7 @@ const Bad badRobots[] = {
      "file:2: link \"\": the attribute \"name\" is empty"},
     {"LineEndInName", "<robot name='r'>\n<link name='a\nb'/></robot>",
      "file:2: link \"a?b\": name=\"a?b\" holds a line end"},
-    {"NoLinks", "<robot name='r'/>", "file: mechanism \"r\" has no bodies"},
+    {"NoLinks", "<robot name='r'/>", "file:1: robot \"r\": has no links. Add <link name="},
     {"UnknownTag", "<robot name='r'>\n<lnk name='a'/></robot>",
      "file:2: robot \"r\": the tag <lnk> is not known here. Did you mean \"link\"?"},
     {"UnknownTagWithoutNeighbour", link("<flux_capacitor/>"),
@@ -228,8 +238,12 @@ const Bad badRobots[] = {
      "file:3: <mimic> of joint \"j\": there is no joint \"k\""},
     {"MimicsItself", joint("type='continuous'>" + ends + "<mimic joint='j'/>"),
      "file:3: <mimic> of joint \"j\": the joint mimics itself"},
-    {"TooManyLinks", "<robot name='r'>" + repeated("<link name='a'/>", 10'001) + "</robot>",
-     "file:1: link \"a\": the file has 10001 elements of this kind"},
+    {"TooManyTerms",
+     robotWith("<coupling name='k'>" + repeated("<joint name='ab' coefficient='1'/>", 1'000'001) +
+               "</coupling>"),
+     "file:7: coupling \"k\": the couplings up to here tie together more than 1000000 joints"},
+    {"TooManyLinks", "<robot name='r'>" + repeated("<link name='a'/>", 5'001) + "</robot>",
+     "file:1: link \"a\": the file has 5001 elements of this kind; at most 5000 are read"},
     {"Cycle",
      "<robot name='r'>\n<link name='a'/><link name='b'/>\n"
      "<joint name='ab' type='continuous'><parent link='a'/><child link='b'/></joint>\n"
@@ -267,9 +281,24 @@ TEST(DamagedFile, GivesAModelErrorOrIsRead) {
 }
 
 TEST(LongNames, AreShortenedInMessages) {
-  const std::string error = errorOf("<robot name='" + repeated("ä", 100'000) + "'><x/></robot>");
-  EXPECT_LT(error.size(), 500U);
-  EXPECT_TRUE(contains(error, "the tag <x> is not known"));
+  const std::string longName = repeated("ä", 100'000);
+  const std::pair<std::string, const char*> cases[] = {
+      {"<robot name='" + longName + "'><x/></robot>", "the tag <x> is not known"},
+      {"<" + longName + "/>", "file:1: the outermost element is <ää"},
+      {"<" + longName + ">", "the element that begins here is not closed"},
+      {"<robot name='r'><" + longName + "/></robot>", "file:1: robot \"r\": the tag <ää"},
+      {"<robot name='r'><link name='a' " + longName + "='' " + longName + "=''/></robot>",
+       "file:1: <link>: the attribute \"ää"},
+      {robotWith("<rod name='r'><predecessor link='" + longName + "'/></rod>"),
+       "file:7: <predecessor> of rod \"r\": there is no link \"ää"},
+      {robotWith("<gravity xyz='" + longName + "'/>"),
+       "file:7: <gravity> of robot \"r\": xyz=\"ää"},
+  };
+  for (const auto& [text, message] : cases) {
+    const std::string error = errorOf(text);
+    EXPECT_LT(error.size(), 500U);
+    EXPECT_TRUE(contains(error, message)) << error;
+  }
 }
 
 TEST(ManyWarnings, AreBounded) {

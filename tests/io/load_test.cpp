@@ -46,6 +46,10 @@ class Folder : public testing::Test {
 
 using LoadedFile = Folder;
 
+const std::string inertial =
+    "<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"
+    "</inertial>";
+
 TEST_F(LoadedFile, MissingFolderAndUnknownKindsSayWhatIsKnown) {
   const std::string missing = (folder() / "no.urdf").string();
   EXPECT_TRUE(errorOfReading(missing).starts_with(missing + ": cannot be read: "));
@@ -56,6 +60,10 @@ TEST_F(LoadedFile, MissingFolderAndUnknownKindsSayWhatIsKnown) {
   EXPECT_TRUE(contains(errorOfReading(write("r", "")), "Files end in .urdf"));
   EXPECT_TRUE(contains(errorOfReading(write("r.urdf.xacro", "")), "Expand them first: xacro"));
   EXPECT_TRUE(contains(errorOfReading("/dev/null"), "the extension \"\" is not known"));
+  const std::string tooLong(5000, 'x');  // more than a file system takes
+  EXPECT_TRUE(contains(errorOfReading(folder() / tooLong), "Files end in .urdf"));
+  EXPECT_TRUE(contains(errorOfReading(folder() / (tooLong + ".urdf")), "cannot be read: "));
+  EXPECT_TRUE(contains(errorOfReading(folder() / (tooLong + ".yaml")), "cannot be read: "));
 }
 
 TEST_F(LoadedFile, TooLargeIsNotRead) {
@@ -89,19 +97,20 @@ TEST_F(LoadedFile, ClosuresFindTheirRobot) {
 }
 
 TEST_F(LoadedFile, FloatingBaseAddsSixFreedoms) {
-  const fs::path path = write("r.urdf", robotWith("<link name='h'><inertial><mass value='1'/>"
-                                                  "<inertia ixx='1' ixy='0' ixz='0' iyy='1' "
-                                                  "iyz='0' izz='1'/></inertial></link>"
-                                                  "<joint name='ha' type='fixed'>"
-                                                  "<parent link='h'/><child link='a'/></joint>"));
+  const fs::path path =
+      write("r.urdf", robotWith("<link name='h'>" + inertial +
+                                "</link><joint name='ha' type='fixed'><parent link='h'/>"
+                                "<child link='a'/></joint>"));
   EXPECT_EQ(load(path).nv(), 2);
   EXPECT_EQ(load(path, {.floatingBase = true}).nv(), 8);
 }
 
 TEST_F(LoadedFile, ABaseThatIsFreeStaysAsItIs) {
   const fs::path path =
-      write("r.urdf", robotWith("<link name='w'/><joint name='wa' type='floating'>"
-                                "<parent link='w'/><child link='a'/></joint>"));
+      write("r.urdf", robotWith("<link name='w'/><link name='base'>" + inertial +
+                                "</link><joint name='free' type='floating'><parent link='w'/>"
+                                "<child link='base'/></joint><joint name='mount' type='fixed'>"
+                                "<parent link='base'/><child link='a'/></joint>"));
   const Model model = load(path, {.floatingBase = true});
   EXPECT_EQ(model.nv(), 8);
   EXPECT_TRUE(std::ranges::any_of(model.warnings(), [](const std::string& warning) {

@@ -103,6 +103,24 @@ TEST(UrdfRod, HasTwoPointsAndALength) {
   EXPECT_EQ(rod.length, 0.155);
 }
 
+TEST(UrdfLoop, EachTypeLeavesItsOwnFreedoms) {
+  // A body that floats, tied to the ground by the loop alone, beside two hinges.
+  const std::pair<const char*, int> freedoms[] = {
+      {"revolute", 1},  {"continuous", 1}, {"prismatic", 1}, {"cylindrical", 2},
+      {"universal", 2}, {"spherical", 3},  {"planar", 3},    {"fixed", 0}};
+  for (const auto& [type, expected] : freedoms) {
+    const std::string secondAxis =
+        std::string(type) == "universal" ? "<axis2 xyz='0 0 1'/>" : std::string();
+    const Model model(readUrdfText(robotWith(
+        "<link name='d'><inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' "
+        "iyz='0' izz='1'/></inertial></link><joint name='ad' type='floating'><parent link='a'/>"
+        "<child link='d'/></joint><loop name='l' type='" +
+        std::string(type) + "'><predecessor link='a'/><successor link='d'/><axis xyz='0 3 0'/>" +
+        secondAxis + "</loop>")));
+    EXPECT_EQ(model.nv(), 2 + expected) << type;
+  }
+}
+
 TEST(UrdfGravity, IsTheRobots) {
   EXPECT_EQ(readUrdfText(robotWith("")).gravity, (Vector3{0, 0, -9.81}));
   EXPECT_EQ(readUrdfText(robotWith("<gravity xyz='0 -1.62 0'/>")).gravity, (Vector3{0, -1.62, 0}));
@@ -116,7 +134,7 @@ struct Mistake {
 TEST(UrdfLoop, MistakesNameLineElementAndRemedy) {
   const Mistake mistakes[] = {
       {"<loop name='l' type='hinge'><predecessor link='a'/><successor link='c'/></loop>",
-       "file:7: loop \"l\": the loop type \"hinge\" is not known. The types are revolute"},
+       "file:7: loop \"l\": the type \"hinge\" is not known. The types are revolute, cont"},
       {"<loop name='l' type='fixed'><predecessor link='a'/></loop>",
        "file:7: loop \"l\": has no <successor>. Add <successor link="},
       {"<loop name='l' type='fixed'>\n<predecessor link='a'/><successor link='cc'/></loop>",
@@ -137,9 +155,19 @@ TEST(UrdfLoop, MistakesNameLineElementAndRemedy) {
        "</coupling>",
        "file:7: <successor> of coupling \"k\": there is no link \"x\""},
       {"<coupling name='k'><joint name='abc' coefficient='1'/></coupling>",
-       "file:7: joint \"abc\": there is no joint \"abc\". Did you mean \"ab\"?"},
+       "file:7: joint \"abc\" of coupling \"k\": there is no joint \"abc\". Did you mean \"ab\"?"},
       {"<coupling name='k'><joint name='ab'/></coupling>",
-       "file:7: joint \"ab\": the attribute \"coefficient\" is missing"},
+       "file:7: joint \"ab\" of coupling \"k\": the attribute \"coefficient\" is missing"},
+      {"<coupling name='k'/>", "file:7: coupling \"k\": couples nothing. Add <predecessor link="},
+      {"<coupling name='k'><joint name='ab' coefficient='1'/><successor link='c'/></coupling>",
+       "file:7: coupling \"k\": couples both links and joints. Use <predecessor> and"},
+      {"<coupling name='k'><joint name='ab' coefficient='1' component='x'/></coupling>",
+       "file:7: joint \"ab\" of coupling \"k\": component=\"x\" is not a whole number. Write 0, 1"},
+      {"<loop name='l' type='revolut'><predecessor link='a'/><successor link='c'/></loop>",
+       "file:7: loop \"l\": the type \"revolut\" is not known. Did you mean \"revolute\"?"},
+      {"<loop name='l' type='fixed'><predecessor link='a'/><successor link='c'/>"
+       "<axis2 xyz='0 0 1'/></loop>",
+       "file:7: loop \"l\": <axis2> belongs to universal loops only"},
       {"<coupling name='k'><joint name='ab' coefficient='1' component='3'/></coupling>",
        "file:7: coupling \"k\": joint \"ab\" has 1 coordinate"},
       {"<link name='d'/><joint name='cd' type='spherical'><parent link='c'/><child link='d'/>"

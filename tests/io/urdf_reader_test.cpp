@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "io_testing.hpp"
+#include "kempe/configuration.hpp"
 
 namespace kempe {
 namespace {
@@ -202,6 +203,21 @@ TEST(UrdfMimic, IsACouplingAndDependent) {
   EXPECT_EQ(coupling.offset, 0.5);
   EXPECT_EQ(mechanism.joints[2].independence, false);
   EXPECT_EQ(withMimic("independent='true'").joints[2].independence, true);
+}
+
+TEST(UrdfMimic, HoldsInTheModel) {
+  const Model model(readUrdfText(io_testing::robotWith(
+      "<link name='d'><inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' "
+      "izz='1'/></inertial></link><joint name='cd' type='continuous'><parent link='c'/>"
+      "<child link='d'/><mimic joint='ab' multiplier='-2' offset='0.5'/></joint>")));
+  EXPECT_EQ(model.vNames(), (std::vector<std::string>{"ab", "bc"}));
+  Data data(model);
+  for (const Eigen::VectorXd& q : {model.neutral(), model.randomConfiguration(5)}) {
+    Eigen::VectorXd positions(model.nqSpanning());
+    spanningPositions(model, data, q, positions);
+    EXPECT_NEAR(positions[model.jointPositionIndex("cd")],
+                -2 * positions[model.jointPositionIndex("ab")] + 0.5, 1e-14);
+  }
 }
 
 TEST(UrdfMimic, MayNameAJointThatComesLater) {

@@ -169,7 +169,8 @@ TEST(Assembly, FreeJointsInLoopsKeepUnitQuaternions) {
   robot.addBody("slider").withMass(0.5).withInertia(0.01, 0.01, 0.01);
   robot.addPrismatic("slide").from("ground").to("slider").along({0, 0, 1}).independent();
   for (int leg = 0; leg < 6; ++leg) {
-    const double low = 2 * M_PI * ((leg + 1) / 2) / 3.0 + (leg % 2 == 0 ? 0.2 : -0.2);
+    const int corner = (leg + 1) / 2;  // legs meet in pairs on the ground
+    const double low = 2 * M_PI * corner / 3.0 + (leg % 2 == 0 ? 0.2 : -0.2);
     const double high = 2 * M_PI * leg / 6.0;
     const Vector3 foot{std::cos(low), std::sin(low), 0},
         head{0.4 * std::cos(high), 0.4 * std::sin(high), 0};

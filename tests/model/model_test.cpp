@@ -118,7 +118,7 @@ TEST(Model, OrderOfDescriptionDoesNotMatter) {
 
 TEST(Model, CopiesShareTheirContents) {
   const Model model = robots::load("tello");
-  const Model copy = model;
+  const Model copy = model;  // NOLINT(performance-unnecessary-copy-initialization): what is tested
   EXPECT_EQ(&copy.impl(), &model.impl());
 }
 

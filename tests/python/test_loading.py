@@ -98,3 +98,16 @@ def test_rotors_fold_or_stay(given_robots: Path) -> None:
     assert kept.folded_rotors == []
     assert folded.nv == kept.nv == 18
     assert folded.total_mass == pytest.approx(kept.total_mass, rel=1e-14)
+
+
+def test_closures_beside_a_urdf(given_robots: Path) -> None:
+    file = next((given_robots / "five_bar").glob("*.yaml"))
+    assert kempe.load(file).nv == 3
+
+
+def test_what_is_odd_is_a_warning(pendulum: Path) -> None:
+    # Two small moments and a large one: no mass distribution has them.
+    pendulum.write_text(PENDULUM.replace('ixx="0.1"', 'ixx="0.5"'))
+    (warning,) = kempe.load(pendulum).warnings
+    assert "arm" in warning
+    assert "triangle inequality" in warning

@@ -105,6 +105,10 @@ def test_wrong_arguments_are_named(four_bar: kempe.Model, wrong: object) -> None
         four_bar.integrate(q, wrong, 0.1)
     with pytest.raises(ValueError, match=r"\bq\b"):
         four_bar.project(wrong)
+    with pytest.raises(ValueError, match="from"):
+        four_bar.difference(from_=wrong, to=q)
+    with pytest.raises(ValueError, match=r"\bto\b"):
+        four_bar.difference(from_=q, to=wrong)
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])

@@ -117,7 +117,7 @@ std::map<std::string, Oracle::JetVector> Oracle::along(const Eigen::VectorXd& po
     const Eigen::Vector3d w(v[first], v[first + 1], v[first + 2]);
     const Eigen::Quaterniond turn(p[first + 3], p[first], p[first + 1], p[first + 2]);
     const Eigen::Quaterniond rate = turn * Eigen::Quaterniond(0.0, w.x() / 2, w.y() / 2, w.z() / 2);
-    const Eigen::Vector4d rates = rate.coeffs();
+    const Eigen::Vector4d& rates = rate.coeffs();
     for (std::size_t i = 0; i < 4; ++i) {
       values[first + i].first = rates[static_cast<Eigen::Index>(i)];
       values[first + i].second = -0.25 * w.squaredNorm() * values[first + i].value;
