@@ -126,14 +126,12 @@ void registerRobot(const std::string& robot, const Model& model) {
     if (!isDefined(model, method)) {
       continue;
     }
-    const auto name = [&](const std::string& algorithm) {
-      return algorithm + "/" + robot + "/" + m.name;
-    };
-    measure(name("forward_dynamics"), model, [method](Bench& b, std::size_t i) {
+    const std::string which = "/" + robot + "/" + m.name;
+    measure("forward_dynamics" + which, model, [method](Bench& b, std::size_t i) {
       kempe::forwardDynamics(b.model, b.data, b.q[i], b.v[i], b.tau[i], b.result,
                              {.method = method});
     });
-    measure(name("inverse_dynamics"), model, [method](Bench& b, std::size_t i) {
+    measure("inverse_dynamics" + which, model, [method](Bench& b, std::size_t i) {
       kempe::inverseDynamics(b.model, b.data, b.q[i], b.v[i], b.tau[i], b.result,
                              {.method = method});
     });

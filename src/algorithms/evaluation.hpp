@@ -70,6 +70,16 @@ class Evaluation {
   HostLoops<T> loops;
 };
 
+/// An evaluation with all bodies placed at q, folded rotors among them.
+template <typename T>
+Evaluation<T> placedWhole(const Model& model, BasicData<T>& data, VectorInOf<T> q) {
+  Evaluation<T> e(model, data);
+  e.requireQ(q);
+  e.work.wholeRotors = true;
+  e.place(q);
+  return e;
+}
+
 /// The six unit forces, [linear; angular], of a frame's reference in the common frame.
 template <typename T>
 void unitForces(const Evaluation<T>& e, const FrameEntry& frame, Reference reference,

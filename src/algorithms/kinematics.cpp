@@ -42,15 +42,6 @@ void writeAcceleration(const Evaluation<T>& e, const FrameEntry& frame, Referenc
 }
 
 template <typename T>
-Evaluation<T> placed(const Model& model, BasicData<T>& data, VectorInOf<T> q) {
-  Evaluation<T> e(model, data);
-  e.requireQ(q);
-  e.work.wholeRotors = true;
-  e.place(q);
-  return e;
-}
-
-template <typename T>
 Transform<T> inWorld(const Evaluation<T>& e, const FrameEntry& frame) {
   Transform<T> X = e.framePlacement(frame);
   X.p += *e.work.origin;
@@ -68,7 +59,7 @@ void requirePlacements(const Evaluation<T>& e, std::span<Transform<T>> placement
 template <typename T>
 void forwardKinematics(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                        std::span<Transform<std::type_identity_t<T>>> placements) {
-  const Evaluation<T> e = placed<T>(model, data, q);
+  const Evaluation<T> e = placedWhole<T>(model, data, q);
   requirePlacements(e, placements);
   for (std::size_t i = 0; i < placements.size(); ++i) {
     placements[i] = inWorld(e, e.impl.frames[i]);
@@ -80,7 +71,7 @@ void forwardKinematics(const Model& model, BasicData<T>& data, VectorInOf<T> q, 
                        VectorInOf<T> a, std::span<Transform<std::type_identity_t<T>>> placements,
                        MatrixOutOf<T> velocities, MatrixOutOf<T> accelerations,
                        Reference reference) {
-  Evaluation<T> e = placed<T>(model, data, q);
+  Evaluation<T> e = placedWhole<T>(model, data, q);
   e.requireInput("v", v);
   e.requireInput("a", a);
   requirePlacements(e, placements);
@@ -98,14 +89,14 @@ void forwardKinematics(const Model& model, BasicData<T>& data, VectorInOf<T> q, 
 
 template <typename T>
 Transform<T> framePlacement(const Model& model, BasicData<T>& data, VectorInOf<T> q, int frame) {
-  const Evaluation<T> e = placed<T>(model, data, q);
+  const Evaluation<T> e = placedWhole<T>(model, data, q);
   return inWorld(e, e.frame(frame));
 }
 
 template <typename T>
 void frameVelocity(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
                    int frame, VectorOutOf<T> velocity, Reference reference) {
-  Evaluation<T> e = placed<T>(model, data, q);
+  Evaluation<T> e = placedWhole<T>(model, data, q);
   e.requireInput("v", v);
   requireSize("velocity", velocity.size(), 6, "the size of a spatial vector");
   e.move(v.data(), nullptr);
@@ -116,7 +107,7 @@ template <typename T>
 void frameAcceleration(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
                        VectorInOf<T> a, int frame, VectorOutOf<T> acceleration,
                        Reference reference) {
-  Evaluation<T> e = placed<T>(model, data, q);
+  Evaluation<T> e = placedWhole<T>(model, data, q);
   e.requireInput("v", v);
   e.requireInput("a", a);
   requireSize("acceleration", acceleration.size(), 6, "the size of a spatial vector");
@@ -127,7 +118,7 @@ void frameAcceleration(const Model& model, BasicData<T>& data, VectorInOf<T> q, 
 template <typename T>
 void frameJacobianRate(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
                        int frame, VectorOutOf<T> rate, Reference reference) {
-  Evaluation<T> e = placed<T>(model, data, q);
+  Evaluation<T> e = placedWhole<T>(model, data, q);
   e.requireInput("v", v);
   requireSize("rate", rate.size(), 6, "the size of a spatial vector");
   e.move(v.data(), nullptr);
@@ -137,7 +128,7 @@ void frameJacobianRate(const Model& model, BasicData<T>& data, VectorInOf<T> q, 
 template <typename T>
 void frameJacobian(const Model& model, BasicData<T>& data, VectorInOf<T> q, int frame,
                    MatrixOutOf<T> J, Reference reference) {
-  const Evaluation<T> e = placed<T>(model, data, q);
+  const Evaluation<T> e = placedWhole<T>(model, data, q);
   e.requireMatrix("J", J, 6, e.tables.nv);
   const FrameEntry& entry = e.frame(frame);
   const Vec3<T> point = e.referencePoint(entry, reference);

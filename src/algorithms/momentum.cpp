@@ -9,17 +9,7 @@ using namespace detail;  // NOLINT(google-build-using-namespace): this file impl
 
 namespace {
 
-/// Bodies and rotors alike, each with its own inertia.
-template <typename T>
-Evaluation<T> placed(const Model& model, BasicData<T>& data, VectorInOf<T> q) {
-  Evaluation<T> e(model, data);
-  e.requireQ(q);
-  e.work.wholeRotors = true;
-  e.place(q);
-  return e;
-}
-
-/// Mass and first moment of all bodies, in the common frame.
+/// Mass and first moment of all bodies, rotors among them, in the common frame.
 template <typename T>
 RigidInertia<T> totalInertia(const Evaluation<T>& e) {
   RigidInertia<T> total;
@@ -48,14 +38,14 @@ void write(const Force<T>& h, const Vec3<T>& point, Out&& out) {
 
 template <typename T>
 Vec3<T> centerOfMass(const Model& model, BasicData<T>& data, VectorInOf<T> q) {
-  const Evaluation<T> e = placed<T>(model, data, q);
+  const Evaluation<T> e = placedWhole<T>(model, data, q);
   return centerOf(totalInertia(e)) + *e.work.origin;
 }
 
 template <typename T>
 void momentum(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
               VectorOutOf<T> h) {
-  Evaluation<T> e = placed<T>(model, data, q);
+  Evaluation<T> e = placedWhole<T>(model, data, q);
   e.requireInput("v", v);
   requireSize("h", h.size(), 6, "the size of a spatial vector");
   e.move(v.data(), nullptr);
@@ -69,7 +59,7 @@ void momentum(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInO
 template <typename T>
 void centroidalMomentumMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                               MatrixOutOf<T> A) {
-  const Evaluation<T> e = placed<T>(model, data, q);
+  const Evaluation<T> e = placedWhole<T>(model, data, q);
   e.requireMatrix("A", A, 6, e.tables.nv);
   for (int b = 0; b < e.tables.bodyCount; ++b) {
     e.work.Ic[b] = e.work.X[b] * e.tables.bodies[b].own;
@@ -94,7 +84,7 @@ void centroidalMomentumMatrix(const Model& model, BasicData<T>& data, VectorInOf
 
 template <typename T>
 Energy energy(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v) {
-  Evaluation<T> e = placed<T>(model, data, q);
+  Evaluation<T> e = placedWhole<T>(model, data, q);
   e.requireInput("v", v);
   e.move(v.data(), nullptr);
   T twice(0);

@@ -238,7 +238,7 @@ class ClusterAnalyzer {
       ratio = -lu.solve(independent);
     }
     const Eigen::VectorXd shift = lu.solve(b);
-    solution_.G.assign(static_cast<std::size_t>(n * m), 0.0);
+    solution_.G.assign(static_cast<std::size_t>(n) * static_cast<std::size_t>(m), 0.0);
     solution_.offset.assign(static_cast<std::size_t>(n), 0.0);
     for (int j = 0; j < m; ++j) {
       solution_.G[solution_.independent[j] * m + j] = 1.0;

@@ -227,6 +227,16 @@ TEST_P(KinematicsOfEveryMechanism, OperationalInertiaIsJHinverseJ) {
   const Eigen::MatrixXd expected = J * oracle.massMatrix().llt().solve(J.transpose());
   EXPECT_TRUE(closeTo(Omega, expected, 1e-9));
   EXPECT_EQ(Omega, Omega.transpose());
+  for (const Method method : {Method::Projection, Method::Lagrange}) {
+    Eigen::MatrixXd other = poisoned(k, k);
+    inverseOperationalInertia(model, data, q, frames, other, Reference::LocalWorldAligned, method);
+    EXPECT_TRUE(closeTo(other, expected, 1e-8));
+    const long allocations = allocationsOf([&] {
+      inverseOperationalInertia(model, data, q, frames, other, Reference::LocalWorldAligned,
+                                method);
+    });
+    EXPECT_EQ(allocations, 0);
+  }
   const long count =
       allocationsOf([&] { inverseOperationalInertia(model, data, q, frames, Omega); });
   EXPECT_EQ(count, 0);

@@ -7,7 +7,7 @@
 #include <limits>
 #include <ostream>
 
-#include "mechanism/small_robots.hpp"
+#include "mechanism/mistake.hpp"
 
 namespace kempe {
 namespace {
@@ -15,36 +15,17 @@ namespace {
 using test::addBar;
 using test::contains;
 using test::errorOf;
+using test::expectRefusal;
+using test::kInfinity;
+using test::kNaN;
+using test::Mistake;
+using test::titleOf;
 using test::twoLinkArm;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// One thing done wrong to a good arm, and what the message must say.
-struct Mistake {
-  std::string title;
-  std::function<void(Mechanism&)> make;
-  std::string culprit;
-  std::string remedy;
-
-  friend std::ostream& operator<<(std::ostream& out, const Mistake& mistake) {
-    return out << mistake.title;
-  }
-};
 
 class EveryMistake : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(EveryMistake, IsRefusedWithItsCulpritAndARemedy) {
-  Mechanism robot = twoLinkArm();
-  ASSERT_EQ(errorOf(robot), "");
-  GetParam().make(robot);
-  const std::string error = errorOf(robot);
-  EXPECT_TRUE(contains(error, GetParam().culprit)) << error;
-  EXPECT_TRUE(contains(error, GetParam().remedy)) << error;
-}
-
-std::string titleOf(const ::testing::TestParamInfo<Mistake>& mistake) {
-  return mistake.param.title;
+  expectRefusal(GetParam());
 }
 
 // --- names -------------------------------------------------------------------------------------
