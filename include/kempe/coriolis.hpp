@@ -9,8 +9,8 @@ namespace kempe {
 ///
 ///   C = Σ J_iᵀ (I_i J̇_i + B_i J_i),   B_i = ½ (v_i ×* I_i − I_i v_i × + (I_i v_i) ×̄*)
 ///
-/// where f ×̄* m = m ×* f (Echeandia and Wensing 2021, eq. 12 and 13, extended to clusters by J̇_i,
-/// which contains Ġ). Cost: bodies times depth. Allocates nothing. Throws as inverseDynamics()
+/// where f ×̄* m = m ×* f (after Echeandia and Wensing 2021; extended to clusters by J̇_i, which
+/// contains Ġ). Cost: bodies times depth. Allocates nothing. Throws as inverseDynamics()
 /// does.
 template <typename T>
 void coriolisMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
