@@ -220,7 +220,7 @@ KEMPE_HD constexpr bool hasScalarCoordinates(JointType type) {
 
 std::string_view toString(JointType type);
 
-// --- loops (DESIGN: coupling, loop joint, rod, function) ---------------------------------------
+// --- loops: couplings, loop joints, rods, functions --------------------------------------------
 
 /// One position coordinate: of a joint with several, `component` says which.
 struct Coordinate {

@@ -13,8 +13,8 @@
 ///   pa = Σ pA_i + Y L⁻¹ u           (5)  added to the output body
 ///   ÿ  = L⁻ᵀ (L⁻¹ u − Yᵀ δa_out)    (6)
 ///
-/// A folded rotor (DESIGN §5: w = [z; 0], r = its row of G, S_p = S of its parent, 0 on the output
-/// body) adds
+/// A folded rotor (docs/dynamics.md: w = [z; 0], r = its row of G, S_p = S of its parent, 0 on the
+/// output body) adds
 ///
 ///   U += J w r                                          (7)
 ///   D += J rᵀ r + J rᵀ (wᵀ S_p) + J (S_pᵀ w) r          (8)
