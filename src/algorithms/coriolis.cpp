@@ -62,6 +62,24 @@ void rateCluster(Evaluation<T>& e, int c) {
   }
 }
 
+/// J Gᵀ Ġ of each freedom with an armature J, after rateCluster.
+template <typename T>
+void addArmatures(const Evaluation<T>& e, const ClusterEntry& cluster, MatrixOutOf<T> C) {
+  if (cluster.kind != ClusterKind::Implicit || !cluster.armatured) {
+    return;
+  }
+  const T* G = e.work.G + cluster.firstRatio;
+  for (int i = 0; i < cluster.velocities; ++i) {
+    const T armature(e.tables.armature[cluster.firstVelocity + i]);
+    for (int l = 0; l < cluster.nv; ++l) {
+      for (int j = 0; j < cluster.nv; ++j) {
+        C(cluster.firstV + l, cluster.firstV + j) +=
+            armature * G[i * cluster.nv + l] * e.data.ratioRates[i * cluster.nv + j];
+      }
+    }
+  }
+}
+
 }  // namespace
 
 template <typename T>
@@ -73,11 +91,12 @@ void coriolisMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q, Vec
   e.requireMatrix("C", C, e.tables.nv, e.tables.nv);
   e.work.wholeRotors = true;
   e.place(q);
+  C.setZero();
   for (int c = 0; c < e.tables.clusterCount; ++c) {
     moveBodies<T>(e.tables, c, e.work, e.loops, v.data(), nullptr);
     rateCluster(e, c);
+    addArmatures<T>(e, e.tables.clusters[c], C);
   }
-  C.setZero();
   const auto& bodies = e.tables.bodies;
   std::vector<SpatialMatrix<T>>& B = e.data.coriolis;
   for (int b = 0; b < e.tables.bodyCount; ++b) {
@@ -115,24 +134,6 @@ void coriolisMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q, Vec
       if (cluster.output != kWorld) {
         e.work.Ic[cluster.output] += e.work.Ic[b];
         B[cluster.output] += B[b];
-      }
-    }
-  }
-  // Armatures: J Gᵀ Ġ of each freedom.
-  for (int c = 0; c < e.tables.clusterCount; ++c) {
-    const ClusterEntry& cluster = e.tables.clusters[c];
-    if (cluster.kind != ClusterKind::Implicit || !cluster.armatured) {
-      continue;
-    }
-    rateCluster(e, c);
-    const T* G = e.work.G + cluster.firstRatio;
-    for (int i = 0; i < cluster.velocities; ++i) {
-      const T armature(e.tables.armature[cluster.firstVelocity + i]);
-      for (int l = 0; l < cluster.nv; ++l) {
-        for (int j = 0; j < cluster.nv; ++j) {
-          C(cluster.firstV + l, cluster.firstV + j) +=
-              armature * G[i * cluster.nv + l] * e.data.ratioRates[i * cluster.nv + j];
-        }
       }
     }
   }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "algorithms/kernels/articulated.hpp"
 #include "algorithms/positions.hpp"
 
 namespace kempe::detail {
@@ -20,10 +21,23 @@ template <typename T>
 void Evaluation<T>::place(VectorInOf<T> q) {
   const int singular = placeMechanism(tables, work, loops, q.data());
   if (singular >= 0) {
-    const ClusterEntry& cluster = impl.tables.clusters[singular];
-    const T* positions = work.positions + cluster.firstPosition;
-    const std::vector<double> at(positions, positions + cluster.positions);
-    throwSingularityError(impl, cluster, at.data());
+    throwSingular(singular, work.positions);
+  }
+}
+
+template <typename T>
+void Evaluation<T>::throwSingular(int c, const T* positions) const {
+  const ClusterEntry& cluster = impl.tables.clusters[c];
+  const T* own = positions + cluster.firstPosition;
+  const std::vector<double> at(own, own + cluster.positions);
+  throwSingularityError(impl, cluster, at.data());
+}
+
+template <typename T>
+void Evaluation<T>::condense() {
+  const int indefinite = condenseInertias(tables, work);
+  if (indefinite >= 0) {
+    throwIndefiniteError(impl, impl.tables.clusters[indefinite]);
   }
 }
 
@@ -51,9 +65,7 @@ void Evaluation<T>::applyExternal(std::span<const FrameForce> external) {
   for (const FrameForce& force : external) {
     const FrameEntry& entry = impl.frames[static_cast<std::size_t>(force.frame)];
     if (entry.body != kWorld) {
-      const auto& w = force.wrench;
-      work.f[entry.body] -= commonForce(entry, force.reference,
-                                        {{T(w[3]), T(w[4]), T(w[5])}, {T(w[0]), T(w[1]), T(w[2])}});
+      work.f[entry.body] -= commonForce(entry, force);
     }
   }
 }

@@ -41,6 +41,10 @@ class Evaluation {
 
   /// Placements, G and S at q; throws SingularityError.
   void place(VectorInOf<T> q);
+  /// Cluster c is singular at spanning positions.
+  [[noreturn]] void throwSingular(int c, const T* positions) const;
+  /// Articulated inertias, after place; throws SingularityError where a freedom moves none.
+  void condense();
   /// Velocities, and accelerations where ÿ is `ydd` (null: zero), after place. Gravity counts as an
   /// upward acceleration of the world.
   void move(const T* v, const T* ydd) {
@@ -48,13 +52,18 @@ class Evaluation {
       moveBodies(tables, c, work, loops, v, ydd);
     }
   }
-  /// −f_ext in work.f, after place; asks for whole rotors where a force acts on one, so call
-  /// prepareExternal before place.
+  /// Checks external forces, and asks for whole rotors where one acts on a rotor; before place.
   void prepareExternal(std::span<const FrameForce> external);
+  /// −f_ext in work.f, after place.
   void applyExternal(std::span<const FrameForce> external);
 
-  /// A wrench [force; moment] of a frame, in the common frame.
+  /// A wrench of a frame, in the common frame.
   Force<T> commonForce(const FrameEntry& frame, Reference reference, const Force<T>& wrench) const;
+  Force<T> commonForce(const FrameEntry& frame, const FrameForce& force) const {
+    const auto& w = force.wrench;
+    return commonForce(frame, force.reference,
+                       {{T(w[3]), T(w[4]), T(w[5])}, {T(w[0]), T(w[1]), T(w[2])}});
+  }
   /// The origin of a frame's reference in the common frame.
   Vec3<T> referencePoint(const FrameEntry& frame, Reference reference) const;
   /// The axes of a frame's reference as columns, axes of the world.
@@ -99,6 +108,15 @@ T* roomForForces(Evaluation<T>& e, std::span<const int> frames, int size) {
     e.data.forces.resize(numbers);
   }
   return e.data.forces.data();
+}
+
+/// Omega = Wᵀ W, with W nv numbers for each of Omega's columns.
+template <typename T>
+void writeProducts(const T* W, int nv, MatrixOutOf<T> Omega) {
+  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+  const Eigen::Map<const Matrix> all(W, nv, Omega.cols());
+  Omega.template triangularView<Eigen::Lower>() = all.transpose().lazyProduct(all);
+  Omega.template triangularView<Eigen::StrictlyUpper>() = Omega.transpose();
 }
 
 }  // namespace kempe::detail

@@ -60,16 +60,7 @@ void generalizedForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
   requireVector("spanning", spanning, e.tables.velocities, "model.nvSpanning");
   e.requireOutput("tau", tau);
   e.place(q);
-  for (int c = 0; c < e.tables.clusterCount; ++c) {
-    const ClusterEntry& cluster = e.tables.clusters[c];
-    if (cluster.kind == ClusterKind::Tree) {
-      tau.segment(cluster.firstV, cluster.nv) =
-          spanning.segment(cluster.firstVelocity, cluster.velocities);
-    } else {
-      transposeTimesG(cluster, e.work, spanning.data() + cluster.firstVelocity,
-                      tau.data() + cluster.firstV);
-    }
-  }
+  projectForces(e.tables, e.work, spanning.data(), tau.data());
 }
 
 #define KEMPE_INSTANTIATE(T)                                                                    \

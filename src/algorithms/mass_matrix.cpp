@@ -2,21 +2,12 @@
 
 #include "algorithms/evaluation.hpp"
 #include "algorithms/kernels/mass_matrix.hpp"
-#include "algorithms/positions.hpp"
 
 namespace kempe {
 
 using namespace detail;  // NOLINT(google-build-using-namespace): this file implements on detail
 
 namespace {
-
-template <typename T>
-void condense(Evaluation<T>& e) {
-  const int indefinite = condenseInertias(e.tables, e.work);
-  if (indefinite >= 0) {
-    throwIndefiniteError(e.impl, e.impl.tables.clusters[indefinite]);
-  }
-}
 
 /// C-ABA at rest without gravity: forces x in work.u, accelerations into result.
 template <typename T>
@@ -53,7 +44,7 @@ void applyInverseMassMatrix(const Model& model, BasicData<T>& data, VectorInOf<T
   e.requireInput("x", x);
   e.requireOutput("result", result);
   e.place(q);
-  condense(e);
+  e.condense();
   for (int i = 0; i < e.tables.nv; ++i) {
     e.work.u[i] = x[i];
   }
@@ -67,7 +58,7 @@ void inverseMassMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q,
   e.requireQ(q);
   e.requireMatrix("inverse", inverse, e.tables.nv, e.tables.nv);
   e.place(q);
-  condense(e);
+  e.condense();
   for (int j = 0; j < e.tables.nv; ++j) {
     for (int i = 0; i < e.tables.nv; ++i) {
       e.work.u[i] = T(i == j ? 1 : 0);

@@ -2,7 +2,6 @@
 
 #include "algorithms/baselines/baselines.hpp"
 #include "algorithms/kernels/operational_inertia.hpp"
-#include "algorithms/positions.hpp"
 
 namespace kempe {
 
@@ -25,10 +24,7 @@ void inverseOperationalInertia(const Model& model, BasicData<T>& data, VectorInO
     e.work.wholeRotors |= entry.body != kWorld && e.tables.bodies[entry.body].folded;
   }
   e.place(q);
-  const int indefinite = condenseInertias(e.tables, e.work);
-  if (indefinite >= 0) {
-    throwIndefiniteError(e.impl, e.impl.tables.clusters[indefinite]);
-  }
+  e.condense();
   const auto nv = static_cast<Eigen::Index>(e.tables.nv);
   T* W = roomForForces(e, frames, e.tables.nv);
   for (std::size_t f = 0; f < frames.size(); ++f) {
@@ -37,10 +33,7 @@ void inverseOperationalInertia(const Model& model, BasicData<T>& data, VectorInO
     unitForces(e, entry, reference, forces);
     propagateForces(e.tables, e.work, entry.body, forces, W + 6 * nv * static_cast<long>(f));
   }
-  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-  const Eigen::Map<const Matrix> all(W, nv, columns);
-  Omega.template triangularView<Eigen::Lower>() = all.transpose().lazyProduct(all);
-  Omega.template triangularView<Eigen::StrictlyUpper>() = Omega.transpose();
+  writeProducts<T>(W, e.tables.nv, Omega);
 }
 
 template void inverseOperationalInertia<double>(const Model&, BasicData<double>&,

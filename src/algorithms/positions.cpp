@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "algorithms/arguments.hpp"
+#include "algorithms/kernels/outward.hpp"
 #include "kempe/errors.hpp"
 #include "loops/cluster_velocity.hpp"
 #include "mechanism/text.hpp"
@@ -43,36 +44,9 @@ const std::string& loopOfRow(const ModelImpl& model, const ClusterEntry& cluster
 }  // namespace
 
 void expandPositions(const ModelImpl& model, const double* q, double* positions) {
-  const ModelTables<double>& tables = model.tables;
-  for (const ClusterEntry& cluster : tables.clusters) {
-    const double* y = q + cluster.firstQ;
-    double* out = positions + cluster.firstPosition;
-    if (cluster.kind == ClusterKind::Explicit) {
-      const double* G = tables.G.data() + cluster.firstG;
-      const double* offset = tables.offset.data() + cluster.firstOffset;
-      for (int i = 0; i < cluster.positions; ++i) {
-        out[i] = offset[i];
-        for (int j = 0; j < cluster.nv; ++j) {
-          out[i] += G[i * cluster.nv + j] * y[j];
-        }
-      }
-      continue;
-    }
-    std::copy_n(y, cluster.positions, out);
-    if (cluster.positions == cluster.velocities) {
-      continue;
-    }
-    for (int b = 0; b < cluster.bodies; ++b) {
-      const BodyEntry<double>& body = tables.bodies[cluster.firstBody + b];
-      if (!hasScalarCoordinates(body.type)) {
-        double* last = positions + body.firstPosition + positionSize(body.type);
-        const double length =
-            std::hypot(std::hypot(last[-4], last[-3]), std::hypot(last[-2], last[-1]));
-        for (int i = 1; i <= 4; ++i) {
-          last[-i] /= length;
-        }
-      }
-    }
+  const TablesView<double> tables(model.tables);
+  for (const ClusterEntry& cluster : model.tables.clusters) {
+    expandCluster(tables, cluster, q, positions);
   }
 }
 

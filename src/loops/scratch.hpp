@@ -32,7 +32,6 @@ struct LoopScratch {
     a.resize(bodies);
     s.resize(n);
     q.resize(positions);
-    trial.resize(positions);
     rates.resize(n);
     step.resize(n);
     trialStep.resize(n);
@@ -61,7 +60,7 @@ struct LoopScratch {
 
   std::vector<Transform<T>> X;
   std::vector<Motion<T>> v, a, s;
-  std::vector<T> q, trial, rates, step, trialStep;
+  std::vector<T> q, rates, step, trialStep;
   std::vector<T> phi, k, K, factors, normal, factor, gradient, rightSide;
   std::vector<int> pivots;
   std::vector<double> functionQ, functionPhi;

@@ -6,20 +6,11 @@
 
 #include "kempe/kempe.hpp"
 #include "support/close_to.hpp"
+#include "support/refusal.hpp"
 
 /// What the dynamics algorithms refuse, and which outputs may be inputs.
 namespace kempe::test {
 namespace {
-
-/// The text of the std::invalid_argument that `action` throws.
-std::string refusal(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 ::testing::AssertionResult startsWith(const std::string& text, const std::string& start) {
   return text.starts_with(start)

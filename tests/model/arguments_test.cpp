@@ -4,22 +4,13 @@
 #include <limits>
 
 #include "kempe/kempe.hpp"
+#include "support/refusal.hpp"
 
 namespace kempe::test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// The text of the std::invalid_argument that `action` throws.
-std::string refusal(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

@@ -58,10 +58,8 @@ class IndependentEvaluation {
     std::fill_n(e.work.f, e.tables.bodyCount, Force<T>{});
     for (const FrameForce& force : external) {
       const FrameEntry frame = frameInTree(force.frame);
-      const auto& w = force.wrench;
       if (frame.body != kWorld) {
-        e.work.f[frame.body] -= e.commonForce(
-            frame, force.reference, {{T(w[3]), T(w[4]), T(w[5])}, {T(w[0]), T(w[1]), T(w[2])}});
+        e.work.f[frame.body] -= e.commonForce(frame, force);
       }
     }
   }
@@ -170,8 +168,7 @@ class IndependentEvaluation {
     const bool solved =
         clusterJacobian(tables, functions, cluster, state, e.data.loops, G) >= kSingular<T>;
     if (!solved) {
-      const std::vector<double> at(positions, positions + cluster.positions);
-      throwSingularityError(e.impl, e.impl.tables.clusters[c], at.data());
+      e.throwSingular(c, clusterWork.positions);
     }
     T* R = scratch.ratios.data() + cluster.firstD;
     T* factor = scratch.factors.data() + cluster.firstD;
@@ -261,10 +258,7 @@ void independentOperationalInertia(Evaluation<T>& e, Method method, VectorInOf<T
     unitForces(e, frame, reference, forces);
     propagateForces(e.tables, e.work, frame.body, forces, W + 6 * nv * static_cast<long>(f));
   }
-  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-  const Eigen::Map<const Matrix> all(W, nv, Omega.cols());
-  Omega.template triangularView<Eigen::Lower>() = all.transpose().lazyProduct(all);
-  Omega.template triangularView<Eigen::StrictlyUpper>() = Omega.transpose();
+  writeProducts<T>(W, s.model.nv, Omega);
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type

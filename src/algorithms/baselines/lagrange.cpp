@@ -131,9 +131,7 @@ const T* factorMultipliers(SpanningEvaluation<T>& s, const T* W) {
     while (dependent >= s.tree.clusters[c].firstRow + s.cluster(c).kept) {
       ++c;
     }
-    const T* positions = s.e.work.positions + s.cluster(c).firstPosition;
-    const std::vector<double> at(positions, positions + s.cluster(c).positions);
-    throwSingularityError(s.e.impl, s.e.impl.tables.clusters[c], at.data());
+    s.e.throwSingular(c, s.e.work.positions);
   }
   return A;
 }

@@ -103,20 +103,6 @@ const T* factorProjected(SpanningEvaluation<T>& s) {
   return s.scratch.projected.data();
 }
 
-/// Gᵀ x of all clusters.
-template <typename T>
-void projectForces(const SpanningEvaluation<T>& s, const T* spanning, T* result) {
-  for (int c = 0; c < s.model.clusterCount; ++c) {
-    const ClusterEntry& cluster = s.cluster(c);
-    if (cluster.kind == ClusterKind::Tree) {
-      std::copy_n(spanning + cluster.firstVelocity, cluster.nv, result + cluster.firstV);
-    } else {
-      transposeTimesG(cluster, s.loopWork, spanning + cluster.firstVelocity,
-                      result + cluster.firstV);
-    }
-  }
-}
-
 /// L⁻ᵀ Gᵀ Jᵀ f for six forces on a body, nv × 6 row-major; only the way to the root is visited, the
 /// rest is zero.
 template <typename T>
@@ -156,7 +142,7 @@ void projectedInverseDynamics(Evaluation<T>& e, std::span<const FrameForce> exte
   SpanningEvaluation<T> s(e);
   s.place(q);
   s.move(v, a);
-  projectForces(s, s.inverseDynamics(external), tau);
+  projectForces(s.model, s.loopWork, s.inverseDynamics(external), tau);
 }
 
 template <typename T>
@@ -166,7 +152,7 @@ void projectedForwardDynamics(Evaluation<T>& e, std::span<const FrameForce> exte
   s.place(q);
   s.move(v, nullptr);
   T* x = s.scratch.x.data();
-  projectForces(s, s.inverseDynamics(external), x);
+  projectForces(s.model, s.loopWork, s.inverseDynamics(external), x);
   for (int i = 0; i < s.model.nv; ++i) {
     a[i] = tau[i] - x[i];  // (1), right side
   }

@@ -35,9 +35,7 @@ void SpanningEvaluation<T>::place(VectorInOf<T> q, bool rows) {
       continue;
     }
     if (!e.loops.solve(c, loopWork)) {
-      const T* positions = e.work.positions + entry.firstPosition;
-      const std::vector<double> at(positions, positions + entry.positions);
-      throwSingularityError(e.impl, e.impl.tables.clusters[c], at.data());
+      e.throwSingular(c, e.work.positions);
     }
     if (rows) {
       std::copy_n(e.data.loops.K.data(), entry.kept * entry.velocities,

@@ -57,15 +57,8 @@ KEMPE_HD void inverseDynamicsKernel(const TablesView<R>& tables, const WorkView<
         work.tau[i] += resistance(tables, i, work.rates[i]);
       }
     }
-    if (cluster.kind == ClusterKind::Tree) {
-      for (int i = 0; i < cluster.nv; ++i) {
-        tau[cluster.firstV + i] = work.tau[cluster.firstVelocity + i];
-      }
-    } else {
-      transposeTimesG(cluster, work, work.tau + cluster.firstVelocity,
-                      tau + cluster.firstV);  // (6)
-    }
   }
+  projectForces(tables, work, work.tau, tau);  // (6)
 }
 
 }  // namespace kempe::detail

@@ -41,6 +41,7 @@ KEMPE_HD Motion<T> accelerationOf(const TablesView<R>& tables, const WorkView<T>
 template <typename T, typename R>
 KEMPE_HD void expandCluster(const TablesView<R>& tables, const ClusterEntry& cluster, const T* q,
                             T* positions) {
+  using std::abs;
   using std::sqrt;
   const T* y = q + cluster.firstQ;
   T* out = positions + cluster.firstPosition;
@@ -64,11 +65,18 @@ KEMPE_HD void expandCluster(const TablesView<R>& tables, const ClusterEntry& clu
     const BodyEntry<R>& body = tables.bodies[b];
     if (!hasScalarCoordinates(body.type)) {
       T* turn = positions + body.firstPosition + positionSize(body.type) - 4;
-      const T square =
-          turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2] + turn[3] * turn[3];
-      const T scale = T(1) / sqrt(square);
+      // Squares of what is divided by the largest neither overflow nor vanish.
+      T largest = abs(turn[0]), square(0);
+      for (int i = 1; i < 4; ++i) {
+        largest = abs(turn[i]) > largest ? T(abs(turn[i])) : largest;
+      }
       for (int i = 0; i < 4; ++i) {
-        turn[i] = scale * turn[i];
+        turn[i] = turn[i] / largest;
+        square += turn[i] * turn[i];
+      }
+      const T length = sqrt(square);
+      for (int i = 0; i < 4; ++i) {
+        turn[i] = turn[i] / length;
       }
     }
   }
@@ -162,6 +170,24 @@ KEMPE_HD void transposeTimesG(const ClusterEntry& cluster, const WorkView<T>& wo
   for (int i = 0; i < cluster.velocities; ++i) {
     for (int j = 0; j < m; ++j) {
       y[j] += G[i * m + j] * f[i];
+    }
+  }
+}
+
+/// Gᵀ f_span of all clusters.
+template <typename T, typename R>
+KEMPE_HD void projectForces(const TablesView<R>& tables, const WorkView<T>& work, const T* spanning,
+                            T* result) {
+  for (int c = 0; c < tables.clusterCount; ++c) {
+    const ClusterEntry& cluster = tables.clusters[c];
+    const T* f = spanning + cluster.firstVelocity;
+    T* y = result + cluster.firstV;
+    if (cluster.kind != ClusterKind::Tree) {
+      transposeTimesG(cluster, work, f, y);
+      continue;
+    }
+    for (int i = 0; i < cluster.nv; ++i) {
+      y[i] = f[i];
     }
   }
 }
