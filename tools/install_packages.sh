@@ -5,6 +5,7 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build ccache
   libeigen3-dev libtinyxml2-dev libyaml-cpp-dev libgtest-dev libbenchmark-dev
+  libxsimd-dev libtbb-dev
   clang clang-format clang-tidy libclang-rt-14-dev
   python3 python3-dev python3-pip python3-venv ca-certificates
 )

@@ -67,7 +67,7 @@ void jacobianOf(const ModelImpl& model, const ClusterEntry& cluster,
                 const ClusterState<double>& state, DataImpl<double>& data) {
   const double ratio = clusterJacobian(model.tables, model.mechanism.functions, cluster, state,
                                        data.loops, data.G.data());
-  if (!(ratio >= kSingular<double>)) {
+  if (isSingular(ratio)) {
     throwSingularityError(model, cluster, data.positions.data() + cluster.firstPosition);
   }
 }

@@ -32,7 +32,7 @@ void rateCluster(Evaluation<T>& e, int c) {
     const Motion<T>* s = directionsOf(cluster, body, e.work);
     const int withParent = directionsFixedInParent(body.type);
     for (int i = 0; i < velocitySize(body.type); ++i) {
-      const Motion<T> carrier = i < withParent ? velocityOf(e.work, body.parent) : e.work.v[b];
+      const Motion<T> carrier = i < withParent ? e.work.v[body.parent] : e.work.v[b];
       sRates[body.firstVelocity - cluster.firstVelocity + i] = cross(carrier, s[i]);
     }
   }
@@ -100,8 +100,8 @@ void coriolisMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q, Vec
   const auto& bodies = e.tables.bodies;
   std::vector<SpatialMatrix<T>>& B = e.data.coriolis;
   for (int b = 0; b < e.tables.bodyCount; ++b) {
-    e.work.Ic[b] = e.work.X[b] * bodies[b].own;
-    B[b] = coriolisOf(e.work.Ic[b], e.work.v[b]);
+    e.work.I[b] = e.work.X[b] * bodies[b].own;
+    B[b] = coriolisOf(e.work.I[b], e.work.v[b]);
   }
   for (int c = e.tables.clusterCount - 1; c >= 0; --c) {
     const ClusterEntry& cluster = e.tables.clusters[c];
@@ -111,9 +111,9 @@ void coriolisMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q, Vec
       Force<T> column{}, momentum{}, transposed{};
       for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
         const Motion<T>& S = e.work.S[bodies[b].firstS + j];
-        const Force<T> force = e.work.Ic[b] * e.data.SRates[bodies[b].firstS + j] + B[b] * S;
+        const Force<T> force = e.work.I[b] * e.data.SRates[bodies[b].firstS + j] + B[b] * S;
         column += force;
-        momentum += e.work.Ic[b] * S;
+        momentum += e.work.I[b] * S;
         transposed += transposeTimes(B[b], S);
         for (int l = 0; l < cluster.nv; ++l) {
           C(cluster.firstV + l, cluster.firstV + j) += dot(force, e.work.S[bodies[b].firstS + l]);
@@ -132,7 +132,7 @@ void coriolisMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q, Vec
     }
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       if (cluster.output != kWorld) {
-        e.work.Ic[cluster.output] += e.work.Ic[b];
+        e.work.I[cluster.output] += e.work.I[b];
         B[cluster.output] += B[b];
       }
     }

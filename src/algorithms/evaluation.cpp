@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "algorithms/kernels/articulated.hpp"
 #include "algorithms/positions.hpp"
 
 namespace kempe::detail {
@@ -34,16 +33,21 @@ void Evaluation<T>::throwSingular(int c, const T* positions) const {
 }
 
 template <typename T>
-void Evaluation<T>::condense() {
-  const int indefinite = condenseInertias(tables, work);
-  if (indefinite >= 0) {
-    throwIndefiniteError(impl, impl.tables.clusters[indefinite]);
+void Evaluation<T>::require(const KernelOutcome& outcome, VectorInOf<T> q) const {
+  if (outcome.singular >= 0) {
+    expandCluster(modelTables, modelTables.clusters[outcome.singular], q.data(), work.positions);
+    throwSingular(outcome.singular, work.positions);
+  }
+  if (outcome.indefinite >= 0) {
+    throwIndefiniteError(impl, impl.tables.clusters[outcome.indefinite]);
   }
 }
 
 template <typename T>
-void Evaluation<T>::prepareExternal(std::span<const FrameForce> external) {
+ExternalForces<T, T> Evaluation<T>::prepareExternal(std::span<const FrameForce> external) {
   work.wholeRotors = false;
+  data.frames.clear();
+  data.wrenches.clear();
   for (const FrameForce& force : external) {
     const FrameEntry& entry = frame(force.frame);
     for (const double x : force.wrench) {
@@ -53,37 +57,24 @@ void Evaluation<T>::prepareExternal(std::span<const FrameForce> external) {
                                     "\" is not finite");
       }
     }
-    work.wholeRotors |= entry.body != kWorld && tables.bodies[entry.body].folded;
-  }
-}
-
-template <typename T>
-void Evaluation<T>::applyExternal(std::span<const FrameForce> external) {
-  for (int b = 0; b < tables.bodyCount; ++b) {
-    work.f[b] = {};
-  }
-  for (const FrameForce& force : external) {
-    const FrameEntry& entry = impl.frames[static_cast<std::size_t>(force.frame)];
     if (entry.body != kWorld) {
-      work.f[entry.body] -= commonForce(entry, force);
+      work.wholeRotors |= modelTables.bodies[entry.body].folded;
+      data.frames.push_back(bodyFrame(entry, force.reference));
+      data.wrenches.insert(data.wrenches.end(), force.wrench.begin(), force.wrench.end());
     }
   }
+  return {data.frames.data(), data.wrenches.data(), static_cast<int>(data.frames.size())};
 }
 
 template <typename T>
-Vec3<T> Evaluation<T>::referencePoint(const FrameEntry& frame, Reference reference) const {
-  return reference == Reference::World ? -*work.origin : framePlacement(frame).p;
-}
-
-template <typename T>
-Mat3<T> Evaluation<T>::referenceAxes(const FrameEntry& frame, Reference reference) const {
-  return reference == Reference::Local ? framePlacement(frame).R : Mat3<T>::identity();
-}
-
-template <typename T>
-Force<T> Evaluation<T>::commonForce(const FrameEntry& frame, Reference reference,
-                                    const Force<T>& wrench) const {
-  return Transform<T>{referenceAxes(frame, reference), referencePoint(frame, reference)} * wrench;
+const BodyFrame<T>* Evaluation<T>::prepareFrames(std::span<const int> frames, Reference reference) {
+  data.frames.clear();
+  for (const int index : frames) {
+    const FrameEntry& entry = frame(index);
+    work.wholeRotors |= entry.body != kWorld && modelTables.bodies[entry.body].folded;
+    data.frames.push_back(bodyFrame(entry, reference));
+  }
+  return data.frames.data();
 }
 
 template class Evaluation<double>;

@@ -3,6 +3,7 @@
 #include "algorithms/arguments.hpp"
 #include "algorithms/kernels/host_loops.hpp"
 #include "kempe/method.hpp"
+#include "lanes/kernel_set.hpp"
 
 namespace kempe::detail {
 
@@ -13,11 +14,14 @@ class Evaluation {
   Evaluation(const Model& model, BasicData<T>& userData)
       : impl(model.impl()),
         data(userData.impl()),
-        tables(tablesOf<T>(impl)),
+        modelTables(tablesOf<T>(impl)),
+        tables(modelTables),
         work(data.work.view()),
-        loops(tablesOf<T>(impl), impl.mechanism.functions, data.loops) {
+        loops(modelTables, impl.mechanism.functions, data.loops.forFunctions()) {
     requireData(impl, data);
   }
+  Evaluation(const Evaluation&) = delete;
+  Evaluation& operator=(const Evaluation&) = delete;
 
   void requireQ(VectorInOf<T> q) const { requireConfiguration<T>("q", impl, q); }
   template <typename Vector>
@@ -43,8 +47,6 @@ class Evaluation {
   void place(VectorInOf<T> q);
   /// Cluster c is singular at spanning positions.
   [[noreturn]] void throwSingular(int c, const T* positions) const;
-  /// Articulated inertias, after place; throws SingularityError where a freedom moves none.
-  void condense();
   /// Velocities, and accelerations where ÿ is `ydd` (null: zero), after place. Gravity counts as an
   /// upward acceleration of the world.
   void move(const T* v, const T* ydd) {
@@ -52,71 +54,60 @@ class Evaluation {
       moveBodies(tables, c, work, loops, v, ydd);
     }
   }
-  /// Checks external forces, and asks for whole rotors where one acts on a rotor; before place.
-  void prepareExternal(std::span<const FrameForce> external);
-  /// −f_ext in work.f, after place.
-  void applyExternal(std::span<const FrameForce> external);
+  /// Checks external forces, and asks for whole rotors where one acts on a rotor. Those on the
+  /// world are left out. Allocates where there are more of them than ever before.
+  ExternalForces<T, T> prepareExternal(std::span<const FrameForce> external);
+  /// Checks frames likewise, and makes room for W of their unit forces.
+  const BodyFrame<T>* prepareFrames(std::span<const int> frames, Reference reference);
 
-  /// A wrench of a frame, in the common frame.
-  Force<T> commonForce(const FrameEntry& frame, Reference reference, const Force<T>& wrench) const;
-  Force<T> commonForce(const FrameEntry& frame, const FrameForce& force) const {
-    const auto& w = force.wrench;
-    return commonForce(frame, force.reference,
-                       {{T(w[3]), T(w[4]), T(w[5])}, {T(w[0]), T(w[1]), T(w[2])}});
+  /// The model's kernels for this evaluation's tables and scratch.
+  const KernelSet<T>& kernels() const { return kernelSets<T>().single; }
+  KernelContext<T> context(KernelMemory<T>& memory) const {
+    return {tables, memory.data(), impl.mechanism.functions, data.loops.forFunctions(),
+            work.wholeRotors};
   }
-  /// The origin of a frame's reference in the common frame.
-  Vec3<T> referencePoint(const FrameEntry& frame, Reference reference) const;
-  /// The axes of a frame's reference as columns, axes of the world.
-  Mat3<T> referenceAxes(const FrameEntry& frame, Reference reference) const;
+  KernelContext<T> context() const { return context(data.kernels); }
+  /// Throws where a kernel of the model failed at q.
+  void require(const KernelOutcome& outcome, VectorInOf<T> q) const;
+  BodyFrame<T> bodyFrame(const FrameEntry& frame, Reference reference) const {
+    return {frame.body, frame.inBody.template cast<T>(), reference};
+  }
+  /// The point and the axes that vectors of a frame are written with, in the common frame.
+  Transform<T> referenceOf(const FrameEntry& frame, Reference reference) const {
+    return referenceFrame(bodyFrame(frame, reference), work);
+  }
   Transform<T> framePlacement(const FrameEntry& frame) const {
-    return placementOf(work, frame.body) * frame.inBody.template cast<T>();
+    return work.X[frame.body] * frame.inBody.template cast<T>();
   }
 
   const ModelImpl& impl;
   DataImpl<T>& data;
-  TablesView<T> tables;
+  const TablesView<T> modelTables;
+  TablesView<T> tables;  ///< the model's, or those of a tree that a method replaces it by
   WorkView<T> work;
   HostLoops<T> loops;
 };
 
 /// An evaluation with all bodies placed at q, folded rotors among them.
 template <typename T>
-Evaluation<T> placedWhole(const Model& model, BasicData<T>& data, VectorInOf<T> q) {
-  Evaluation<T> e(model, data);
-  e.requireQ(q);
-  e.work.wholeRotors = true;
-  e.place(q);
-  return e;
-}
-
-/// The six unit forces, [linear; angular], of a frame's reference in the common frame.
-template <typename T>
-void unitForces(const Evaluation<T>& e, const FrameEntry& frame, Reference reference,
-                Force<T>* forces) {
-  for (int i = 0; i < 6; ++i) {
-    Force<T> wrench{};
-    (i < 3 ? wrench.force[i] : wrench.moment[i - 3]) = T(1);
-    forces[i] = e.commonForce(frame, reference, wrench);
+class PlacedEvaluation : public Evaluation<T> {
+ public:
+  PlacedEvaluation(const Model& model, BasicData<T>& userData, VectorInOf<T> q)
+      : Evaluation<T>(model, userData) {
+    this->requireQ(q);
+    this->work.wholeRotors = true;
+    this->place(q);
   }
-}
+};
 
 /// Makes room for W of all unit forces, `size` numbers each, with 6 forces per frame.
 template <typename T>
-T* roomForForces(Evaluation<T>& e, std::span<const int> frames, int size) {
-  const std::size_t numbers = 6 * frames.size() * static_cast<std::size_t>(size);
+T* roomForForces(Evaluation<T>& e, std::size_t frames, int size) {
+  const std::size_t numbers = 6 * frames * static_cast<std::size_t>(size);
   if (e.data.forces.size() < numbers) {
     e.data.forces.resize(numbers);
   }
   return e.data.forces.data();
-}
-
-/// Omega = Wᵀ W, with W nv numbers for each of Omega's columns.
-template <typename T>
-void writeProducts(const T* W, int nv, MatrixOutOf<T> Omega) {
-  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-  const Eigen::Map<const Matrix> all(W, nv, Omega.cols());
-  Omega.template triangularView<Eigen::Lower>() = all.transpose().lazyProduct(all);
-  Omega.template triangularView<Eigen::StrictlyUpper>() = Omega.transpose();
 }
 
 }  // namespace kempe::detail

@@ -2,8 +2,6 @@
 
 #include "algorithms/baselines/baselines.hpp"
 #include "algorithms/evaluation.hpp"
-#include "algorithms/kernels/forward_dynamics.hpp"
-#include "algorithms/positions.hpp"
 
 namespace kempe {
 
@@ -17,18 +15,14 @@ void forwardDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q, Ve
   e.requireInput("v", v);
   e.requireInput("tau", tau);
   e.requireOutput("a", a);
-  e.prepareExternal(how.external);
+  const ExternalForces<T, T> external = e.prepareExternal(how.external);
   if (how.method != Method::Cluster) {
-    comparedForwardDynamics(e, how, q, v.data(), tau.data(), a.data());
+    comparedForwardDynamics(e, how, external, q, v.data(), tau.data(), a.data());
     return;
   }
-  e.place(q);
-  e.applyExternal(how.external);
-  const int indefinite =
-      forwardDynamicsKernel(e.tables, e.work, e.loops, v.data(), tau.data(), a.data());
-  if (indefinite >= 0) {
-    throwIndefiniteError(e.impl, e.impl.tables.clusters[indefinite]);
-  }
+  e.require(
+      e.kernels().forwardDynamics(e.context(), q.data(), v.data(), tau.data(), external, a.data()),
+      q);
 }
 
 template void forwardDynamics<double>(const Model&, BasicData<double>&, VectorInOf<double>,

@@ -4,7 +4,6 @@
 
 #include "algorithms/baselines/baselines.hpp"
 #include "algorithms/evaluation.hpp"
-#include "algorithms/kernels/inverse_dynamics.hpp"
 
 namespace kempe {
 
@@ -18,14 +17,14 @@ void inverseDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q, Ve
   e.requireInput("v", v);
   e.requireInput("a", a);
   e.requireOutput("tau", tau);
-  e.prepareExternal(how.external);
+  const ExternalForces<T, T> external = e.prepareExternal(how.external);
   if (how.method != Method::Cluster) {
-    comparedInverseDynamics(e, how, q, v.data(), a.data(), tau.data());
+    comparedInverseDynamics(e, how, external, q, v.data(), a.data(), tau.data());
     return;
   }
-  e.place(q);
-  e.applyExternal(how.external);
-  inverseDynamicsKernel(e.tables, e.work, e.loops, v.data(), a.data(), tau.data());
+  e.require(
+      e.kernels().inverseDynamics(e.context(), q.data(), v.data(), a.data(), external, tau.data()),
+      q);
 }
 
 namespace {

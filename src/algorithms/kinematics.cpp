@@ -22,23 +22,23 @@ void write(const Motion<T>& m, const Vec3<T>& point, const Mat3<T>& R, Out&& out
 template <typename T, typename Out>
 void writeVelocity(const Evaluation<T>& e, const FrameEntry& frame, Reference reference,
                    Out&& out) {
-  write(velocityOf(e.work, frame.body), e.referencePoint(frame, reference),
-        e.referenceAxes(frame, reference), out);
+  const Transform<T> at = e.referenceOf(frame, reference);
+  write(e.work.v[frame.body], at.p, at.R, out);
 }
 
 template <typename T, typename Out>
 void writeAcceleration(const Evaluation<T>& e, const FrameEntry& frame, Reference reference,
                        Out&& out) {
   // Without the upward acceleration that stands for gravity.
-  Motion<T> a = accelerationOf(e.tables, e.work, frame.body);
+  Motion<T> a = e.work.a[frame.body];
   a.linear += e.tables.gravity;
-  const Vec3<T> point = e.referencePoint(frame, reference);
+  const Transform<T> at = e.referenceOf(frame, reference);
   if (reference == Reference::LocalWorldAligned) {
     // The origin moves: p̈ = spatial acceleration there + ω × ṗ.
-    const Motion<T> v = velocityOf(e.work, frame.body);
-    a.linear += cross(v.angular, v.linear + cross(v.angular, point));
+    const Motion<T> v = e.work.v[frame.body];
+    a.linear += cross(v.angular, v.linear + cross(v.angular, at.p));
   }
-  write(a, point, e.referenceAxes(frame, reference), out);
+  write(a, at.p, at.R, out);
 }
 
 template <typename T>
@@ -59,7 +59,7 @@ void requirePlacements(const Evaluation<T>& e, std::span<Transform<T>> placement
 template <typename T>
 void forwardKinematics(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                        std::span<Transform<std::type_identity_t<T>>> placements) {
-  const Evaluation<T> e = placedWhole<T>(model, data, q);
+  const PlacedEvaluation<T> e(model, data, q);
   requirePlacements(e, placements);
   for (std::size_t i = 0; i < placements.size(); ++i) {
     placements[i] = inWorld(e, e.impl.frames[i]);
@@ -71,7 +71,7 @@ void forwardKinematics(const Model& model, BasicData<T>& data, VectorInOf<T> q, 
                        VectorInOf<T> a, std::span<Transform<std::type_identity_t<T>>> placements,
                        MatrixOutOf<T> velocities, MatrixOutOf<T> accelerations,
                        Reference reference) {
-  Evaluation<T> e = placedWhole<T>(model, data, q);
+  PlacedEvaluation<T> e(model, data, q);
   e.requireInput("v", v);
   e.requireInput("a", a);
   requirePlacements(e, placements);
@@ -89,14 +89,14 @@ void forwardKinematics(const Model& model, BasicData<T>& data, VectorInOf<T> q, 
 
 template <typename T>
 Transform<T> framePlacement(const Model& model, BasicData<T>& data, VectorInOf<T> q, int frame) {
-  const Evaluation<T> e = placedWhole<T>(model, data, q);
+  const PlacedEvaluation<T> e(model, data, q);
   return inWorld(e, e.frame(frame));
 }
 
 template <typename T>
 void frameVelocity(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
                    int frame, VectorOutOf<T> velocity, Reference reference) {
-  Evaluation<T> e = placedWhole<T>(model, data, q);
+  PlacedEvaluation<T> e(model, data, q);
   e.requireInput("v", v);
   requireSize("velocity", velocity.size(), 6, "the size of a spatial vector");
   e.move(v.data(), nullptr);
@@ -107,7 +107,7 @@ template <typename T>
 void frameAcceleration(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
                        VectorInOf<T> a, int frame, VectorOutOf<T> acceleration,
                        Reference reference) {
-  Evaluation<T> e = placedWhole<T>(model, data, q);
+  PlacedEvaluation<T> e(model, data, q);
   e.requireInput("v", v);
   e.requireInput("a", a);
   requireSize("acceleration", acceleration.size(), 6, "the size of a spatial vector");
@@ -118,7 +118,7 @@ void frameAcceleration(const Model& model, BasicData<T>& data, VectorInOf<T> q, 
 template <typename T>
 void frameJacobianRate(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
                        int frame, VectorOutOf<T> rate, Reference reference) {
-  Evaluation<T> e = placedWhole<T>(model, data, q);
+  PlacedEvaluation<T> e(model, data, q);
   e.requireInput("v", v);
   requireSize("rate", rate.size(), 6, "the size of a spatial vector");
   e.move(v.data(), nullptr);
@@ -128,16 +128,15 @@ void frameJacobianRate(const Model& model, BasicData<T>& data, VectorInOf<T> q, 
 template <typename T>
 void frameJacobian(const Model& model, BasicData<T>& data, VectorInOf<T> q, int frame,
                    MatrixOutOf<T> J, Reference reference) {
-  const Evaluation<T> e = placedWhole<T>(model, data, q);
+  const PlacedEvaluation<T> e(model, data, q);
   e.requireMatrix("J", J, 6, e.tables.nv);
   const FrameEntry& entry = e.frame(frame);
-  const Vec3<T> point = e.referencePoint(entry, reference);
-  const Mat3<T> R = e.referenceAxes(entry, reference);
+  const Transform<T> at = e.referenceOf(entry, reference);
   J.setZero();
   for (int b = entry.body; b != kWorld;) {
     const ClusterEntry& cluster = e.tables.clusters[e.tables.bodies[b].cluster];
     for (int j = 0; j < cluster.nv; ++j) {
-      write(e.work.S[e.tables.bodies[b].firstS + j], point, R, J.col(cluster.firstV + j));
+      write(e.work.S[e.tables.bodies[b].firstS + j], at.p, at.R, J.col(cluster.firstV + j));
     }
     b = cluster.output;
   }

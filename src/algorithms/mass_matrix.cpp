@@ -1,39 +1,21 @@
 #include "kempe/mass_matrix.hpp"
 
+#include <algorithm>
+
 #include "algorithms/evaluation.hpp"
-#include "algorithms/kernels/mass_matrix.hpp"
 
 namespace kempe {
 
 using namespace detail;  // NOLINT(google-build-using-namespace): this file implements on detail
-
-namespace {
-
-/// C-ABA at rest without gravity: forces x in work.u, accelerations into result.
-template <typename T>
-void solve(Evaluation<T>& e, T* result) {
-  for (int b = 0; b < e.tables.bodyCount; ++b) {
-    e.work.f[b] = {};
-  }
-  for (int c = e.tables.clusterCount - 1; c >= 0; --c) {
-    const ClusterEntry& cluster = e.tables.clusters[c];
-    withSize(cluster.nv, [&]<int M>() { condenseForce<M>(e.tables, cluster, e.work); });
-  }
-  for (int c = 0; c < e.tables.clusterCount; ++c) {
-    const ClusterEntry& cluster = e.tables.clusters[c];
-    withSize(cluster.nv, [&]<int M>() { accelerateCluster<M>(e.tables, cluster, e.work, result); });
-  }
-}
-
-}  // namespace
 
 template <typename T>
 void massMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q, MatrixOutOf<T> H) {
   Evaluation<T> e(model, data);
   e.requireQ(q);
   e.requireMatrix("H", H, e.tables.nv, e.tables.nv);
-  e.place(q);
-  massMatrixKernel(e.tables, e.work, H.data(), static_cast<int>(H.outerStride()));
+  e.require(
+      e.kernels().massMatrix(e.context(), q.data(), H.data(), static_cast<int>(H.outerStride())),
+      q);
 }
 
 template <typename T>
@@ -43,12 +25,10 @@ void applyInverseMassMatrix(const Model& model, BasicData<T>& data, VectorInOf<T
   e.requireQ(q);
   e.requireInput("x", x);
   e.requireOutput("result", result);
-  e.place(q);
-  e.condense();
-  for (int i = 0; i < e.tables.nv; ++i) {
-    e.work.u[i] = x[i];
-  }
-  solve(e, result.data());
+  // The result may be q.
+  std::copy_n(x.data(), e.tables.nv, e.data.vector.data());
+  e.require(e.kernels().applyInverseMassMatrix(e.context(), q.data(), e.data.vector.data(), 1), q);
+  std::copy_n(e.data.vector.data(), e.tables.nv, result.data());
 }
 
 template <typename T>
@@ -57,14 +37,12 @@ void inverseMassMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q,
   Evaluation<T> e(model, data);
   e.requireQ(q);
   e.requireMatrix("inverse", inverse, e.tables.nv, e.tables.nv);
-  e.place(q);
-  e.condense();
-  for (int j = 0; j < e.tables.nv; ++j) {
-    for (int i = 0; i < e.tables.nv; ++i) {
-      e.work.u[i] = T(i == j ? 1 : 0);
-    }
-    solve(e, inverse.col(j).data());
-  }
+  const int nv = e.tables.nv;
+  T* columns = roomForForces(e, (static_cast<std::size_t>(nv) + 5) / 6, nv);
+  Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>> dense(columns, nv, nv);
+  dense.setIdentity();
+  e.require(e.kernels().applyInverseMassMatrix(e.context(), q.data(), columns, nv), q);
+  inverse = dense;
 }
 
 #define KEMPE_INSTANTIATE(T)                                                               \

@@ -38,14 +38,14 @@ void write(const Force<T>& h, const Vec3<T>& point, Out&& out) {
 
 template <typename T>
 Vec3<T> centerOfMass(const Model& model, BasicData<T>& data, VectorInOf<T> q) {
-  const Evaluation<T> e = placedWhole<T>(model, data, q);
+  const PlacedEvaluation<T> e(model, data, q);
   return centerOf(totalInertia(e)) + *e.work.origin;
 }
 
 template <typename T>
 void momentum(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
               VectorOutOf<T> h) {
-  Evaluation<T> e = placedWhole<T>(model, data, q);
+  PlacedEvaluation<T> e(model, data, q);
   e.requireInput("v", v);
   requireSize("h", h.size(), 6, "the size of a spatial vector");
   e.move(v.data(), nullptr);
@@ -59,10 +59,10 @@ void momentum(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInO
 template <typename T>
 void centroidalMomentumMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                               MatrixOutOf<T> A) {
-  const Evaluation<T> e = placedWhole<T>(model, data, q);
+  const PlacedEvaluation<T> e(model, data, q);
   e.requireMatrix("A", A, 6, e.tables.nv);
   for (int b = 0; b < e.tables.bodyCount; ++b) {
-    e.work.Ic[b] = e.work.X[b] * e.tables.bodies[b].own;
+    e.work.I[b] = e.work.X[b] * e.tables.bodies[b].own;
   }
   const Vec3<T> center = centerOf(totalInertia(e));
   for (int c = e.tables.clusterCount - 1; c >= 0; --c) {
@@ -70,13 +70,13 @@ void centroidalMomentumMatrix(const Model& model, BasicData<T>& data, VectorInOf
     for (int j = 0; j < cluster.nv; ++j) {
       Force<T> column{};
       for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-        column += e.work.Ic[b] * e.work.S[e.tables.bodies[b].firstS + j];
+        column += e.work.I[b] * e.work.S[e.tables.bodies[b].firstS + j];
       }
       write(column, center, A.col(cluster.firstV + j));
     }
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       if (cluster.output != kWorld) {
-        e.work.Ic[cluster.output] += e.work.Ic[b];
+        e.work.I[cluster.output] += e.work.I[b];
       }
     }
   }
@@ -84,7 +84,7 @@ void centroidalMomentumMatrix(const Model& model, BasicData<T>& data, VectorInOf
 
 template <typename T>
 Energy energy(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v) {
-  Evaluation<T> e = placedWhole<T>(model, data, q);
+  PlacedEvaluation<T> e(model, data, q);
   e.requireInput("v", v);
   e.move(v.data(), nullptr);
   T twice(0);

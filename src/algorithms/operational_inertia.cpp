@@ -1,7 +1,6 @@
 #include "kempe/operational_inertia.hpp"
 
 #include "algorithms/baselines/baselines.hpp"
-#include "algorithms/kernels/operational_inertia.hpp"
 
 namespace kempe {
 
@@ -19,21 +18,12 @@ void inverseOperationalInertia(const Model& model, BasicData<T>& data, VectorInO
     comparedOperationalInertia<T>(e, method, q, frames, reference, Omega);
     return;
   }
-  for (const int frame : frames) {
-    const FrameEntry& entry = e.frame(frame);
-    e.work.wholeRotors |= entry.body != kWorld && e.tables.bodies[entry.body].folded;
-  }
-  e.place(q);
-  e.condense();
-  const auto nv = static_cast<Eigen::Index>(e.tables.nv);
-  T* W = roomForForces(e, frames, e.tables.nv);
-  for (std::size_t f = 0; f < frames.size(); ++f) {
-    const FrameEntry& entry = e.frame(frames[f]);
-    Force<T> forces[6];
-    unitForces(e, entry, reference, forces);
-    propagateForces(e.tables, e.work, entry.body, forces, W + 6 * nv * static_cast<long>(f));
-  }
-  writeProducts<T>(W, e.tables.nv, Omega);
+  const BodyFrame<T>* bodyFrames = e.prepareFrames(frames, reference);
+  T* W = roomForForces(e, frames.size(), e.tables.nv);
+  e.require(e.kernels().inverseOperationalInertia(e.context(), q.data(), bodyFrames,
+                                                  static_cast<int>(frames.size()), W, Omega.data(),
+                                                  static_cast<int>(Omega.outerStride())),
+            q);
 }
 
 template void inverseOperationalInertia<double>(const Model&, BasicData<double>&,

@@ -3,8 +3,9 @@
 #include <deque>
 #include <span>
 
+#include "lanes/scalar_lanes.hpp"
 #include "loops/rows.hpp"
-#include "model/tables.hpp"
+#include "model/workspace.hpp"
 #include "spatial/joint_motion.hpp"
 
 /// Kinematics within one cluster, and φ, K, k of its loops.
@@ -27,25 +28,37 @@ struct ClusterState {
   Motion<T> outputV{}, outputA{};
 };
 
+/// The tables that a computation with T reads.
+template <typename T>
+using TablesOf = TablesView<typename Lanes<T>::Scalar>;
+
 /// Scratch for constraint functions, which see double and Jet only.
 struct FunctionScratch {
   double* q = nullptr;
+  double* rates = nullptr;
   double* phi = nullptr;
+  double* slopes = nullptr;
   Jet* jetQ = nullptr;
   Jet* jetPhi = nullptr;
 };
 
 using Functions = std::deque<Function>;
 
+/// ∂φ/∂q of a function at scratch.q into scratch.slopes, rows × terms.
+void functionSlopes(const Functions& functions, int function, int terms, int rows,
+                    const FunctionScratch& scratch);
+/// φ̈ of a function at scratch.q that moves with constant scratch.rates, into scratch.phi.
+void functionSecondRates(const Functions& functions, int function, int terms, int rows,
+                         const FunctionScratch& scratch);
+
 /// Placements and directions from positions.
 template <typename T>
-void placeCluster(const ModelTables<T>& tables, const ClusterEntry& cluster,
-                  ClusterState<T>& state) {
+void placeCluster(const TablesOf<T>& tables, const ClusterEntry& cluster, ClusterState<T>& state) {
   for (int i = 0; i < cluster.bodies; ++i) {
-    const BodyEntry<T>& body = tables.bodies[cluster.firstBody + i];
+    const auto& body = tables.bodies[cluster.firstBody + i];
     const Transform<T>& parent =
         body.parent == cluster.output ? state.outputX : state.X[body.parent - cluster.firstBody];
-    const Transform<T> joint = parent * body.placement;
+    const Transform<T> joint = placed(parent, body.placement);
     const T* q = state.q + (body.firstPosition - cluster.firstPosition);
     state.X[i] = jointPlacement(body.type, joint, q, body.pitch, body.middle);
     jointDirections(body.type, joint, state.X[i], body.pitch,
@@ -55,10 +68,9 @@ void placeCluster(const ModelTables<T>& tables, const ClusterEntry& cluster,
 
 /// Velocities and bias accelerations from rates, after placeCluster.
 template <typename T>
-void moveCluster(const ModelTables<T>& tables, const ClusterEntry& cluster,
-                 ClusterState<T>& state) {
+void moveCluster(const TablesOf<T>& tables, const ClusterEntry& cluster, ClusterState<T>& state) {
   for (int i = 0; i < cluster.bodies; ++i) {
-    const BodyEntry<T>& body = tables.bodies[cluster.firstBody + i];
+    const auto& body = tables.bodies[cluster.firstBody + i];
     const bool onOutput = body.parent == cluster.output;
     const Motion<T>& parentV = onOutput ? state.outputV : state.v[body.parent - cluster.firstBody];
     const Motion<T>& parentA = onOutput ? state.outputA : state.a[body.parent - cluster.firstBody];
@@ -74,31 +86,30 @@ void moveCluster(const ModelTables<T>& tables, const ClusterEntry& cluster,
   }
 }
 
-template <typename T>
-Transform<T> endPlacement(const LoopEnd<T>& end, const ClusterState<T>& state) {
-  return (end.body < 0 ? state.outputX : state.X[end.body]) * end.frame;
+template <typename T, typename R>
+Transform<T> endPlacement(const LoopEnd<R>& end, const ClusterState<T>& state) {
+  return placed(end.body < 0 ? state.outputX : state.X[end.body], end.frame);
 }
 
-template <typename T>
-EndMotion<T> endMotion(const LoopEnd<T>& end, const ClusterState<T>& state) {
+template <typename T, typename R>
+EndMotion<T> endMotion(const LoopEnd<R>& end, const ClusterState<T>& state) {
   return {endPlacement(end, state), end.body < 0 ? state.outputV : state.v[end.body],
           end.body < 0 ? state.outputA : state.a[end.body]};
 }
 
 /// φ of all rows of the cluster.
 template <typename T>
-void loopValues(const ModelTables<T>& tables, const Functions& functions,
-                const ClusterEntry& cluster, const ClusterState<T>& state,
-                const FunctionScratch& scratch, T* phi) {
+void loopValues(const TablesOf<T>& tables, const Functions& functions, const ClusterEntry& cluster,
+                const ClusterState<T>& state, const FunctionScratch& scratch, T* phi) {
   for (int l = 0; l < cluster.loops; ++l) {
-    const LoopEntry<T>& loop = tables.loops[cluster.firstLoop + l];
+    const auto& loop = tables.loops[cluster.firstLoop + l];
     T* out = phi + loop.firstRow;
-    const LoopTerm<T>* terms = tables.terms.data() + loop.firstTerm;
+    const auto* terms = tables.terms + loop.firstTerm;
     switch (loop.kind) {
       case LoopKind::Coupling: {
-        T sum = -loop.offset;
+        T sum(-loop.offset);
         for (int t = 0; t < loop.terms; ++t) {
-          sum += terms[t].coefficient * state.q[terms[t].position];
+          sum += T(terms[t].coefficient) * state.q[terms[t].position];
         }
         out[0] = sum;
         break;
@@ -108,12 +119,12 @@ void loopValues(const ModelTables<T>& tables, const Functions& functions,
         const Transform<T> B = endPlacement(loop.successor, state);
         const RowRules rules = rowRules(loop.type);
         for (int r = 0; r < rules.count; ++r) {
-          out[r] = rowValue(rules.first[r], loop.cosine, A, B);
+          out[r] = rowValue(rules.first[r], T(loop.cosine), A, B);
         }
         break;
       }
       case LoopKind::Rod:
-        out[0] = rodValue(loop.length, endPlacement(loop.predecessor, state),
+        out[0] = rodValue(T(loop.length), endPlacement(loop.predecessor, state),
                           endPlacement(loop.successor, state));
         break;
       case LoopKind::Function: {
@@ -134,31 +145,32 @@ void loopValues(const ModelTables<T>& tables, const Functions& functions,
 /// K, row-major with n columns. `slots` says into which row of K a constraint row goes (−1: into
 /// none); null: all rows in order. K has `rows` rows.
 template <typename T>
-void loopJacobian(const ModelTables<T>& tables, const Functions& functions,
+void loopJacobian(const TablesOf<T>& tables, const Functions& functions,
                   const ClusterEntry& cluster, const ClusterState<T>& state,
                   const FunctionScratch& scratch, const int* slots, int rows, T* K) {
   const int n = cluster.velocities;
   for (int i = 0; i < rows * n; ++i) {
     K[i] = T(0);
   }
-  const auto rowOf = [&](const LoopEntry<T>& loop, int r) -> T* {
+  const auto rowOf = [&](const auto& loop, int r) -> T* {
     const int slot = slots == nullptr ? loop.firstRow + r : slots[loop.firstRow + r];
     return slot < 0 ? nullptr : K + slot * n;
   };
   for (int l = 0; l < cluster.loops; ++l) {
-    const LoopEntry<T>& loop = tables.loops[cluster.firstLoop + l];
-    const LoopTerm<T>* terms = tables.terms.data() + loop.firstTerm;
-    const LoopColumn* columns = tables.columns.data() + loop.firstColumn;
+    const auto& loop = tables.loops[cluster.firstLoop + l];
+    const auto* terms = tables.terms + loop.firstTerm;
+    const LoopColumn* columns = tables.columns + loop.firstColumn;
     const auto spread = [&](const Force<T>& f, T* row) {  // (1) of rows.hpp
       for (int c = 0; c < loop.columns; ++c) {
-        row[columns[c].velocity] = T(columns[c].sign) * dot(f, state.s[columns[c].velocity]);
+        row[columns[c].velocity] = T(static_cast<typename Lanes<T>::Scalar>(columns[c].sign)) *
+                                   dot(f, state.s[columns[c].velocity]);
       }
     };
     switch (loop.kind) {
       case LoopKind::Coupling:
         if (T* row = rowOf(loop, 0)) {
           for (int t = 0; t < loop.terms; ++t) {
-            row[terms[t].velocity] = terms[t].coefficient;
+            row[terms[t].velocity] = T(terms[t].coefficient);
           }
         }
         break;
@@ -175,28 +187,28 @@ void loopJacobian(const ModelTables<T>& tables, const Functions& functions,
       }
       case LoopKind::Rod:
         if (T* row = rowOf(loop, 0)) {
-          spread(rodWrench(loop.length, endPlacement(loop.predecessor, state),
+          spread(rodWrench(T(loop.length), endPlacement(loop.predecessor, state),
                            endPlacement(loop.successor, state)),
                  row);
         }
         break;
-      case LoopKind::Function: {
-        for (int t = 0; t < loop.terms; ++t) {
-          scratch.jetQ[t] = Jet(static_cast<double>(state.q[terms[t].position]));
-        }
-        for (int t = 0; t < loop.terms; ++t) {
-          scratch.jetQ[t].first = 1.0;
-          functions[loop.function].jet(std::span<const Jet>(scratch.jetQ, loop.terms),
-                                       std::span<Jet>(scratch.jetPhi, loop.rows));
-          scratch.jetQ[t].first = 0.0;
+      case LoopKind::Function:
+        for (int lane = 0; lane < Lanes<T>::count; ++lane) {
+          for (int t = 0; t < loop.terms; ++t) {
+            scratch.q[t] = static_cast<double>(Lanes<T>::get(state.q[terms[t].position], lane));
+          }
+          functionSlopes(functions, loop.function, loop.terms, loop.rows, scratch);
           for (int r = 0; r < loop.rows; ++r) {
-            if (T* row = rowOf(loop, r)) {
-              row[terms[t].velocity] = T(scratch.jetPhi[r].first);
+            for (int t = 0; t < loop.terms; ++t) {
+              if (T* row = rowOf(loop, r)) {
+                Lanes<T>::set(
+                    row[terms[t].velocity], lane,
+                    static_cast<typename Lanes<T>::Scalar>(scratch.slopes[r * loop.terms + t]));
+              }
             }
           }
         }
         break;
-      }
     }
   }
 }
@@ -204,7 +216,7 @@ void loopJacobian(const ModelTables<T>& tables, const Functions& functions,
 /// K̇ of the rows that `slots` keeps, after moveCluster: rates of wrenches and of the directions s,
 /// of which `sRates` has one per velocity.
 template <typename T>
-void loopJacobianRate(const ModelTables<T>& tables, const Functions& functions,
+void loopJacobianRate(const TablesOf<T>& tables, const Functions& functions,
                       const ClusterEntry& cluster, const ClusterState<T>& state,
                       const FunctionScratch& scratch, const Motion<T>* sRates, const int* slots,
                       int rows, T* K) {
@@ -212,18 +224,19 @@ void loopJacobianRate(const ModelTables<T>& tables, const Functions& functions,
   for (int i = 0; i < rows * n; ++i) {
     K[i] = T(0);
   }
-  const auto rowOf = [&](const LoopEntry<T>& loop, int r) -> T* {
+  const auto rowOf = [&](const auto& loop, int r) -> T* {
     const int slot = slots[loop.firstRow + r];
     return slot < 0 ? nullptr : K + slot * n;
   };
   for (int l = 0; l < cluster.loops; ++l) {
-    const LoopEntry<T>& loop = tables.loops[cluster.firstLoop + l];
-    const LoopTerm<T>* terms = tables.terms.data() + loop.firstTerm;
-    const LoopColumn* columns = tables.columns.data() + loop.firstColumn;
+    const auto& loop = tables.loops[cluster.firstLoop + l];
+    const auto* terms = tables.terms + loop.firstTerm;
+    const LoopColumn* columns = tables.columns + loop.firstColumn;
     const auto spread = [&](const Force<T>& f, const Force<T>& rate, T* row) {
       for (int c = 0; c < loop.columns; ++c) {
         const int j = columns[c].velocity;
-        row[j] = T(columns[c].sign) * (dot(rate, state.s[j]) + dot(f, sRates[j]));
+        row[j] = T(static_cast<typename Lanes<T>::Scalar>(columns[c].sign)) *
+                 (dot(rate, state.s[j]) + dot(f, sRates[j]));
       }
     };
     if (loop.kind == LoopKind::Joint || loop.kind == LoopKind::Rod) {
@@ -233,7 +246,8 @@ void loopJacobianRate(const ModelTables<T>& tables, const Functions& functions,
       const RowRules rules = rod ? RowRules{nullptr, 1} : rowRules(loop.type);
       for (int r = 0; r < rules.count; ++r) {
         if (T* row = rowOf(loop, r)) {
-          rod ? spread(rodWrench(loop.length, A.X, B.X), rodWrenchRate(loop.length, A, B), row)
+          rod ? spread(rodWrench(T(loop.length), A.X, B.X), rodWrenchRate(T(loop.length), A, B),
+                       row)
               : spread(rowWrench(rules.first[r], A.X, B.X), rowWrenchRate(rules.first[r], A, B),
                        row);
         }
@@ -262,18 +276,18 @@ void loopJacobianRate(const ModelTables<T>& tables, const Functions& functions,
 
 /// k = −K̇ q̇ of the rows that `slots` keeps, after moveCluster.
 template <typename T>
-void loopBias(const ModelTables<T>& tables, const Functions& functions, const ClusterEntry& cluster,
+void loopBias(const TablesOf<T>& tables, const Functions& functions, const ClusterEntry& cluster,
               const ClusterState<T>& state, const FunctionScratch& scratch, const int* slots,
               T* k) {
-  const auto put = [&](const LoopEntry<T>& loop, int r, const T& value) {
+  const auto put = [&](const auto& loop, int r, const T& value) {
     const int slot = slots == nullptr ? loop.firstRow + r : slots[loop.firstRow + r];
     if (slot >= 0) {
       k[slot] = value;
     }
   };
   for (int l = 0; l < cluster.loops; ++l) {
-    const LoopEntry<T>& loop = tables.loops[cluster.firstLoop + l];
-    const LoopTerm<T>* terms = tables.terms.data() + loop.firstTerm;
+    const auto& loop = tables.loops[cluster.firstLoop + l];
+    const auto* terms = tables.terms + loop.firstTerm;
     switch (loop.kind) {
       case LoopKind::Coupling:
         put(loop, 0, T(0));
@@ -285,7 +299,8 @@ void loopBias(const ModelTables<T>& tables, const Functions& functions, const Cl
         const Motion<T> v = B.v - A.v, a = B.a - A.a;
         if (loop.kind == LoopKind::Rod) {  // (2) of rows.hpp
           put(loop, 0,
-              -dot(rodWrench(loop.length, A.X, B.X), a) - dot(rodWrenchRate(loop.length, A, B), v));
+              -dot(rodWrench(T(loop.length), A.X, B.X), a) -
+                  dot(rodWrenchRate(T(loop.length), A, B), v));
           break;
         }
         const RowRules rules = rowRules(loop.type);
@@ -297,14 +312,19 @@ void loopBias(const ModelTables<T>& tables, const Functions& functions, const Cl
         break;
       }
       case LoopKind::Function:
-        for (int t = 0; t < loop.terms; ++t) {
-          scratch.jetQ[t] = {static_cast<double>(state.q[terms[t].position]),
-                             static_cast<double>(state.rates[terms[t].velocity]), 0.0};
-        }
-        functions[loop.function].jet(std::span<const Jet>(scratch.jetQ, loop.terms),
-                                     std::span<Jet>(scratch.jetPhi, loop.rows));
-        for (int r = 0; r < loop.rows; ++r) {
-          put(loop, r, T(-scratch.jetPhi[r].second));
+        for (int lane = 0; lane < Lanes<T>::count; ++lane) {
+          for (int t = 0; t < loop.terms; ++t) {
+            scratch.q[t] = static_cast<double>(Lanes<T>::get(state.q[terms[t].position], lane));
+            scratch.rates[t] =
+                static_cast<double>(Lanes<T>::get(state.rates[terms[t].velocity], lane));
+          }
+          functionSecondRates(functions, loop.function, loop.terms, loop.rows, scratch);
+          for (int r = 0; r < loop.rows; ++r) {
+            const int slot = slots == nullptr ? loop.firstRow + r : slots[loop.firstRow + r];
+            if (slot >= 0) {
+              Lanes<T>::set(k[slot], lane, static_cast<typename Lanes<T>::Scalar>(-scratch.phi[r]));
+            }
+          }
         }
         break;
     }
@@ -313,10 +333,10 @@ void loopBias(const ModelTables<T>& tables, const Functions& functions, const Cl
 
 /// False where a loop joint is assembled the wrong way round (see alignedRightWayRound).
 template <typename T>
-bool loopsRightWayRound(const ModelTables<T>& tables, const ClusterEntry& cluster,
+bool loopsRightWayRound(const TablesOf<T>& tables, const ClusterEntry& cluster,
                         const ClusterState<T>& state) {
   for (int l = 0; l < cluster.loops; ++l) {
-    const LoopEntry<T>& loop = tables.loops[cluster.firstLoop + l];
+    const auto& loop = tables.loops[cluster.firstLoop + l];
     if (loop.kind == LoopKind::Joint &&
         !alignedRightWayRound(loop.type, endPlacement(loop.predecessor, state),
                               endPlacement(loop.successor, state))) {

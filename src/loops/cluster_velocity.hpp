@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kempe/spatial/factorization.hpp"
+#include "loops/pack_factorization.hpp"
 #include "loops/scratch.hpp"
 
 /// How independent velocities determine all velocities of a cluster: q̇ = G ẏ, q̈ = G ÿ + g.
@@ -10,101 +11,152 @@
 namespace kempe::detail {
 
 /// Pivots of K_d below this fraction of the largest mean a singular position.
-template <typename T>
-inline constexpr T kSingular = std::is_same_v<T, float> ? T(1e-5) : T(1e-9);
+template <typename S>
+inline constexpr S kSingular = std::is_same_v<S, float> ? S(1e-5) : S(1e-9);
 
-/// Writes G (n×m, row-major) of a placed cluster. Returns how far from singular K_d is (ratio of
-/// its smallest to its largest pivot); below kSingular, G is not usable. Leaves K_d factored in
-/// `scratch` for clusterBias.
+/// For the ratio that factorLoops returns, of any state in it; NaN is singular too.
 template <typename T>
-T clusterJacobian(const ModelTables<T>& tables, const Functions& functions,
-                  const ClusterEntry& cluster, const ClusterState<T>& state,
-                  LoopScratch<T>& scratch, T* G) {
+bool isSingular(const T& ratio) {
+  const T limit(kSingular<typename Lanes<T>::Scalar>);
+  return any(select(ratio >= limit, T(0), T(1)) > T(0.5));
+}
+
+/// Factors K_d of a cluster. Returns how far from singular it is: the ratio of its smallest to its
+/// largest pivot.
+template <typename T>
+T factorLoops(const ClusterEntry& cluster, const LoopWork<T>& work) {
+  T* factor = work.factors + cluster.firstFactor;
+  if constexpr (Lanes<T>::count > 1) {
+    return packFactor(factor, cluster.kept, work.swaps + cluster.firstSwap);
+  } else {
+    return luFactor(factor, cluster.kept, work.pivots + cluster.firstDependent);
+  }
+}
+
+/// K_d⁻¹ b in place for `columns` right-hand sides, after factorLoops.
+template <typename T>
+void solveLoops(const ClusterEntry& cluster, const LoopWork<T>& work, T* b, int columns) {
+  const T* factor = work.factors + cluster.firstFactor;
+  if constexpr (Lanes<T>::count > 1) {
+    packSolve(factor, cluster.kept, work.swaps + cluster.firstSwap, b, columns);
+  } else {
+    luSolve(factor, cluster.kept, work.pivots + cluster.firstDependent, b, columns);
+  }
+}
+
+/// Writes G (n×m, row-major) of a placed implicit cluster. Returns how far from singular K_d is;
+/// where isSingular, G is not usable. Leaves K_d factored for clusterBias.
+template <typename T>
+T implicitJacobian(const TablesOf<T>& tables, const Functions& functions,
+                   const ClusterEntry& cluster, const ClusterState<T>& state,
+                   const LoopWork<T>& work, const FunctionScratch& scratch, T* G) {
   const int n = cluster.velocities, m = cluster.nv, d = cluster.kept;
-  if (cluster.kind == ClusterKind::Explicit) {
-    std::copy_n(tables.G.data() + cluster.firstG, n * m, G);
-    return T(1);
-  }
-  std::fill_n(G, n * m, T(0));
-  const int* independent = tables.independent.data() + cluster.firstIndependent;
-  const int* dependent = tables.dependent.data() + cluster.firstDependent;
-  for (int j = 0; j < m; ++j) {
-    G[independent[j] * m + j] = T(1);
-  }
-  if (cluster.kind == ClusterKind::Tree) {
-    return T(1);
-  }
-  loopJacobian(tables, functions, cluster, state, scratch.forFunctions(),
-               tables.rowSlots.data() + cluster.firstRow, d, scratch.K.data());
-  T* factor = scratch.factors.data() + cluster.firstFactor;
-  int* pivots = scratch.pivots.data() + cluster.firstDependent;
+  const int* independent = tables.independent + cluster.firstIndependent;
+  const int* dependent = tables.dependent + cluster.firstDependent;
+  loopJacobian(tables, functions, cluster, state, scratch, tables.rowSlots + cluster.firstRow, d,
+               work.K);
+  T* factor = work.factors + cluster.firstFactor;
   for (int r = 0; r < d; ++r) {
-    const T* row = scratch.K.data() + r * n;
+    const T* row = work.K + r * n;
     for (int j = 0; j < d; ++j) {
       factor[r * d + j] = row[dependent[j]];
     }
     for (int j = 0; j < m; ++j) {
-      scratch.rightSide[r * m + j] = -row[independent[j]];
+      work.rightSide[r * m + j] = -row[independent[j]];
     }
   }
-  const T ratio = luFactor(factor, d, pivots);
-  if (!(ratio >= kSingular<T>)) {
+  const T ratio = factorLoops(cluster, work);
+  if (isSingular(ratio)) {
     return ratio;
   }
-  luSolve(factor, d, pivots, scratch.rightSide.data(), m);
+  solveLoops(cluster, work, work.rightSide, m);
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < m; ++j) {
+      G[independent[i] * m + j] = T(i == j ? 1 : 0);
+    }
+  }
   for (int i = 0; i < d; ++i) {  // (1)
-    std::copy_n(scratch.rightSide.data() + i * m, m, G + dependent[i] * m);
+    for (int j = 0; j < m; ++j) {
+      G[dependent[i] * m + j] = work.rightSide[i * m + j];
+    }
   }
   return ratio;
 }
 
-/// Writes g (n) of a moving cluster, after clusterJacobian at the same position.
+/// Writes g (n) of a moving implicit cluster, after implicitJacobian at the same position.
+template <typename T>
+void implicitBias(const TablesOf<T>& tables, const Functions& functions,
+                  const ClusterEntry& cluster, const ClusterState<T>& state,
+                  const LoopWork<T>& work, const FunctionScratch& scratch, T* g) {
+  loopBias(tables, functions, cluster, state, scratch, tables.rowSlots + cluster.firstRow, work.k);
+  solveLoops(cluster, work, work.k, 1);
+  for (int i = 0; i < cluster.nv; ++i) {
+    g[tables.independent[cluster.firstIndependent + i]] = T(0);
+  }
+  for (int i = 0; i < cluster.kept; ++i) {  // (1)
+    g[tables.dependent[cluster.firstDependent + i]] = work.k[i];
+  }
+}
+
+/// implicitJacobian of a cluster of any kind; 1 where there is nothing to solve.
+template <typename T>
+T clusterJacobian(const ModelTables<T>& tables, const Functions& functions,
+                  const ClusterEntry& cluster, const ClusterState<T>& state,
+                  LoopScratch<T>& scratch, T* G) {
+  const int n = cluster.velocities, m = cluster.nv;
+  if (cluster.kind == ClusterKind::Implicit) {
+    return implicitJacobian(tables, functions, cluster, state, scratch.work(),
+                            scratch.forFunctions(), G);
+  }
+  if (cluster.kind == ClusterKind::Explicit) {
+    std::copy_n(tables.G.data() + cluster.firstG, n * m, G);
+    return T(1);
+  }
+  for (int i = 0; i < n * m; ++i) {
+    G[i] = T(i % (m + 1) == 0 ? 1 : 0);
+  }
+  return T(1);
+}
+
+/// implicitBias of a cluster of any kind.
 template <typename T>
 void clusterBias(const ModelTables<T>& tables, const Functions& functions,
                  const ClusterEntry& cluster, const ClusterState<T>& state, LoopScratch<T>& scratch,
                  T* g) {
-  std::fill_n(g, cluster.velocities, T(0));
-  if (cluster.kind != ClusterKind::Implicit) {
-    return;
-  }
-  const int d = cluster.kept;
-  const int* dependent = tables.dependent.data() + cluster.firstDependent;
-  loopBias(tables, functions, cluster, state, scratch.forFunctions(),
-           tables.rowSlots.data() + cluster.firstRow, scratch.k.data());
-  luSolve(scratch.factors.data() + cluster.firstFactor, d,
-          scratch.pivots.data() + cluster.firstDependent, scratch.k.data(), 1);
-  for (int i = 0; i < d; ++i) {  // (1)
-    g[dependent[i]] = scratch.k[i];
+  if (cluster.kind == ClusterKind::Implicit) {
+    implicitBias(tables, functions, cluster, state, scratch.work(), scratch.forFunctions(), g);
+  } else {
+    std::fill_n(g, cluster.velocities, T(0));
   }
 }
 
 /// Writes Ġ (n×m, row-major) of a moving cluster, after clusterJacobian, which gave G, at the same
 /// position: Ġ_d = −K_d⁻¹ K̇ G.
 template <typename T>
-void clusterJacobianRate(const ModelTables<T>& tables, const Functions& functions,
+void clusterJacobianRate(const TablesOf<T>& tables, const Functions& functions,
                          const ClusterEntry& cluster, const ClusterState<T>& state,
-                         LoopScratch<T>& scratch, const Motion<T>* sRates, const T* G, T* rate) {
+                         const LoopWork<T>& work, const FunctionScratch& scratch,
+                         const Motion<T>* sRates, const T* G, T* rate) {
   const int n = cluster.velocities, m = cluster.nv, d = cluster.kept;
   std::fill_n(rate, n * m, T(0));
   if (cluster.kind != ClusterKind::Implicit) {
     return;
   }
-  const int* dependent = tables.dependent.data() + cluster.firstDependent;
-  loopJacobianRate(tables, functions, cluster, state, scratch.forFunctions(), sRates,
-                   tables.rowSlots.data() + cluster.firstRow, d, scratch.K.data());
+  const int* dependent = tables.dependent + cluster.firstDependent;
+  loopJacobianRate(tables, functions, cluster, state, scratch, sRates,
+                   tables.rowSlots + cluster.firstRow, d, work.K);
   for (int r = 0; r < d; ++r) {
     for (int j = 0; j < m; ++j) {
       T sum(0);
       for (int i = 0; i < n; ++i) {
-        sum -= scratch.K[r * n + i] * G[i * m + j];
+        sum -= work.K[r * n + i] * G[i * m + j];
       }
-      scratch.rightSide[r * m + j] = sum;
+      work.rightSide[r * m + j] = sum;
     }
   }
-  luSolve(scratch.factors.data() + cluster.firstFactor, d,
-          scratch.pivots.data() + cluster.firstDependent, scratch.rightSide.data(), m);
+  solveLoops(cluster, work, work.rightSide, m);
   for (int i = 0; i < d; ++i) {
-    std::copy_n(scratch.rightSide.data() + i * m, m, rate + dependent[i] * m);
+    std::copy_n(work.rightSide + i * m, m, rate + dependent[i] * m);
   }
 }
 

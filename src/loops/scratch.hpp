@@ -45,7 +45,9 @@ struct LoopScratch {
     rightSide.resize(n * n);
     pivots.resize(tables.dependent.size());
     functionQ.resize(terms);
+    functionRates.resize(terms);
     functionPhi.resize(loopRows);
+    functionSlopes.resize(loopRows * terms);
     jetQ.resize(terms);
     jetPhi.resize(loopRows);
   }
@@ -55,7 +57,11 @@ struct LoopScratch {
     return {at, rates.data(), X.data(), s.data(), v.data(), a.data()};
   }
   FunctionScratch forFunctions() {
-    return {functionQ.data(), functionPhi.data(), jetQ.data(), jetPhi.data()};
+    return {functionQ.data(),      functionRates.data(), functionPhi.data(),
+            functionSlopes.data(), jetQ.data(),          jetPhi.data()};
+  }
+  LoopWork<T> work() {
+    return {K.data(), k.data(), rightSide.data(), factors.data(), pivots.data(), nullptr};
   }
 
   std::vector<Transform<T>> X;
@@ -63,7 +69,7 @@ struct LoopScratch {
   std::vector<T> q, rates, step, trialStep;
   std::vector<T> phi, k, K, factors, normal, factor, gradient, rightSide;
   std::vector<int> pivots;
-  std::vector<double> functionQ, functionPhi;
+  std::vector<double> functionQ, functionRates, functionPhi, functionSlopes;
   std::vector<Jet> jetQ, jetPhi;
 };
 

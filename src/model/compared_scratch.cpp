@@ -35,7 +35,8 @@ void writeCouplings(const ModelImpl& model, std::vector<T>& K) {
 
 template <typename T>
 ComparedScratch<T>::ComparedScratch(const ModelImpl& model)
-    : spanning(model.spanning.tables),
+    : spanning(tablesOf<T>(model.spanning)),
+      spanningKernels(kernelSets<T>().single, tablesOf<T>(model.spanning)),
       H(product(model.tables.velocities, model.tables.velocities)),
       projected(product(model.tables.nv, model.tables.nv)),
       x(static_cast<std::size_t>(model.tables.velocities)),
@@ -43,7 +44,7 @@ ComparedScratch<T>::ComparedScratch(const ModelImpl& model)
       W(product(model.tables.velocities, model.spanning.rows)),
       A(product(model.spanning.rows, model.spanning.rows)),
       multipliers(static_cast<std::size_t>(model.spanning.rows)),
-      independent(model.independentTree.plain),
+      independentKernels(kernelSets<T>().single, tablesOf<T>(model.independentTree, false)),
       q(static_cast<std::size_t>(model.independentTree.plain.nq)),
       v(static_cast<std::size_t>(model.tables.nv)),
       a(v.size()),

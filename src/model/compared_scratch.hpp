@@ -1,6 +1,6 @@
 #pragma once
 
-#include "model/workspace.hpp"
+#include "lanes/kernel_set.hpp"
 
 namespace kempe::detail {
 
@@ -11,22 +11,23 @@ template <typename T>
 struct ComparedScratch {
   explicit ComparedScratch(const ModelImpl& model);
 
-  Workspace<T> spanning;     ///< recursions on the spanning tree
-  std::vector<T> H;          ///< n×n, its mass matrix and factor
-  std::vector<T> projected;  ///< nv×nv, Gᵀ H G and its factor
-  std::vector<T> columns;    ///< m×n of one cluster, Gᵀ H
-  std::vector<T> x;          ///< n
+  Workspace<T> spanning;            ///< the spanning tree
+  KernelMemory<T> spanningKernels;  ///< recursions on it
+  std::vector<T> H;                 ///< n×n, its mass matrix and factor
+  std::vector<T> projected;         ///< nv×nv, Gᵀ H G and its factor
+  std::vector<T> columns;           ///< m×n of one cluster, Gᵀ H
+  std::vector<T> x;                 ///< n
   std::vector<T> K;  ///< kept × n of each cluster; that of couplings is there from the start
   std::vector<T> W;  ///< n × kept, L⁻ᵀ Kᵀ
   std::vector<T> A;  ///< kept², K H⁻¹ Kᵀ and its factor
   std::vector<T> multipliers;  ///< kept
 
-  Workspace<T> independent;     ///< recursions on the independent tree
-  std::vector<T> q;             ///< positions of the tree
-  std::vector<T> v, a, tau, g;  ///< of the tree, nv
-  std::vector<T> ratios;        ///< m×m of each cluster: G_r
-  std::vector<T> factors;       ///< and its factor
-  std::vector<int> pivots;      ///< nv
+  KernelMemory<T> independentKernels;  ///< recursions on the independent tree
+  std::vector<T> q;                    ///< positions of the tree
+  std::vector<T> v, a, tau, g;         ///< of the tree, nv
+  std::vector<T> ratios;               ///< m×m of each cluster: G_r
+  std::vector<T> factors;              ///< and its factor
+  std::vector<int> pivots;             ///< nv
 };
 
 }  // namespace kempe::detail

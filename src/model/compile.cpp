@@ -12,6 +12,7 @@
 #include "model/layout.hpp"
 #include "model/model_impl.hpp"
 #include "model/names.hpp"
+#include "model/shapes.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -50,6 +51,7 @@ class Compiler {
       foldRotors(model_);
     }
     layOut(model_);
+    findShapes(model_.tables);
     buildSpanningTree(model_);
     buildIndependentTree(model_);
     model_.tablesFloat = model_.tables.cast<float>();

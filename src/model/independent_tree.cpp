@@ -7,6 +7,7 @@
 #include "mechanism/text.hpp"
 #include "model/fold_rotors.hpp"
 #include "model/model_impl.hpp"
+#include "model/shapes.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -180,6 +181,8 @@ class Builder {
         cluster.armatured |= tree_.loaded.armature[i] != 0.0;
       }
     }
+    findShapes(tree_.plain);
+    findShapes(tree_.loaded);
     tree_.plainFloat = tree_.plain.cast<float>();
     tree_.loadedFloat = tree_.loaded.cast<float>();
   }

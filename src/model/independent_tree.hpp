@@ -44,6 +44,16 @@ struct IndependentTree {
   ModelTables<float> plainFloat, loadedFloat;
 };
 
+/// The tables of the tree, with or without reflected inertia; both have the same sizes.
+template <typename T>
+const ModelTables<T>& tablesOf(const IndependentTree& tree, bool loaded) {
+  if constexpr (std::is_same_v<T, double>) {
+    return loaded ? tree.loaded : tree.plain;
+  } else {
+    return loaded ? tree.loadedFloat : tree.plainFloat;
+  }
+}
+
 /// Fills in ModelImpl::independentTree. Reflected is Σ J r² over the dropped joints: r their ratio
 /// to the kept joint (of loops: at the neutral position), J their armature and, of rotors, the
 /// moment of inertia about the joint's axis. Other dropped bodies are not reflected.

@@ -129,7 +129,8 @@ template <typename T>
 DataImpl<T>::DataImpl(const ModelImpl& model)
     : modelId(model.id),
       loops(tablesOf<T>(model)),
-      work(model.tables),
+      work(tablesOf<T>(model)),
+      kernels(kernelSets<T>().single, tablesOf<T>(model)),
       vector(static_cast<std::size_t>(model.tables.nv)),
       compared(model),
       positions(static_cast<std::size_t>(model.tables.positions)),
@@ -140,6 +141,9 @@ DataImpl<T>::DataImpl(const ModelImpl& model)
     largest = std::max(largest, static_cast<std::size_t>(cluster.velocities * cluster.nv));
     longest = std::max(longest, static_cast<std::size_t>(cluster.velocities));
   }
+  frames.reserve(model.frames.size());
+  wrenches.reserve(6 * model.frames.size());
+  forces.resize(6 * ((vector.size() + 5) / 6) * vector.size());  // for the inverse mass matrix
   G.resize(largest);
   g.resize(longest);
   SRates.resize(static_cast<std::size_t>(model.tables.sColumns));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kempe/model.hpp"
+#include "lanes/kernel_set.hpp"
 #include "loops/scratch.hpp"
 #include "model/compared_scratch.hpp"
 #include "model/independent_tree.hpp"
@@ -72,7 +73,10 @@ struct DataImpl {
 
   std::uint64_t modelId;
   LoopScratch<T> loops;                    ///< work on one cluster
-  Workspace<T> work;                       ///< work of the recursions
+  Workspace<T> work;                       ///< work of the recursions with plain numbers
+  KernelMemory<T> kernels;                 ///< work of the recursions as compiled for the processor
+  std::vector<BodyFrame<T>> frames;        ///< of external forces, or asked for
+  std::vector<T> wrenches;                 ///< 6 of each external force
   std::vector<T> forces;                   ///< unit forces' way through the mechanism, nv each
   std::vector<T> vector;                   ///< nv, for algorithms that call others
   std::vector<Motion<T>> SRates;           ///< Ṡ, as Workspace's S

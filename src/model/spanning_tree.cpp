@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "model/model_impl.hpp"
+#include "model/shapes.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -142,6 +143,7 @@ void buildSpanningTree(ModelImpl& model) {
   std::iota(all.begin(), all.end(), 0);
   SpanningTree& tree = model.spanning;
   tree.tables = openTree(model, all);
+  findShapes(tree.tables);
   tree.clusters.assign(model.tables.clusters.size(), {});
   findChainedClusters(model);
   tree.freedoms = patternOfFreedoms(model);

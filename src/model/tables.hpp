@@ -6,6 +6,7 @@
 #include "kempe/mechanism.hpp"
 #include "kempe/spatial/transform.hpp"
 #include "mechanism/loop_kind.hpp"
+#include "spatial/mixed.hpp"
 
 /// The compiled mechanism as flat arrays. Bodies are in topological order with the bodies of a
 /// cluster side by side; "spanning" counts the freedoms of all tree joints, loops cut.
@@ -22,6 +23,17 @@ namespace kempe::detail {
 
 inline constexpr int kWorld = -1;  ///< index of the fixed world among bodies
 
+/// What the folded rotors, armatures, dampers and frictions of a cluster of shape Single come to
+/// along its one freedom: constants, because all ratios are.
+template <typename T>
+struct Single {
+  bool geared = false;  ///< it has folded rotors
+  bool dissipates = false;
+  Vec3<T> spin{};           ///< Σ J r z of the folded rotors, in the output body's frame
+  T reflected{};            ///< Σ J r² of folded rotors and armatures
+  T damping{}, friction{};  ///< Σ r² d, Σ |r| f
+};
+
 template <typename T>
 struct BodyEntry {
   int parent = kWorld;
@@ -34,12 +46,14 @@ struct BodyEntry {
   /// Universal joints: Rz(q₀) middle Rz(q₁), the fixed turn between the two axes.
   Mat3<T> middle = Mat3<T>::identity();
   T pitch{};
-  RigidInertia<T> inertia{};  ///< in the turned frame, with everything merged into it
-  bool folded = false;        ///< the inertia counts in the parent's already, but for the spin
-  T spinInertia{};            ///< folded bodies: moment of inertia about the joint's axis
-  bool carrier = false;       ///< another cluster hangs on it
-  int firstS = 0;             ///< its m columns of S among those of all bodies
-  RigidInertia<T> own{};      ///< the inertia without the rotors that are folded into it
+  RigidInertia<T> inertia{};    ///< in the turned frame, with everything merged into it
+  bool folded = false;          ///< the inertia counts in the parent's already, but for the spin
+  T spinInertia{};              ///< folded bodies: moment of inertia about the joint's axis
+  bool carrier = false;         ///< another cluster hangs on it
+  int firstS = 0;               ///< its m columns of S among those of all bodies
+  RigidInertia<T> own{};        ///< the inertia without the rotors that are folded into it
+  CentralInertia<T> central{};  ///< `inertia`, about the centre of mass
+  Single<T> single{};           ///< of the body that moves in a cluster of shape Single
 };
 
 /// One end of a loop joint or rod: a frame on a body of the cluster or on its output body.
@@ -85,8 +99,16 @@ enum class ClusterKind : std::uint8_t {
   Implicit   ///< φ(q) = 0 to be solved; q holds all joint positions
 };
 
+/// Shapes that have a kernel of their own.
+enum class ClusterShape : std::uint8_t {
+  General,
+  Single,   ///< one body turns or slides; the others, if any, are folded rotors on the output body
+  FreeBase  ///< the floating base at the origin of the common frame
+};
+
 struct ClusterEntry {
   ClusterKind kind = ClusterKind::Tree;
+  ClusterShape shape = ClusterShape::General;
   int output = kWorld;  ///< the body it hangs on
   int firstBody = 0, bodies = 0;
   int firstPosition = 0, positions = 0;   ///< in the spanning position
@@ -103,6 +125,8 @@ struct ClusterEntry {
   int firstFactor = 0;         ///< (n − m)² numbers in the scratch of loops
   int firstRatio = 0;          ///< n×m of G in the scratch of the recursions
   int firstD = 0;              ///< m×m of D there
+  int firstSwap = 0;           ///< d (d − 1) / 2 numbers there, d = n − m of implicit clusters
+  int moving = 0;              ///< Single: the body that is not folded
   bool armatured = false;      ///< some joint of it has an armature
   bool dissipates = false;     ///< some joint of it has damping or friction
 };
@@ -122,9 +146,12 @@ struct ModelTables {
   std::vector<T> armature, damping, friction;
   Vec3<T> gravity{};
   int nq = 0, nv = 0, positions = 0, velocities = 0, rows = 0;
-  /// Sizes of S, G, D and the factors of K_d of all clusters.
-  int sColumns = 0, ratios = 0, dNumbers = 0, factorNumbers = 0;
-  int floatingBase = -1;  ///< the body whose position is the origin of the common frame, if any
+  /// Sizes of S, G, D, the factors of K_d and their swaps of all clusters.
+  int sColumns = 0, ratios = 0, dNumbers = 0, factorNumbers = 0, swaps = 0;
+  int widestK = 0;          ///< numbers of K of the largest cluster
+  int widestRightSide = 0;  ///< and of the right-hand sides of its loops
+  int mostRows = 0;         ///< rows of the cluster that has most
+  int floatingBase = -1;    ///< the body whose position is the origin of the common frame, if any
 
   template <typename U>
   [[nodiscard]] ModelTables<U> cast() const;
@@ -138,10 +165,13 @@ ModelTables<U> ModelTables<T>::cast() const {
     return std::vector<U>(from.begin(), from.end());
   };
   for (const BodyEntry<T>& b : bodies) {
-    to.bodies.push_back({b.parent, b.cluster, b.type, b.firstPosition, b.firstVelocity,
-                         b.placement.template cast<U>(), b.middle.template cast<U>(), U(b.pitch),
-                         b.inertia.template cast<U>(), b.folded, U(b.spinInertia), b.carrier,
-                         b.firstS, b.own.template cast<U>()});
+    to.bodies.push_back(
+        {b.parent, b.cluster, b.type, b.firstPosition, b.firstVelocity,
+         b.placement.template cast<U>(), b.middle.template cast<U>(), U(b.pitch),
+         b.inertia.template cast<U>(), b.folded, U(b.spinInertia), b.carrier, b.firstS,
+         b.own.template cast<U>(), b.central.template cast<U>(),
+         Single<U>{b.single.geared, b.single.dissipates, b.single.spin.template cast<U>(),
+                   U(b.single.reflected), U(b.single.damping), U(b.single.friction)}});
   }
   const auto end = [](const LoopEnd<T>& e) {
     return LoopEnd<U>{e.body, e.frame.template cast<U>()};
@@ -174,6 +204,10 @@ ModelTables<U> ModelTables<T>::cast() const {
   to.ratios = ratios;
   to.dNumbers = dNumbers;
   to.factorNumbers = factorNumbers;
+  to.swaps = swaps;
+  to.widestK = widestK;
+  to.widestRightSide = widestRightSide;
+  to.mostRows = mostRows;
   to.floatingBase = floatingBase;
   return to;
 }

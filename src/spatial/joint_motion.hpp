@@ -3,36 +3,37 @@
 #include <cmath>
 
 #include "kempe/mechanism.hpp"
-#include "kempe/spatial/transform.hpp"
+#include "spatial/mixed.hpp"
 
 /// How each joint type moves: its placement, its directions of motion, and steps along them.
 namespace kempe::detail {
 
-/// The placement of a body whose joint frame is at `joint` (axis: z), at position q.
-template <typename T>
+/// The placement of a body whose joint frame is at `joint` (axis: z), at position q. `turn(i, sine,
+/// cosine)` gives those of q[i].
+template <typename T, typename R, typename Turn>
 KEMPE_HD Transform<T> jointPlacement(JointType type, const Transform<T>& joint, const T* q,
-                                     const T& pitch, const Mat3<T>& middle) {
-  using std::cos;
-  using std::sin;
-  const auto turned = [](const Mat3<T>& R, const T& angle) {
-    return timesRotationZ(R, sin(angle), cos(angle));
+                                     const Turn& turn, const R& pitch, const Mat3<R>& middle) {
+  const auto turnedBy = [&](const Mat3<T>& about, int i) {
+    T sine, cosine;
+    turn(i, sine, cosine);
+    return timesRotationZ(about, sine, cosine);
   };
   switch (type) {
     case JointType::Fixed:
       return joint;
     case JointType::Revolute:
     case JointType::Continuous:
-      return {turned(joint.R, q[0]), joint.p};
+      return {turnedBy(joint.R, 0), joint.p};
     case JointType::Prismatic:
       return {joint.R, joint.p + q[0] * joint.R.column(2)};
     case JointType::Helical:
-      return {turned(joint.R, q[0]), joint.p + (pitch * q[0]) * joint.R.column(2)};
+      return {turnedBy(joint.R, 0), joint.p + (T(pitch) * q[0]) * joint.R.column(2)};
     case JointType::Cylindrical:
-      return {turned(joint.R, q[0]), joint.p + q[1] * joint.R.column(2)};
+      return {turnedBy(joint.R, 0), joint.p + q[1] * joint.R.column(2)};
     case JointType::Universal:
-      return {turned(turned(joint.R, q[0]) * middle, q[1]), joint.p};
+      return {turnedBy(turned(turnedBy(joint.R, 0), middle), 1), joint.p};
     case JointType::Planar:
-      return {turned(joint.R, q[2]), joint.p + q[0] * joint.R.column(0) + q[1] * joint.R.column(1)};
+      return {turnedBy(joint.R, 2), joint.p + q[0] * joint.R.column(0) + q[1] * joint.R.column(1)};
     case JointType::Spherical:
       return {joint.R * rotationFromQuaternion(Quaternion<T>{q[0], q[1], q[2], q[3]}), joint.p};
     case JointType::Free:
@@ -42,11 +43,24 @@ KEMPE_HD Transform<T> jointPlacement(JointType type, const Transform<T>& joint, 
   return joint;
 }
 
+/// The same, with sines and cosines computed here.
+template <typename T, typename R>
+KEMPE_HD Transform<T> jointPlacement(JointType type, const Transform<T>& joint, const T* q,
+                                     const R& pitch, const Mat3<R>& middle) {
+  const auto turn = [q](int i, T& sine, T& cosine) {
+    using std::cos;
+    using std::sin;
+    sine = sin(q[i]);
+    cosine = cos(q[i]);
+  };
+  return jointPlacement(type, joint, q, turn, pitch, middle);
+}
+
 /// The directions s of v_i = v_λ + Σ s_j q̇_j, in the frame in which `joint` and `body` (the
 /// placements before and after the joint) are written.
-template <typename T>
+template <typename T, typename R>
 KEMPE_HD void jointDirections(JointType type, const Transform<T>& joint, const Transform<T>& body,
-                              const T& pitch, Motion<T>* s) {
+                              const R& pitch, Motion<T>* s) {
   const Vec3<T> zero{};
   const auto turn = [&](const Vec3<T>& axis) { return Motion<T>{axis, cross(body.p, axis)}; };
   const auto slide = [&](const Vec3<T>& axis) { return Motion<T>{zero, axis}; };
@@ -62,7 +76,7 @@ KEMPE_HD void jointDirections(JointType type, const Transform<T>& joint, const T
       s[0] = slide(z);
       return;
     case JointType::Helical:
-      s[0] = turn(z) + slide(pitch * z);
+      s[0] = turn(z) + slide(T(pitch) * z);
       return;
     case JointType::Cylindrical:
       s[0] = turn(z);
@@ -116,15 +130,14 @@ KEMPE_HD Mat3<T> expTranslation(const Vec3<T>& w) {
   using std::sin;
   using std::sqrt;
   const T square = dot(w, w);
-  T a, b;  // (1 − cos θ)/θ² and (θ − sin θ)/θ³
-  if (square < T(1e-4)) {
-    a = T(0.5) - square / T(24) + square * square / T(720);
-    b = T(1) / T(6) - square / T(120) + square * square / T(5040);
-  } else {
-    const T angle = sqrt(square);
-    a = (T(1) - cos(angle)) / square;
-    b = (angle - sin(angle)) / (square * angle);
-  }
+  const auto small = square < T(1e-4);
+  const T safe = select(small, T(1), square);
+  const T angle = sqrt(safe);
+  // (1 − cos θ)/θ² and (θ − sin θ)/θ³
+  const T a = select(small, T(T(0.5) - square / T(24) + square * square / T(720)),
+                     T((T(1) - cos(angle)) / safe));
+  const T b = select(small, T(T(1) / T(6) - square / T(120) + square * square / T(5040)),
+                     T((angle - sin(angle)) / (safe * angle)));
   const Mat3<T> W = skew(w);
   return Mat3<T>::identity() + a * W + b * (W * W);
 }

@@ -7,6 +7,8 @@
 
 namespace {
 
+using kempe::detail::BodyFrame;
+using kempe::detail::ExternalForces;
 using kempe::detail::NoLoops;
 using kempe::detail::TablesView;
 using kempe::detail::WorkView;
@@ -16,7 +18,8 @@ using kempe::detail::WorkView;
 /// −1, or a cluster whose D is not positive definite.
 template <typename T>
 __global__ void dynamicsKernel(TablesView<T> tables, const WorkView<T>* work, const T* q,
-                               const T* v, const T* a, T* tau, T* H, T* ydd, T* W, int* status,
+                               const T* v, const T* a, T* tau, T* H, T* ydd, T* W, T* Omega,
+                               int* status,
                                int count) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= count) {
@@ -25,30 +28,22 @@ __global__ void dynamicsKernel(TablesView<T> tables, const WorkView<T>* work, co
   NoLoops loops;
   const int nv = tables.nv;
   const WorkView<T>& own = work[i];
-  const auto clearForces = [&] {
-    for (int b = 0; b < tables.bodyCount; ++b) {
-      own.f[b] = {};
-    }
-  };
-  kempe::detail::placeMechanism(tables, own, loops, q + i * tables.nq);
-  clearForces();
-  kempe::detail::inverseDynamicsKernel(tables, own, loops, v + i * nv, a + i * nv, tau + i * nv);
+  const ExternalForces<T, T> none;
+  kempe::detail::inverseDynamicsKernel(tables, own, loops, q + i * tables.nq, v + i * nv,
+                                       a + i * nv, none, tau + i * nv);
   kempe::detail::massMatrixKernel(tables, own, H + i * nv * nv, nv);
-  clearForces();
-  status[i] = kempe::detail::forwardDynamicsKernel(tables, own, loops, v + i * nv, tau + i * nv,
-                                                   ydd + i * nv);
-  kempe::Force<T> units[6] = {};
-  for (int k = 0; k < 6; ++k) {
-    units[k][k] = T(1);
-  }
-  kempe::detail::propagateForces(tables, own, tables.bodyCount - 1, units, W + i * 6 * nv);
+  status[i] = kempe::detail::forwardDynamicsKernel(tables, own, loops, q + i * tables.nq,
+                                                   v + i * nv, tau + i * nv, none, ydd + i * nv)
+                  .indefinite;
+  const BodyFrame<T> last{tables.bodyCount - 1, {}, kempe::Reference::Local};
+  kempe::detail::operationalInertiaKernel(tables, own, &last, 1, W + i * 6 * nv, Omega + i * 36, 6);
 }
 
 template __global__ void dynamicsKernel<float>(TablesView<float>, const WorkView<float>*,
                                                const float*, const float*, const float*, float*,
-                                               float*, float*, float*, int*, int);
+                                               float*, float*, float*, float*, int*, int);
 template __global__ void dynamicsKernel<double>(TablesView<double>, const WorkView<double>*,
                                                 const double*, const double*, const double*,
-                                                double*, double*, double*, double*, int*, int);
+                                                double*, double*, double*, double*, double*, int*, int);
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace kempe {
 /// eq. 2.63).
 template <typename T>
 struct RigidInertia {
-  T mass{};
+  T mass = T(0);
   Vec3<T> moment{};       ///< mass × centre of mass, h
   SymMat3<T> rotation{};  ///< rotational inertia about the origin, Ī
 
@@ -70,6 +70,17 @@ struct ArticulatedInertia {
 
   KEMPE_HD friend constexpr Force<T> operator*(const ArticulatedInertia& a, const Motion<T>& m) {
     return {a.A * m.angular + a.B * m.linear, transposeTimes(a.B, m.angular) + a.C * m.linear};
+  }
+
+  /// Row i, column j of the 6×6 matrix.
+  KEMPE_HD constexpr T at(int i, int j) const {
+    if (i < 3 && j >= 3) {
+      return B(i, j - 3);
+    }
+    if (i >= 3 && j < 3) {
+      return B(j, i - 3);
+    }
+    return (i < 3 ? A : C).at(i % 3, j % 3);
   }
 
   /// Adds scale · f fᵀ (a rank-one change: how a joint's freedom removes inertia).

@@ -71,7 +71,7 @@ KEMPE_HD constexpr Mat3<T> outer(const Vec3<T>& a, const Vec3<T>& b) {
 /// A symmetric 3×3 matrix: six numbers, so that symmetry cannot be lost.
 template <typename T>
 struct SymMat3 {
-  T xx{}, xy{}, xz{}, yy{}, yz{}, zz{};
+  T xx = T(0), xy = T(0), xz = T(0), yy = T(0), yz = T(0), zz = T(0);
 
   KEMPE_HD static constexpr SymMat3 diagonal(const T& x, const T& y, const T& z) {
     return {x, T(0), T(0), y, T(0), z};
@@ -85,6 +85,10 @@ struct SymMat3 {
 
   KEMPE_HD constexpr Mat3<T> full() const { return {{xx, xy, xz}, {xy, yy, yz}, {xz, yz, zz}}; }
   KEMPE_HD constexpr T trace() const { return xx + yy + zz; }
+  KEMPE_HD constexpr const T& at(int i, int j) const {
+    const T* const places[3][3] = {{&xx, &xy, &xz}, {&xy, &yy, &yz}, {&xz, &yz, &zz}};
+    return *places[i][j];
+  }
 
   KEMPE_HD constexpr SymMat3& operator+=(const SymMat3& b) {
     xx += b.xx;
@@ -120,11 +124,17 @@ KEMPE_HD constexpr SymMat3<T> congruence(const Mat3<T>& R, const SymMat3<T>& a) 
   return {dot(R.r0, a0), dot(R.r0, a1), dot(R.r0, a2), dot(R.r1, a1), dot(R.r1, a2), dot(R.r2, a2)};
 }
 
+/// h·v 1 − h vᵀ, the inertia of a mass m at v, with h = m v its first moment.
+template <typename T>
+KEMPE_HD constexpr SymMat3<T> pointInertia(const Vec3<T>& h, const Vec3<T>& v) {
+  const T xx = h.x * v.x, yy = h.y * v.y, zz = h.z * v.z;
+  return {yy + zz, -(h.x * v.y), -(h.x * v.z), xx + zz, -(h.y * v.z), xx + yy};
+}
+
 /// −(v×)² = |v|² 1 − v vᵀ, the inertia of a unit mass at v.
 template <typename T>
 KEMPE_HD constexpr SymMat3<T> pointInertia(const Vec3<T>& v) {
-  const T xx = v.x * v.x, yy = v.y * v.y, zz = v.z * v.z;
-  return {yy + zz, -(v.x * v.y), -(v.x * v.z), xx + zz, -(v.y * v.z), xx + yy};
+  return pointInertia(v, v);
 }
 
 }  // namespace kempe

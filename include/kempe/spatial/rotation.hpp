@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kempe/spatial/matrix3.hpp"
+#include "kempe/spatial/select.hpp"
 
 namespace kempe {
 
@@ -74,7 +75,7 @@ struct Quaternion {
 
   KEMPE_HD friend constexpr Quaternion operator*(const Quaternion& a, const Quaternion& b) {
     const Vec3<T> v = a.w * b.vector() + b.w * a.vector() + cross(a.vector(), b.vector());
-    return {v.x, v.y, v.z, a.w * b.w - dot(a.vector(), b.vector())};
+    return {v[0], v[1], v[2], a.w * b.w - dot(a.vector(), b.vector())};
   }
   KEMPE_HD constexpr Quaternion conjugate() const { return {-x, -y, -z, w}; }
 };
@@ -105,13 +106,11 @@ KEMPE_HD Quaternion<T> quaternionFromVector(const Vec3<T>& w) {
   using std::sin;
   using std::sqrt;
   const T square = dot(w, w);
-  if (square < T(1e-8)) {
-    const T a = T(0.5) - square / T(48);
-    return {a * w.x, a * w.y, a * w.z, T(1) - square / T(8)};
-  }
-  const T angle = sqrt(square);
-  const T a = sin(angle / T(2)) / angle;
-  return {a * w.x, a * w.y, a * w.z, cos(angle / T(2))};
+  const auto small = square < T(1e-8);
+  const T angle = sqrt(select(small, T(1), square));
+  const T a = select(small, T(T(0.5) - square / T(48)), T(sin(angle / T(2)) / angle));
+  const T c = select(small, T(T(1) - square / T(8)), T(cos(angle / T(2))));
+  return {a * w[0], a * w[1], a * w[2], c};
 }
 
 /// The shortest rotation vector of a unit quaternion (length at most π).

@@ -9,7 +9,7 @@ namespace kempe {
 /// Three numbers with the operations of Euclidean space.
 template <typename T>
 struct Vec3 {
-  T x{}, y{}, z{};
+  T x = T(0), y = T(0), z = T(0);
 
   KEMPE_HD constexpr T& operator[](int i) { return i == 0 ? x : (i == 1 ? y : z); }
   KEMPE_HD constexpr const T& operator[](int i) const { return i == 0 ? x : (i == 1 ? y : z); }

@@ -3,13 +3,14 @@
 namespace kempe::detail {
 
 template <typename T>
-void comparedInverseDynamics(Evaluation<T>& e, const DynamicsOptions& how, VectorInOf<T> q,
-                             const T* v, const T* a, T* tau) {
+void comparedInverseDynamics(Evaluation<T>& e, const DynamicsOptions& how,
+                             const ExternalForces<T, T>& external, VectorInOf<T> q, const T* v,
+                             const T* a, T* tau) {
   switch (how.method) {
     case Method::Projection:
-      return projectedInverseDynamics(e, how.external, q, v, a, tau);
+      return projectedInverseDynamics(e, external, q, v, a, tau);
     case Method::Lagrange:
-      return lagrangeInverseDynamics(e, how.external, q, v, a, tau);
+      return lagrangeInverseDynamics(e, external, q, v, a, tau);
     case Method::Cluster:
       return;  // not one of them
     case Method::Approximate:
@@ -19,13 +20,14 @@ void comparedInverseDynamics(Evaluation<T>& e, const DynamicsOptions& how, Vecto
 }
 
 template <typename T>
-void comparedForwardDynamics(Evaluation<T>& e, const DynamicsOptions& how, VectorInOf<T> q,
-                             const T* v, const T* tau, T* a) {
+void comparedForwardDynamics(Evaluation<T>& e, const DynamicsOptions& how,
+                             const ExternalForces<T, T>& external, VectorInOf<T> q, const T* v,
+                             const T* tau, T* a) {
   switch (how.method) {
     case Method::Projection:
-      return projectedForwardDynamics(e, how.external, q, v, tau, a);
+      return projectedForwardDynamics(e, external, q, v, tau, a);
     case Method::Lagrange:
-      return lagrangeForwardDynamics(e, how.external, q, v, tau, a);
+      return lagrangeForwardDynamics(e, external, q, v, tau, a);
     case Method::Cluster:
       return;  // not one of them
     case Method::Approximate:
@@ -52,12 +54,14 @@ void comparedOperationalInertia(Evaluation<T>& e, Method method, VectorInOf<T> q
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type
-#define KEMPE_INSTANTIATE(T)                                                                      \
-  template void comparedInverseDynamics<T>(Evaluation<T>&, const DynamicsOptions&, VectorInOf<T>, \
-                                           const T*, const T*, T*);                               \
-  template void comparedForwardDynamics<T>(Evaluation<T>&, const DynamicsOptions&, VectorInOf<T>, \
-                                           const T*, const T*, T*);                               \
-  template void comparedOperationalInertia<T>(Evaluation<T>&, Method, VectorInOf<T>,              \
+#define KEMPE_INSTANTIATE(T)                                                                     \
+  template void comparedInverseDynamics<T>(Evaluation<T>&, const DynamicsOptions&,               \
+                                           const ExternalForces<T, T>&, VectorInOf<T>, const T*, \
+                                           const T*, T*);                                        \
+  template void comparedForwardDynamics<T>(Evaluation<T>&, const DynamicsOptions&,               \
+                                           const ExternalForces<T, T>&, VectorInOf<T>, const T*, \
+                                           const T*, T*);                                        \
+  template void comparedOperationalInertia<T>(Evaluation<T>&, Method, VectorInOf<T>,             \
                                               std::span<const int>, Reference, MatrixOutOf<T>);
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)

@@ -3,16 +3,19 @@
 #include "algorithms/evaluation.hpp"
 
 /// The methods that Cluster is compared with (Chignoli et al. 2023, section II). Arguments have
-/// been checked, and prepareExternal called. Outputs may alias inputs of the same size.
+/// been checked, and prepareExternal called, which gave `external`. Outputs may alias inputs of the
+/// same size.
 namespace kempe::detail {
 
 /// By any method but Cluster.
 template <typename T>
-void comparedInverseDynamics(Evaluation<T>& e, const DynamicsOptions& how, VectorInOf<T> q,
-                             const T* v, const T* a, T* tau);
+void comparedInverseDynamics(Evaluation<T>& e, const DynamicsOptions& how,
+                             const ExternalForces<T, T>& external, VectorInOf<T> q, const T* v,
+                             const T* a, T* tau);
 template <typename T>
-void comparedForwardDynamics(Evaluation<T>& e, const DynamicsOptions& how, VectorInOf<T> q,
-                             const T* v, const T* tau, T* a);
+void comparedForwardDynamics(Evaluation<T>& e, const DynamicsOptions& how,
+                             const ExternalForces<T, T>& external, VectorInOf<T> q, const T* v,
+                             const T* tau, T* a);
 /// Ω, 6k × 6k. Allocates nothing once it has been called with as many frames.
 template <typename T>
 void comparedOperationalInertia(Evaluation<T>& e, Method method, VectorInOf<T> q,
@@ -21,11 +24,11 @@ void comparedOperationalInertia(Evaluation<T>& e, Method method, VectorInOf<T> q
 
 /// τ = Gᵀ RNEA(q, G v, G a + g) on the spanning tree.
 template <typename T>
-void projectedInverseDynamics(Evaluation<T>& e, std::span<const FrameForce> external,
+void projectedInverseDynamics(Evaluation<T>& e, const ExternalForces<T, T>& external,
                               VectorInOf<T> q, const T* v, const T* a, T* tau);
 /// ÿ = (Gᵀ H G)⁻¹ (τ − Gᵀ (c + H g)).
 template <typename T>
-void projectedForwardDynamics(Evaluation<T>& e, std::span<const FrameForce> external,
+void projectedForwardDynamics(Evaluation<T>& e, const ExternalForces<T, T>& external,
                               VectorInOf<T> q, const T* v, const T* tau, T* a);
 /// Ω = J G (Gᵀ H G)⁻¹ Gᵀ Jᵀ, J of the spanning tree.
 template <typename T>
@@ -34,11 +37,11 @@ void projectedOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<co
 
 /// Multipliers from the rows of the dependent joints, forces from those of the independent ones.
 template <typename T>
-void lagrangeInverseDynamics(Evaluation<T>& e, std::span<const FrameForce> external,
+void lagrangeInverseDynamics(Evaluation<T>& e, const ExternalForces<T, T>& external,
                              VectorInOf<T> q, const T* v, const T* a, T* tau);
 /// H q̈ = τ − c + Kᵀ λ, K q̈ = k, by the Schur complement K H⁻¹ Kᵀ.
 template <typename T>
-void lagrangeForwardDynamics(Evaluation<T>& e, std::span<const FrameForce> external,
+void lagrangeForwardDynamics(Evaluation<T>& e, const ExternalForces<T, T>& external,
                              VectorInOf<T> q, const T* v, const T* tau, T* a);
 /// Ω = J (H⁻¹ − H⁻¹ Kᵀ (K H⁻¹ Kᵀ)⁻¹ K H⁻¹) Jᵀ.
 template <typename T>

@@ -1,9 +1,6 @@
 #include <algorithm>
 
 #include "algorithms/baselines/spanning.hpp"
-#include "algorithms/kernels/forward_dynamics.hpp"
-#include "algorithms/kernels/inverse_dynamics.hpp"
-#include "algorithms/kernels/operational_inertia.hpp"
 #include "algorithms/positions.hpp"
 #include "mechanism/text.hpp"
 
@@ -26,22 +23,15 @@ class IndependentEvaluation {
     if (!tree.problem.empty()) {
       throw std::invalid_argument(tree.problem);
     }
-    const bool loaded = method == Method::Approximate;
-    if constexpr (std::is_same_v<T, double>) {
-      e.tables = TablesView<T>(loaded ? tree.loaded : tree.plain);
-    } else {
-      e.tables = TablesView<T>(loaded ? tree.loadedFloat : tree.plainFloat);
-    }
-    e.work = scratch.independent.view();
+    e.tables = TablesView<T>(tablesOf<T>(tree, method == Method::Approximate));
+    e.work.wholeRotors = false;
   }
 
-  /// Placements of the tree, G_r, and z and g_r where v is given.
+  /// Positions of the tree, G_r, and z and g_r where v is given.
   void place(VectorInOf<T> q, const T* v) {
     for (std::size_t i = 0; i < tree.positions.size(); ++i) {
       scratch.q[i] = position(tree.positions[i], q.data());
     }
-    NoLoops noLoops;
-    placeMechanism(e.tables, e.work, noLoops, scratch.q.data());
     for (int c = 0; c < model.clusterCount; ++c) {
       const ClusterEntry& cluster = model.clusters[c];
       std::fill_n(scratch.g.data() + cluster.firstV, cluster.nv, T(0));
@@ -54,14 +44,17 @@ class IndependentEvaluation {
     }
   }
 
-  void applyExternal(std::span<const FrameForce> external) {
-    std::fill_n(e.work.f, e.tables.bodyCount, Force<T>{});
+  /// External forces by their bodies in the tree.
+  ExternalForces<T, T> inTree(std::span<const FrameForce> external) {
+    ExternalForces<T, T> forces = e.prepareExternal(external);
+    std::size_t i = 0;
     for (const FrameForce& force : external) {
       const FrameEntry frame = frameInTree(force.frame);
       if (frame.body != kWorld) {
-        e.work.f[frame.body] -= e.commonForce(frame, force);
+        e.data.frames[i++].body = frame.body;
       }
     }
+    return forces;
   }
 
   /// A frame by its body in the tree.
@@ -127,6 +120,19 @@ class IndependentEvaluation {
     });
   }
 
+  KernelContext<T> context() {
+    KernelContext<T> own = e.context(scratch.independentKernels);
+    own.wholeRotors = false;  // it has none
+    return own;
+  }
+  /// Throws where a kernel failed.
+  void require(const KernelOutcome& outcome) const {
+    if (outcome.indefinite >= 0) {
+      const int body = tree.bodies[static_cast<std::size_t>(outcome.indefinite)];
+      throwIndefiniteError(e.impl, e.impl.tables.clusters[e.impl.tables.bodies[body].cluster]);
+    }
+  }
+
   Evaluation<T>& e;
   const IndependentTree& tree;
   ComparedScratch<T>& scratch;
@@ -166,7 +172,7 @@ class IndependentEvaluation {
     T* G = clusterWork.G + cluster.firstRatio;
     const Functions& functions = e.impl.mechanism.functions;
     const bool solved =
-        clusterJacobian(tables, functions, cluster, state, e.data.loops, G) >= kSingular<T>;
+        !isSingular(clusterJacobian(tables, functions, cluster, state, e.data.loops, G));
     if (!solved) {
       e.throwSingular(c, clusterWork.positions);
     }
@@ -207,14 +213,12 @@ void independentInverseDynamics(Evaluation<T>& e, const DynamicsOptions& how, Ve
                                 const T* v, const T* a, T* tau) {
   IndependentEvaluation<T> s(e, how.method);
   s.place(q, v);
-  s.applyExternal(how.external);
   s.fromIndependent(a, s.scratch.a.data());
   for (int i = 0; i < s.model.nv; ++i) {
     s.scratch.a[i] += s.scratch.g[i];
   }
-  NoLoops noLoops;
-  inverseDynamicsKernel(e.tables, e.work, noLoops, s.scratch.v.data(), s.scratch.a.data(),
-                        s.scratch.tau.data());
+  e.kernels().inverseDynamics(s.context(), s.scratch.q.data(), s.scratch.v.data(),
+                              s.scratch.a.data(), s.inTree(how.external), s.scratch.tau.data());
   s.forcesToIndependent(s.scratch.tau.data(), tau);
 }
 
@@ -223,16 +227,10 @@ void independentForwardDynamics(Evaluation<T>& e, const DynamicsOptions& how, Ve
                                 const T* v, const T* tau, T* a) {
   IndependentEvaluation<T> s(e, how.method);
   s.place(q, v);
-  s.applyExternal(how.external);
   std::copy_n(tau, s.model.nv, s.scratch.tau.data());
   s.forcesFromIndependent(s.scratch.tau.data());
-  NoLoops noLoops;
-  const int indefinite =
-      forwardDynamicsKernel(e.tables, e.work, noLoops, s.scratch.v.data(), s.scratch.tau.data(), a);
-  if (indefinite >= 0) {
-    const int body = s.tree.bodies[static_cast<std::size_t>(indefinite)];
-    throwIndefiniteError(e.impl, e.impl.tables.clusters[e.impl.tables.bodies[body].cluster]);
-  }
+  s.require(e.kernels().forwardDynamics(s.context(), s.scratch.q.data(), s.scratch.v.data(),
+                                        s.scratch.tau.data(), s.inTree(how.external), a));
   for (int i = 0; i < s.model.nv; ++i) {
     a[i] -= s.scratch.g[i];
   }
@@ -245,20 +243,14 @@ void independentOperationalInertia(Evaluation<T>& e, Method method, VectorInOf<T
                                    MatrixOutOf<T> Omega) {
   IndependentEvaluation<T> s(e, method);
   s.place(q, nullptr);
-  const int indefinite = condenseInertias(e.tables, e.work);
-  if (indefinite >= 0) {
-    const int body = s.tree.bodies[static_cast<std::size_t>(indefinite)];
-    throwIndefiniteError(e.impl, e.impl.tables.clusters[e.impl.tables.bodies[body].cluster]);
-  }
-  const auto nv = static_cast<Eigen::Index>(s.model.nv);
-  T* W = roomForForces(e, frames, s.model.nv);
+  e.prepareFrames(frames, reference);
   for (std::size_t f = 0; f < frames.size(); ++f) {
-    const FrameEntry frame = s.frameInTree(frames[f]);
-    Force<T> forces[6];
-    unitForces(e, frame, reference, forces);
-    propagateForces(e.tables, e.work, frame.body, forces, W + 6 * nv * static_cast<long>(f));
+    e.data.frames[f].body = s.frameInTree(frames[f]).body;
   }
-  writeProducts<T>(W, s.model.nv, Omega);
+  T* W = roomForForces(e, frames.size(), s.model.nv);
+  s.require(e.kernels().inverseOperationalInertia(
+      s.context(), s.scratch.q.data(), e.data.frames.data(), static_cast<int>(frames.size()), W,
+      Omega.data(), static_cast<int>(Omega.outerStride())));
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type

@@ -153,10 +153,10 @@ void timesTransposedW(const SpanningEvaluation<T>& s, const T* W, const T* x, in
 }  // namespace
 
 template <typename T>
-void lagrangeInverseDynamics(Evaluation<T>& e, std::span<const FrameForce> external,
+void lagrangeInverseDynamics(Evaluation<T>& e, const ExternalForces<T, T>& external,
                              VectorInOf<T> q, const T* v, const T* a, T* tau) {
   SpanningEvaluation<T> s(e);
-  s.place(q, true);
+  s.place(q, v, true);
   s.move(v, a);
   const T* f = s.inverseDynamics(external);
   for (int c = 0; c < s.model.clusterCount; ++c) {
@@ -186,10 +186,10 @@ void lagrangeInverseDynamics(Evaluation<T>& e, std::span<const FrameForce> exter
 }
 
 template <typename T>
-void lagrangeForwardDynamics(Evaluation<T>& e, std::span<const FrameForce> external,
+void lagrangeForwardDynamics(Evaluation<T>& e, const ExternalForces<T, T>& external,
                              VectorInOf<T> q, const T* v, const T* tau, T* a) {
   SpanningEvaluation<T> s(e);
-  s.place(q);
+  s.place(q, v);
   s.move(v, nullptr);
   const T* f = s.inverseDynamics(external);
   T* x = s.scratch.x.data();
@@ -230,12 +230,13 @@ template <typename T>
 void lagrangeOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<const int> frames,
                                 Reference reference, MatrixOutOf<T> Omega) {
   SpanningEvaluation<T> s(e);
-  s.place(q);
+  s.place(q, nullptr);
+  s.placeBodies();
   const T* L = factorMassMatrix(s);
   const T* W = propagateRows(s, L);
   const T* A = factorMultipliers(s, W);
   const int n = s.model.velocities, rows = s.tree.rows;
-  T* X = roomForForces(e, frames, n + rows);
+  T* X = roomForForces(e, frames.size(), n + rows);
   T* B = X + 6 * frames.size() * static_cast<std::size_t>(n);
   for (std::size_t f = 0; f < frames.size(); ++f) {
     const FrameEntry& frame = e.frame(frames[f]);
@@ -276,9 +277,9 @@ void lagrangeOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<con
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define KEMPE_INSTANTIATE(T)                                                                       \
-  template void lagrangeInverseDynamics<T>(Evaluation<T>&, std::span<const FrameForce>,            \
+  template void lagrangeInverseDynamics<T>(Evaluation<T>&, const ExternalForces<T, T>&,            \
                                            VectorInOf<T>, const T*, const T*, T*);                 \
-  template void lagrangeForwardDynamics<T>(Evaluation<T>&, std::span<const FrameForce>,            \
+  template void lagrangeForwardDynamics<T>(Evaluation<T>&, const ExternalForces<T, T>&,            \
                                            VectorInOf<T>, const T*, const T*, T*);                 \
   template void lagrangeOperationalInertia<T>(Evaluation<T>&, VectorInOf<T>, std::span<const int>, \
                                               Reference, MatrixOutOf<T>);

@@ -137,22 +137,22 @@ void projectUnitForces(const SpanningEvaluation<T>& s, int b, const Force<T>* fo
 }  // namespace
 
 template <typename T>
-void projectedInverseDynamics(Evaluation<T>& e, std::span<const FrameForce> external,
+void projectedInverseDynamics(Evaluation<T>& e, const ExternalForces<T, T>& external,
                               VectorInOf<T> q, const T* v, const T* a, T* tau) {
   SpanningEvaluation<T> s(e);
-  s.place(q);
+  s.place(q, v);
   s.move(v, a);
-  projectForces(s.model, s.loopWork, s.inverseDynamics(external), tau);
+  projectForces(s.model, s.clusterWork, s.inverseDynamics(external), tau);
 }
 
 template <typename T>
-void projectedForwardDynamics(Evaluation<T>& e, std::span<const FrameForce> external,
+void projectedForwardDynamics(Evaluation<T>& e, const ExternalForces<T, T>& external,
                               VectorInOf<T> q, const T* v, const T* tau, T* a) {
   SpanningEvaluation<T> s(e);
-  s.place(q);
+  s.place(q, v);
   s.move(v, nullptr);
   T* x = s.scratch.x.data();
-  projectForces(s.model, s.loopWork, s.inverseDynamics(external), x);
+  projectForces(s.model, s.clusterWork, s.inverseDynamics(external), x);
   for (int i = 0; i < s.model.nv; ++i) {
     a[i] = tau[i] - x[i];  // (1), right side
   }
@@ -165,10 +165,11 @@ template <typename T>
 void projectedOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<const int> frames,
                                  Reference reference, MatrixOutOf<T> Omega) {
   SpanningEvaluation<T> s(e);
-  s.place(q);
+  s.place(q, nullptr);
+  s.placeBodies();
   const T* L = factorProjected(s);
   const int nv = s.model.nv;
-  T* W = roomForForces(e, frames, nv);
+  T* W = roomForForces(e, frames.size(), nv);
   for (std::size_t f = 0; f < frames.size(); ++f) {
     const FrameEntry& frame = e.frame(frames[f]);
     Force<T> forces[6];
@@ -181,9 +182,9 @@ void projectedOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<co
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define KEMPE_INSTANTIATE(T)                                                             \
-  template void projectedInverseDynamics<T>(Evaluation<T>&, std::span<const FrameForce>, \
+  template void projectedInverseDynamics<T>(Evaluation<T>&, const ExternalForces<T, T>&, \
                                             VectorInOf<T>, const T*, const T*, T*);      \
-  template void projectedForwardDynamics<T>(Evaluation<T>&, std::span<const FrameForce>, \
+  template void projectedForwardDynamics<T>(Evaluation<T>&, const ExternalForces<T, T>&, \
                                             VectorInOf<T>, const T*, const T*, T*);      \
   template void projectedOperationalInertia<T>(Evaluation<T>&, VectorInOf<T>,            \
                                                std::span<const int>, Reference, MatrixOutOf<T>);

@@ -1,7 +1,7 @@
 #include "algorithms/baselines/spanning.hpp"
 
-#include "algorithms/kernels/inverse_dynamics.hpp"
-#include "algorithms/kernels/mass_matrix.hpp"
+#include <algorithm>
+
 #include "algorithms/positions.hpp"
 
 namespace kempe::detail {
@@ -12,36 +12,48 @@ SpanningEvaluation<T>::SpanningEvaluation(Evaluation<T>& evaluation)
       scratch(evaluation.data.compared),
       tree(evaluation.impl.spanning),
       tables(tablesOf<T>(evaluation.impl)),
-      model(tables) {
+      model(tables),
+      clusterWork(evaluation.work) {
   e.tables = TablesView<T>(tablesOf<T>(tree));
-  const WorkView<T> clusterWork = e.work;
   e.work = scratch.spanning.view();
-  // The directions of a body that is a cluster are its S.
-  loopWork = e.work;
-  loopWork.s = e.work.S;
-  loopWork.G = clusterWork.G;
 }
 
 template <typename T>
-void SpanningEvaluation<T>::place(VectorInOf<T> q, bool rows) {
-  *e.work.origin = originOf(model, q.data());
+void SpanningEvaluation<T>::place(VectorInOf<T> q, const T* v, bool rows) {
   for (int c = 0; c < model.clusterCount; ++c) {
     const ClusterEntry& entry = cluster(c);
     expandCluster(model, entry, q.data(), e.work.positions);
-    for (int b = entry.firstBody; b < entry.firstBody + entry.bodies; ++b) {
-      placeBodies(e.tables, e.tables.clusters[b], e.work);
-    }
     if (entry.kind != ClusterKind::Implicit) {
       continue;
     }
-    if (!e.loops.solve(c, loopWork)) {
+    // G and g are matters of the cluster alone, as seen from its output body.
+    LoopScratch<T>& loops = e.data.loops;
+    const Functions& functions = e.impl.mechanism.functions;
+    ClusterState<T> state = loops.state(e.work.positions + entry.firstPosition);
+    placeCluster(tables, entry, state);
+    T* G = clusterWork.G + entry.firstRatio;
+    if (isSingular(clusterJacobian(tables, functions, entry, state, loops, G))) {
       e.throwSingular(c, e.work.positions);
     }
     if (rows) {
-      std::copy_n(e.data.loops.K.data(), entry.kept * entry.velocities,
+      std::copy_n(loops.K.data(), entry.kept * entry.velocities,
                   scratch.K.data() + tree.clusters[c].firstK);
     }
+    if (v != nullptr) {
+      T* rates = e.work.rates + entry.firstVelocity;
+      timesG(entry, clusterWork, v + entry.firstV, rates);
+      state.rates = rates;
+      moveCluster(tables, entry, state);
+      clusterBias(tables, functions, entry, state, loops,
+                  e.work.accelerations + entry.firstVelocity);
+    }
   }
+}
+
+template <typename T>
+void SpanningEvaluation<T>::placeBodies() {
+  NoLoops noLoops;
+  placeMechanism(e.tables, e.work, noLoops, e.work.positions);
 }
 
 template <typename T>
@@ -79,21 +91,8 @@ void SpanningEvaluation<T>::move(const T* v, const T* a) {
       }
       continue;
     }
-    timesG(entry, loopWork, v + entry.firstV, rates);
-    if (entry.kind == ClusterKind::Implicit) {
-      // g is a matter of the cluster alone: its output body may be taken to be at rest.
-      ClusterState<T> state{e.work.positions + entry.firstPosition,
-                            rates,
-                            e.work.X + entry.firstBody,
-                            e.work.S + entry.firstVelocity,
-                            e.work.v + entry.firstBody,
-                            e.work.a + entry.firstBody,
-                            placementOf(e.work, entry.output),
-                            {},
-                            {}};
-      moveCluster(tables, entry, state);
-      clusterBias(tables, e.impl.mechanism.functions, entry, state, e.data.loops, accelerations);
-    } else {
+    if (entry.kind == ClusterKind::Explicit) {
+      timesG(entry, clusterWork, v + entry.firstV, rates);
       std::fill_n(accelerations, entry.velocities, T(0));
     }
     for (int i = 0; a != nullptr && i < entry.velocities; ++i) {
@@ -105,18 +104,18 @@ void SpanningEvaluation<T>::move(const T* v, const T* a) {
 }
 
 template <typename T>
-const T* SpanningEvaluation<T>::inverseDynamics(std::span<const FrameForce> external) {
-  e.applyExternal(external);
+const T* SpanningEvaluation<T>::inverseDynamics(const ExternalForces<T, T>& external) {
   // In a tree of single bodies, velocities and forces have their places in the work already.
-  NoLoops noLoops;
-  inverseDynamicsKernel<T>(e.tables, e.work, noLoops, e.work.rates, e.work.accelerations,
-                           e.work.tau);
+  e.kernels().inverseDynamics(e.context(scratch.spanningKernels), e.work.positions, e.work.rates,
+                              e.work.accelerations, external, e.work.tau);
+  placed_ = true;
   return e.work.tau;
 }
 
 template <typename T>
 T* SpanningEvaluation<T>::massMatrix() {
-  massMatrixKernel(e.tables, e.work, scratch.H.data(), e.tables.velocities);
+  e.kernels().massMatrix(e.context(scratch.spanningKernels), placed_ ? nullptr : e.work.positions,
+                         scratch.H.data(), e.tables.velocities);
   return scratch.H.data();
 }
 

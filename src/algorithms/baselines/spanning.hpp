@@ -13,29 +13,46 @@ class SpanningEvaluation {
  public:
   explicit SpanningEvaluation(Evaluation<T>& e);
 
-  /// Placements and directions and G at q; with `rows`, K of implicit clusters as the loops write
-  /// it. Throws SingularityError.
-  void place(VectorInOf<T> q, bool rows = false);
+  /// Spanning positions, and G of loops at q; with v, g too; with `rows`, K of implicit clusters as
+  /// the loops write it. Throws SingularityError.
+  void place(VectorInOf<T> q, const T* v, bool rows = false);
+  /// Placements and directions of all bodies, after place.
+  void placeBodies();
   /// K of implicit clusters solved for the dependent velocities, K_d⁻¹ K: rows q̇_d − G_d ẏ = 0.
   void solveRows();
   /// q̇ = G v and q̈ = G a + g (a null: g), after place.
   void move(const T* v, const T* a);
   /// Spanning forces for the motion of move(); what external forces do is taken off.
-  const T* inverseDynamics(std::span<const FrameForce> external);
-  /// H into the scratch, both triangles.
+  const T* inverseDynamics(const ExternalForces<T, T>& external);
+  /// H into the scratch, both triangles; after inverseDynamics at the placements it left.
   T* massMatrix();
 
   const ClusterEntry& cluster(int c) const { return model.clusters[c]; }
   /// G of a cluster, n×m row-major; tree clusters have none.
-  const T* ratios(const ClusterEntry& cluster) const { return loopWork.G + cluster.firstRatio; }
+  const T* ratios(const ClusterEntry& cluster) const { return clusterWork.G + cluster.firstRatio; }
 
   Evaluation<T>& e;
   ComparedScratch<T>& scratch;
   const SpanningTree& tree;
   const ModelTables<T>& tables;  ///< of the model
   TablesView<T> model;
-  WorkView<T> loopWork;  ///< the spanning tree's as the loops of the model's clusters see it
+  WorkView<T> clusterWork;  ///< the model's own; its G is that of the loops
+
+ private:
+  bool placed_ = false;  ///< by inverseDynamics
 };
+
+/// The six unit forces, [linear; angular], of a frame's reference in the common frame.
+template <typename T>
+void unitForces(const Evaluation<T>& e, const FrameEntry& frame, Reference reference,
+                Force<T>* forces) {
+  const Transform<T> X = e.referenceOf(frame, reference);
+  for (int i = 0; i < 6; ++i) {
+    Force<T> wrench{};
+    (i < 3 ? wrench.force[i] : wrench.moment[i - 3]) = T(1);
+    forces[i] = X * wrench;
+  }
+}
 
 /// Omega += sign · Wᵀ W, with W of each frame `size` × 6, row-major.
 template <typename T>

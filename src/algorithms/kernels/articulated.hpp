@@ -1,17 +1,17 @@
 #pragma once
 
 #include "algorithms/kernels/outward.hpp"
-#include "kempe/spatial/factorization.hpp"
 
 /// Condensing clusters onto their output bodies, from the leaves to the root: what C-ABA, C-EFPA
-/// and the inverse mass matrix share. With L Lᵀ = D and Y = U L⁻ᵀ, so that U D⁻¹ Uᵀ = Y Yᵀ:
+/// and the inverse mass matrix share. With L Δ Lᵀ = D, L of unit diagonal, and Y = U L⁻ᵀ, so that
+/// U D⁻¹ Uᵀ = Y Δ⁻¹ Yᵀ:
 ///
-///   U  = Σ IA_i S_i                 (1)
-///   D  = Σ S_iᵀ IA_i S_i            (2)
-///   Ia = Σ IA_i − Y Yᵀ              (3)  added to the output body
-///   u  = τ − Σ S_iᵀ pA_i            (4)
-///   pa = Σ pA_i + Y L⁻¹ u           (5)  added to the output body
-///   ÿ  = L⁻ᵀ (L⁻¹ u − Yᵀ δa_out)    (6)
+///   U  = Σ IA_i S_i                     (1)
+///   D  = Σ S_iᵀ IA_i S_i                (2)
+///   Ia = Σ IA_i − Y Δ⁻¹ Yᵀ              (3)  added to the output body
+///   u  = τ − Σ S_iᵀ pA_i                (4)
+///   pa = Σ pA_i + Y Δ⁻¹ L⁻¹ u           (5)  added to the output body
+///   ÿ  = L⁻ᵀ Δ⁻¹ (L⁻¹ u − Yᵀ δa_out)    (6)
 ///
 /// A folded rotor (docs/dynamics.md: w = [z; 0], r = its row of G, S_p = S of its parent, 0 on the
 /// output body) adds
@@ -20,7 +20,9 @@
 ///   D += J rᵀ r + J rᵀ (wᵀ S_p) + J (S_pᵀ w) r          (8)
 ///   u −= J rᵀ (wᵀ a°_p + g_r)                           (9)
 ///
-/// and an armature J of a freedom with row r of G adds J rᵀ r to D and −J rᵀ g_r to u.
+/// and an armature J of a freedom with row r of G adds J rᵀ r to D and −J rᵀ g_r to u. In a cluster
+/// of shape Single the sums over rotors, armatures, dampers are constants (tables.hpp). Of a
+/// floating base the motion itself is solved for: S = 1 in [angular; linear], D = IA.
 namespace kempe::detail {
 
 /// Calls kernel<M>() with the number of freedoms as a constant where it is a common one, 0 for any
@@ -34,8 +36,6 @@ KEMPE_HD void withSize(int m, Kernel&& kernel) {
       return kernel.template operator()<2>();
     case 3:
       return kernel.template operator()<3>();
-    case 6:
-      return kernel.template operator()<6>();
     default:
       return kernel.template operator()<0>();
   }
@@ -125,15 +125,44 @@ KEMPE_HD void addBody(const ClusterEntry& cluster, const Inertia& inertia, const
   }
 }
 
-/// Y = U L⁻ᵀ in place: row by row forward substitution.
+/// D = L Δ Lᵀ in place (lower triangle: L; above the diagonal: L Δ) and Δ⁻¹.
 template <int M, typename T>
-KEMPE_HD void divideByFactor(const ClusterEntry& cluster, const T* L, Force<T>* U) {
-  const int m = M > 0 ? M : cluster.nv;
+KEMPE_HD void factorize(int size, T* D, T* dInverse) {
+  const int m = M > 0 ? M : size;
   for (int i = 0; i < m; ++i) {
-    for (int k = 0; k < i; ++k) {
-      U[i] -= L[i * m + k] * U[k];
+    T d = D[i * m + i];
+    for (int j = 0; j < i; ++j) {
+      T scaled = D[i * m + j];
+      for (int k = 0; k < j; ++k) {
+        scaled -= D[k * m + i] * D[j * m + k];
+      }
+      D[j * m + i] = scaled;
+      D[i * m + j] = scaled * dInverse[j];
+      d -= scaled * D[i * m + j];
     }
-    U[i] = (T(1) / L[i * m + i]) * U[i];
+    dInverse[i] = T(1) / d;
+  }
+}
+
+/// L⁻¹ x in place.
+template <int M, typename T>
+KEMPE_HD void forwardSubstitute(int size, const T* L, T* x) {
+  const int m = M > 0 ? M : size;
+  for (int i = 1; i < m; ++i) {
+    for (int k = 0; k < i; ++k) {
+      x[i] -= L[i * m + k] * x[k];
+    }
+  }
+}
+
+/// L⁻ᵀ x in place.
+template <int M, typename T>
+KEMPE_HD void backSubstitute(int size, const T* L, T* x) {
+  const int m = M > 0 ? M : size;
+  for (int i = m - 2; i >= 0; --i) {
+    for (int k = i + 1; k < m; ++k) {
+      x[i] -= L[k * m + i] * x[k];
+    }
   }
 }
 
@@ -157,9 +186,9 @@ KEMPE_HD void addArmatures(const TablesView<R>& tables, const ClusterEntry& clus
   }
 }
 
-/// (1) to (3) of one cluster; false where D is not positive definite.
+/// (1) to (3) of a cluster of general shape.
 template <int M, typename T, typename R>
-KEMPE_HD bool condenseInertia(const TablesView<R>& tables, const ClusterEntry& cluster,
+KEMPE_HD void condenseInertia(const TablesView<R>& tables, const ClusterEntry& cluster,
                               const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
   const bool grounded = cluster.output == kWorld;
@@ -184,18 +213,69 @@ KEMPE_HD bool condenseInertia(const TablesView<R>& tables, const ClusterEntry& c
     }
   }
   addArmatures<M>(tables, cluster, work);
-  T* D = work.D + cluster.firstD;
+  T* L = work.D + cluster.firstD;
+  T* dInverse = work.dInverse + cluster.firstV;
   Force<T>* U = work.U + cluster.firstV;
-  if (!choleskyFactor(D, m)) {
-    return false;
+  factorize<M>(m, L, dInverse);
+  if (grounded) {
+    return;
   }
-  if (!grounded) {
-    divideByFactor<M>(cluster, D, U);
-    for (int i = 0; i < m; ++i) {
-      work.IA[cluster.output].addOuter(T(-1), U[i]);  // (3)
+  for (int i = 0; i < m; ++i) {
+    for (int k = 0; k < i; ++k) {
+      U[i] -= L[i * m + k] * U[k];  // Y
+    }
+    work.IA[cluster.output].addOuter(-dInverse[i], U[i]);  // (3)
+  }
+}
+
+/// (1) to (3) of a cluster of shape Single.
+template <typename T, typename R>
+KEMPE_HD void condenseSingleInertia(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                                    const WorkView<T>& work) {
+  const Motion<T> s = work.S[body.firstS];
+  const auto condense = [&](const auto& inertia) {
+    Force<T> U = inertia * s;
+    const T dInverse = T(1) / (dot(U, s) + T(body.single.reflected));
+    work.dInverse[cluster.firstV] = dInverse;
+    if (cluster.output == kWorld) {
+      return;
+    }
+    if (body.single.geared) {
+      U.moment += turned(work.X[cluster.output].R, body.single.spin);
+    }
+    work.U[cluster.firstV] = U;
+    work.IA[cluster.output] += inertia;
+    work.IA[cluster.output].addOuter(-dInverse, U);
+  };
+  body.carrier ? condense(work.IA[cluster.moving]) : condense(work.I[cluster.moving]);
+}
+
+/// D = IA of the floating base.
+template <typename T>
+KEMPE_HD void factorizeBase(const ClusterEntry& cluster, const WorkView<T>& work, bool carrier) {
+  T* D = work.D + cluster.firstD;
+  const int b = cluster.firstBody;
+  const ArticulatedInertia<T> IA =
+      carrier ? work.IA[b] : ArticulatedInertia<T>::fromRigid(work.I[b]);
+  for (int i = 0; i < 6; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      D[i * 6 + j] = IA.at(i, j);
     }
   }
-  return true;
+  factorize<6>(6, D, work.dInverse + cluster.firstV);
+}
+
+template <typename T, typename R>
+KEMPE_HD void condenseClusterInertia(const TablesView<R>& tables, const ClusterEntry& cluster,
+                                     const WorkView<T>& work) {
+  switch (shapeOf(cluster, work)) {
+    case ClusterShape::Single:
+      return condenseSingleInertia(cluster, tables.bodies[cluster.moving], work);
+    case ClusterShape::FreeBase:
+      return factorizeBase(cluster, work, tables.bodies[cluster.firstBody].carrier);
+    case ClusterShape::General:
+      withSize(cluster.nv, [&]<int M>() { condenseInertia<M>(tables, cluster, work); });
+  }
 }
 
 /// (1) and (2) of one cluster with composite inertias, which go on to the output body whole.
@@ -209,12 +289,39 @@ KEMPE_HD void composeCluster(const TablesView<R>& tables, const ClusterEntry& cl
       addRotor<M>(tables, cluster, body, work);
       continue;
     }
-    addBody<M>(cluster, work.Ic[b], work.S + body.firstS, work);
+    addBody<M>(cluster, work.I[b], work.S + body.firstS, work);
     if (cluster.output != kWorld) {
-      work.Ic[cluster.output] += work.Ic[b];
+      work.I[cluster.output] += work.I[b];
     }
   }
   addArmatures<M>(tables, cluster, work);
+}
+
+/// The inertia of a placed body, where (1) to (3) look for it.
+template <typename T, typename R>
+KEMPE_HD void storeInertia(const BodyEntry<R>& body, int b, const PlacedInertia<T>& inertia,
+                           const WorkView<T>& work) {
+  if (body.carrier) {
+    work.IA[b] = ArticulatedInertia<T>::fromRigid(aboutOrigin(inertia));
+  } else {
+    work.I[b] = aboutOrigin(inertia);
+  }
+}
+
+/// The first cluster whose D is not positive definite, or −1.
+template <typename T, typename R>
+KEMPE_HD int findIndefinite(const TablesView<R>& tables, const WorkView<T>& work) {
+  const T largest(R(1e30));  // of inverse inertias: the others are divided by zero, or NaN
+  for (int c = 0; c < tables.clusterCount; ++c) {
+    const ClusterEntry& cluster = tables.clusters[c];
+    for (int i = cluster.firstV; i < cluster.firstV + cluster.nv; ++i) {
+      const T d = work.dInverse[i];
+      if (any(select(d > T(0), d, T(largest + largest)) > largest)) {
+        return c;
+      }
+    }
+  }
+  return -1;
 }
 
 /// Inertias of all bodies in the common frame, and (1) to (3) of all clusters, after
@@ -223,92 +330,92 @@ template <typename T, typename R>
 KEMPE_HD int condenseInertias(const TablesView<R>& tables, const WorkView<T>& work) {
   for (int b = 0; b < tables.bodyCount; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
-    if (body.folded) {
-      continue;
-    }
-    work.I[b] = work.X[b] * body.inertia.template cast<T>();
-    if (body.carrier) {
-      work.IA[b] = ArticulatedInertia<T>::fromRigid(work.I[b]);
+    if (!body.folded) {
+      storeInertia(body, b, placed(work.X[b], body.central), work);
     }
   }
   for (int c = tables.clusterCount - 1; c >= 0; --c) {
-    bool definite = true;
-    withSize(tables.clusters[c].nv,
-             [&]<int M>() { definite = condenseInertia<M>(tables, tables.clusters[c], work); });
-    if (!definite) {
-      return c;
-    }
+    condenseClusterInertia(tables, tables.clusters[c], work);
   }
-  return -1;
+  return findIndefinite(tables, work);
 }
 
-/// L⁻¹ x in place.
-template <int M, typename T>
-KEMPE_HD void forwardSubstitute(int size, const T* L, T* x) {
-  const int m = M > 0 ? M : size;
-  for (int i = 0; i < m; ++i) {
-    T sum = x[i];
-    for (int k = 0; k < i; ++k) {
-      sum -= L[i * m + k] * x[k];
-    }
-    x[i] = sum / L[i * m + i];
-  }
-}
-
-/// L⁻ᵀ x in place.
-template <int M, typename T>
-KEMPE_HD void backSubstitute(int size, const T* L, T* x) {
-  const int m = M > 0 ? M : size;
-  for (int i = m - 1; i >= 0; --i) {
-    T sum = x[i];
-    for (int k = i + 1; k < m; ++k) {
-      sum -= L[k * m + i] * x[k];
-    }
-    x[i] = sum / L[i * m + i];
-  }
-}
-
-/// (4) and (5) of one cluster, after its inertia: work.u holds τ on entry and L⁻¹ u on return,
-/// work.f holds pA.
+/// (4) and (5) of a cluster of general shape, after its inertia: work.u holds τ on entry and L⁻¹ u
+/// on return, work.f holds pA.
 template <int M, typename T, typename R>
 KEMPE_HD void condenseForce(const TablesView<R>& tables, const ClusterEntry& cluster,
                             const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
   T* u = work.u + cluster.firstV;
-  const bool grounded = cluster.output == kWorld;
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
-    if (!body.folded) {
-      const Motion<T>* S = work.S + body.firstS;
-      for (int i = 0; i < m; ++i) {
-        u[i] -= dot(work.f[b], S[i]);  // (4)
-      }
-      if (!grounded) {
-        work.f[cluster.output] += work.f[b];
-      }
+    if (body.folded && !work.wholeRotors) {
+      continue;
     }
+    const Motion<T>* S = work.S + body.firstS;
+    for (int i = 0; i < m; ++i) {
+      u[i] -= dot(work.f[b], S[i]);  // (4)
+    }
+    work.f[cluster.output] += work.f[b];
   }
   forwardSubstitute<M>(m, work.D + cluster.firstD, u);
-  if (!grounded) {
+  if (cluster.output != kWorld) {
     for (int i = 0; i < m; ++i) {
-      work.f[cluster.output] += u[i] * work.U[cluster.firstV + i];  // (5)
+      work.f[cluster.output] +=
+          (work.dInverse[cluster.firstV + i] * u[i]) * work.U[cluster.firstV + i];  // (5)
     }
   }
 }
 
-/// (6) of one cluster, and δa of those of its bodies that carry clusters, into work.a.
+/// The same of any shape.
+template <typename T, typename R>
+KEMPE_HD void condenseClusterForce(const TablesView<R>& tables, const ClusterEntry& cluster,
+                                   const WorkView<T>& work) {
+  T* u = work.u + cluster.firstV;
+  switch (shapeOf(cluster, work)) {
+    case ClusterShape::Single: {
+      const Force<T> f = work.f[cluster.moving];
+      u[0] -= dot(f, work.S[tables.bodies[cluster.moving].firstS]);
+      if (cluster.output != kWorld) {
+        work.f[cluster.output] +=
+            f + (work.dInverse[cluster.firstV] * u[0]) * work.U[cluster.firstV];
+      }
+      return;
+    }
+    case ClusterShape::FreeBase: {
+      // u is [linear; angular] of the body's axes, what is solved for [angular; linear] of the
+      // world's.
+      const Mat3<T> R_ = work.X[cluster.firstBody].R;
+      const Force<T> f = work.f[cluster.firstBody];
+      const Vec3<T> moment = R_ * Vec3<T>{u[3], u[4], u[5]} - f.moment;
+      const Vec3<T> force = R_ * Vec3<T>{u[0], u[1], u[2]} - f.force;
+      for (int i = 0; i < 3; ++i) {
+        u[i] = moment[i];
+        u[i + 3] = force[i];
+      }
+      forwardSubstitute<6>(6, work.D + cluster.firstD, u);
+      return;
+    }
+    case ClusterShape::General:
+      withSize(cluster.nv, [&]<int M>() { condenseForce<M>(tables, cluster, work); });
+  }
+}
+
+/// (6) of a cluster of general shape, and δa of those of its bodies that carry clusters, into
+/// work.a.
 template <int M, typename T, typename R>
-KEMPE_HD void accelerateCluster(const TablesView<R>& tables, const ClusterEntry& cluster,
-                                const WorkView<T>& work, T* ydd) {
+KEMPE_HD void accelerate(const TablesView<R>& tables, const ClusterEntry& cluster,
+                         const WorkView<T>& work, T* ydd) {
   const int m = M > 0 ? M : cluster.nv;
   T* y = ydd + cluster.firstV;
   const bool grounded = cluster.output == kWorld;
-  const Motion<T> output = grounded ? Motion<T>{} : work.a[cluster.output];
+  const Motion<T> output = work.a[cluster.output];
   for (int i = 0; i < m; ++i) {
-    y[i] = work.u[cluster.firstV + i];
+    T x = work.u[cluster.firstV + i];
     if (!grounded) {
-      y[i] -= dot(work.U[cluster.firstV + i], output);
+      x -= dot(work.U[cluster.firstV + i], output);
     }
+    y[i] = work.dInverse[cluster.firstV + i] * x;
   }
   backSubstitute<M>(m, work.D + cluster.firstD, y);
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
@@ -320,6 +427,55 @@ KEMPE_HD void accelerateCluster(const TablesView<R>& tables, const ClusterEntry&
       }
       work.a[b] = a;
     }
+  }
+}
+
+/// The same of any shape.
+template <typename T, typename R>
+KEMPE_HD void accelerateCluster(const TablesView<R>& tables, const ClusterEntry& cluster,
+                                const WorkView<T>& work, T* ydd) {
+  switch (shapeOf(cluster, work)) {
+    case ClusterShape::Single: {
+      const BodyEntry<R>& body = tables.bodies[cluster.moving];
+      const Motion<T> output = work.a[cluster.output];
+      T x = work.u[cluster.firstV];
+      if (cluster.output != kWorld) {
+        x -= dot(work.U[cluster.firstV], output);
+      }
+      const T y = work.dInverse[cluster.firstV] * x;
+      ydd[cluster.firstV] = y;
+      if (body.carrier) {
+        work.a[cluster.moving] = output + y * work.S[body.firstS];
+      }
+      return;
+    }
+    case ClusterShape::FreeBase: {
+      T y[6];
+      for (int i = 0; i < 6; ++i) {
+        y[i] = work.dInverse[cluster.firstV + i] * work.u[cluster.firstV + i];
+      }
+      backSubstitute<6>(6, work.D + cluster.firstD, y);
+      const Motion<T> a{{y[0], y[1], y[2]}, {y[3], y[4], y[5]}};
+      const Mat3<T>& R_ = work.X[cluster.firstBody].R;
+      const Vec3<T> linear = transposeTimes(R_, a.linear), angular = transposeTimes(R_, a.angular);
+      for (int i = 0; i < 3; ++i) {
+        ydd[cluster.firstV + i] = linear[i];
+        ydd[cluster.firstV + 3 + i] = angular[i];
+      }
+      work.a[cluster.firstBody] = a;
+      return;
+    }
+    case ClusterShape::General:
+      withSize(cluster.nv, [&]<int M>() { accelerate<M>(tables, cluster, work, ydd); });
+  }
+}
+
+/// (6) of all clusters, after (1) to (5).
+template <typename T, typename R>
+KEMPE_HD void accelerateClusters(const TablesView<R>& tables, const WorkView<T>& work, T* ydd) {
+  work.a[kWorld] = {};
+  for (int c = 0; c < tables.clusterCount; ++c) {
+    accelerateCluster(tables, tables.clusters[c], work, ydd);
   }
 }
 

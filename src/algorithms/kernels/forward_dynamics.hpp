@@ -1,64 +1,108 @@
 #pragma once
 
 #include "algorithms/kernels/articulated.hpp"
-
-namespace kempe::detail {
+#include "algorithms/kernels/external_forces.hpp"
 
 /// C-ABA in the common frame (see articulated.hpp for the equations):
 ///
 ///   f°_i = I_i a°_i + v_i ×* I_i v_i − f_ext      pA_i before child clusters add to it
-///
-/// Needs placeMechanism, and −f_ext in work.f (on rotors: with wholeRotors). `ydd` may be `tau`.
-/// Returns a cluster whose D is not positive definite, or −1.
-template <typename T, typename R, typename Loops>
-KEMPE_HD int forwardDynamicsKernel(const TablesView<R>& tables, const WorkView<T>& work,
-                                   Loops& loops, const T* v, const T* tau, T* ydd) {
-  const int indefinite = condenseInertias(tables, work);
-  if (indefinite >= 0) {
-    return indefinite;
+namespace kempe::detail {
+
+/// What an evaluation can fail on: the cluster, or −1.
+struct KernelOutcome {
+  int singular = -1;    ///< at a singular position
+  int indefinite = -1;  ///< moves no inertia
+
+  [[nodiscard]] KEMPE_HD bool failed() const { return singular >= 0 || indefinite >= 0; }
+};
+
+/// The outward pass of a cluster of shape Single: X, S, v, a°, f°, inertia, and u without −sᵀ pA.
+template <typename T, typename R>
+KEMPE_HD void biasSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                         const WorkView<T>& work, const T* v, const T* tau) {
+  const PlacedSingle<T> at = placeSingle(cluster, body, work);
+  const T rate = v[cluster.firstV];
+  const Motion<T> outputV = work.v[cluster.output], outputA = work.a[cluster.output];
+  const Motion<T> relative = rate * at.s;
+  const Motion<T> velocity = outputV + relative;
+  const Motion<T> a = outputA + cross(outputV, relative);
+  work.v[cluster.moving] = velocity;
+  work.a[cluster.moving] = a;
+  const PlacedInertia<T> inertia = placed(at.X, body.central);
+  work.f[cluster.moving] = forceOn(inertia, velocity, a);
+  storeInertia(body, cluster.moving, inertia, work);
+  const Single<R>& single = body.single;
+  T u = tau[cluster.firstV];
+  if (single.geared) {
+    const Vec3<T> spin = turned(work.X[cluster.output].R, single.spin);
+    u -= dot(spin, outputA.angular);
+    work.f[cluster.output].moment += cross(outputV.angular, rate * spin);
   }
+  if (single.dissipates) {
+    u -= resistance(single.damping, single.friction, rate);
+  }
+  work.u[cluster.firstV] = u;
+}
+
+/// The same of a moving cluster of general shape, after moveBodies.
+template <typename T, typename R>
+KEMPE_HD void biasCluster(const TablesView<R>& tables, const ClusterEntry& cluster,
+                          const WorkView<T>& work, const T* tau) {
+  for (int i = 0; i < cluster.nv; ++i) {
+    work.u[cluster.firstV + i] = tau[cluster.firstV + i];
+  }
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    if (!body.folded) {
+      const PlacedInertia<T> inertia = placed(work.X[b], body.central);
+      work.f[b] = forceOn(inertia, work.v[b], work.a[b]);
+      storeInertia(body, b, inertia, work);
+      continue;
+    }
+    work.f[b] = {};  // for external forces
+    const Vec3<T> z = spinAxis(cluster, body, work);
+    addSpinForce(body, z, work);
+    const T force = T(body.spinInertia) *
+                    (dot(z, work.a[body.parent].angular) + work.accelerations[body.firstVelocity]);
+    addToForce(cluster, body.firstVelocity, -force, work);
+  }
+  for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
+    if (cluster.armatured) {
+      addToForce(cluster, i, -T(tables.armature[i]) * work.accelerations[i], work);
+    }
+    if (cluster.dissipates) {
+      addToForce(cluster, i, -resistance(tables.damping[i], tables.friction[i], work.rates[i]),
+                 work);
+    }
+  }
+}
+
+/// Places the mechanism too. `ydd` may be `tau`.
+template <typename T, typename R, typename Loops>
+KEMPE_HD KernelOutcome forwardDynamicsKernel(const TablesView<R>& tables, const WorkView<T>& work,
+                                             Loops& loops, const T* q, const T* v, const T* tau,
+                                             const ExternalForces<T, R>& external, T* ydd) {
+  placeWorld(tables, work, q);
+  expandMechanism(tables, work, q);
   for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
+    if (shapeOf(cluster, work) == ClusterShape::Single) {
+      biasSingle(cluster, tables.bodies[cluster.moving], work, v, tau);
+      continue;
+    }
+    if (!placeCluster(tables, c, work, loops)) {
+      return {c, -1};
+    }
     moveBodies<T>(tables, c, work, loops, v, nullptr);
-    for (int i = 0; i < cluster.nv; ++i) {
-      work.u[cluster.firstV + i] = tau[cluster.firstV + i];
-    }
-    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-      const BodyEntry<R>& body = tables.bodies[b];
-      if (body.folded) {
-        const Vec3<T> z = spinAxis(cluster, body, work);
-        addSpinForce(body, z, work);
-        const Vec3<T> alpha = body.parent == kWorld ? Vec3<T>{} : work.a[body.parent].angular;
-        const T J(body.spinInertia);
-        addToForce(cluster, body.firstVelocity,
-                   -J * (dot(z, alpha) + work.accelerations[body.firstVelocity]) -
-                       dot(work.f[b], directionsOf(cluster, body, work)[0]),
-                   work);
-        if (body.parent != kWorld) {
-          work.f[body.parent] += work.f[b];  // external forces
-        }
-        continue;
-      }
-      work.f[b] += work.I[b] * work.a[b] + cross(work.v[b], work.I[b] * work.v[b]);
-    }
-    for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
-      if (cluster.armatured) {
-        addToForce(cluster, i, -T(tables.armature[i]) * work.accelerations[i], work);
-      }
-      if (cluster.dissipates) {
-        addToForce(cluster, i, -resistance(tables, i, work.rates[i]), work);
-      }
-    }
+    biasCluster(tables, cluster, work, tau);
   }
+  subtractExternal(external, work);
   for (int c = tables.clusterCount - 1; c >= 0; --c) {
-    withSize(tables.clusters[c].nv,
-             [&]<int M>() { condenseForce<M>(tables, tables.clusters[c], work); });
+    condenseClusterInertia(tables, tables.clusters[c], work);
+    condenseClusterForce(tables, tables.clusters[c], work);
   }
-  for (int c = 0; c < tables.clusterCount; ++c) {
-    withSize(tables.clusters[c].nv,
-             [&]<int M>() { accelerateCluster<M>(tables, tables.clusters[c], work, ydd); });
-  }
-  return -1;
+  accelerateClusters(tables, work, ydd);
+  return {-1, findIndefinite(tables, work)};
 }
 
 }  // namespace kempe::detail

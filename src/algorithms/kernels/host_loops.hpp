@@ -9,30 +9,30 @@ namespace kempe::detail {
 template <typename T>
 class HostLoops {
  public:
-  HostLoops(const ModelTables<T>& tables, const Functions& functions, LoopScratch<T>& scratch)
+  HostLoops(const TablesOf<T>& tables, const Functions& functions, const FunctionScratch& scratch)
       : tables_(tables), functions_(functions), scratch_(scratch) {}
 
-  bool solve(int c, const WorkView<T>& work) {
+  bool solve(int c, const WorkView<T>& work) const {
     const ClusterEntry& cluster = tables_.clusters[c];
-    return clusterJacobian(tables_, functions_, cluster, stateOf(cluster, work), scratch_,
-                           work.G + cluster.firstRatio) >= kSingular<T>;
+    return !isSingular(implicitJacobian(tables_, functions_, cluster, stateOf(cluster, work),
+                                        work.loops, scratch_, work.G + cluster.firstRatio));
   }
 
-  void bias(int c, const WorkView<T>& work) {
+  void bias(int c, const WorkView<T>& work) const {
     const ClusterEntry& cluster = tables_.clusters[c];
     ClusterState<T> state = stateOf(cluster, work);
-    state.outputV = velocityOf(work, cluster.output);
+    state.outputV = work.v[cluster.output];
     moveCluster(tables_, cluster, state);
-    clusterBias(tables_, functions_, cluster, state, scratch_,
-                work.accelerations + cluster.firstVelocity);
+    implicitBias(tables_, functions_, cluster, state, work.loops, scratch_,
+                 work.accelerations + cluster.firstVelocity);
   }
 
   /// Ġ, after bias; `sRates` are the rates of the cluster's joint directions.
-  void ratioRates(int c, const WorkView<T>& work, const Motion<T>* sRates, T* rates) {
+  void ratioRates(int c, const WorkView<T>& work, const Motion<T>* sRates, T* rates) const {
     const ClusterEntry& cluster = tables_.clusters[c];
     ClusterState<T> state = stateOf(cluster, work);
-    state.outputV = velocityOf(work, cluster.output);
-    clusterJacobianRate(tables_, functions_, cluster, state, scratch_, sRates,
+    state.outputV = work.v[cluster.output];
+    clusterJacobianRate(tables_, functions_, cluster, state, work.loops, scratch_, sRates,
                         work.G + cluster.firstRatio, rates);
   }
 
@@ -44,14 +44,14 @@ class HostLoops {
             work.s + cluster.firstVelocity,
             work.v + cluster.firstBody,
             work.a + cluster.firstBody,
-            placementOf(work, cluster.output),
+            work.X[cluster.output],
             {},
             {}};
   }
 
-  const ModelTables<T>& tables_;
+  const TablesOf<T>& tables_;
   const Functions& functions_;
-  LoopScratch<T>& scratch_;
+  FunctionScratch scratch_;
 };
 
 }  // namespace kempe::detail

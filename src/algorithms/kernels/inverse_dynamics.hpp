@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/kernels/outward.hpp"
+#include "algorithms/kernels/external_forces.hpp"
 
 /// C-RNEA in the common frame, on the spanning tree with rotors folded; with λ(i) the parent:
 ///
@@ -14,51 +14,108 @@
 /// (6) of (4) is Σ S_iᵀ F_i of the cluster. A folded rotor has τ_r = J (zᵀ α_p + q̈_r).
 namespace kempe::detail {
 
-/// Needs placeMechanism, and −f_ext in work.f (on rotors: with wholeRotors).
+/// (1) to (3) of a cluster of shape Single, and what (4) has beyond sᵀ F, into τ.
+template <typename T, typename R>
+KEMPE_HD void moveSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                         const PlacedSingle<T>& at, const WorkView<T>& work, const T* v,
+                         const T* ydd, T* tau) {
+  const T rate = v[cluster.firstV], acceleration = ydd[cluster.firstV];
+  const Motion<T> outputV = work.v[cluster.output], outputA = work.a[cluster.output];
+  const Motion<T> relative = rate * at.s;
+  const Motion<T> velocity = outputV + relative;
+  const Motion<T> a = outputA + acceleration * at.s + cross(outputV, relative);
+  work.v[cluster.moving] = velocity;
+  work.a[cluster.moving] = a;
+  work.f[cluster.moving] = forceOn(placed(at.X, body.central), velocity, a);
+  const Single<R>& single = body.single;
+  T resisting = T(single.reflected) * acceleration;
+  if (single.geared) {
+    const Vec3<T> spin = turned(work.X[cluster.output].R, single.spin);
+    resisting += dot(spin, outputA.angular);
+    work.f[cluster.output].moment += acceleration * spin + cross(outputV.angular, rate * spin);
+  }
+  if (single.dissipates) {
+    resisting += resistance(single.damping, single.friction, rate);
+  }
+  tau[cluster.firstV] = resisting;
+}
+
+/// (3) of a moving cluster of general shape.
+template <typename T, typename R>
+KEMPE_HD void loadBodies(const TablesView<R>& tables, const ClusterEntry& cluster,
+                         const WorkView<T>& work) {
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    if (!body.folded) {
+      work.f[b] = forceOn(placed(work.X[b], body.central), work.v[b], work.a[b]);
+      continue;
+    }
+    work.f[b] = {};  // for external forces
+    const Vec3<T> z = spinAxis(cluster, body, work);
+    work.tau[body.firstVelocity] = T(body.spinInertia) * (dot(z, work.a[body.parent].angular) +
+                                                          work.accelerations[body.firstVelocity]);
+    addSpinForce(body, z, work);
+  }
+}
+
+/// (4) and (5) of a cluster of general shape, and (6).
+template <typename T, typename R>
+KEMPE_HD void gatherForces(const TablesView<R>& tables, const ClusterEntry& cluster,
+                           const WorkView<T>& work, T* tau) {
+  for (int b = cluster.firstBody + cluster.bodies - 1; b >= cluster.firstBody; --b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    const Motion<T>* s = directionsOf(cluster, body, work);
+    for (int i = 0; i < velocitySize(body.type); ++i) {
+      const T along = dot(work.f[b], s[i]);  // (4)
+      work.tau[body.firstVelocity + i] =
+          body.folded ? work.tau[body.firstVelocity + i] + along : along;
+    }
+    work.f[body.parent] += work.f[b];  // (5)
+  }
+  for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
+    if (cluster.armatured) {
+      work.tau[i] += T(tables.armature[i]) * work.accelerations[i];
+    }
+    if (cluster.dissipates) {
+      work.tau[i] += resistance(tables.damping[i], tables.friction[i], work.rates[i]);
+    }
+  }
+  projectClusterForces(cluster, work, work.tau, tau);  // (6)
+}
+
+/// Places the mechanism too. Returns a cluster at a singular position, or −1. `tau` must not be
+/// `v`, but may be `ydd`.
 template <typename T, typename R, typename Loops>
-KEMPE_HD void inverseDynamicsKernel(const TablesView<R>& tables, const WorkView<T>& work,
-                                    Loops& loops, const T* v, const T* ydd, T* tau) {
+KEMPE_HD int inverseDynamicsKernel(const TablesView<R>& tables, const WorkView<T>& work,
+                                   Loops& loops, const T* q, const T* v, const T* ydd,
+                                   const ExternalForces<T, R>& external, T* tau) {
+  placeWorld(tables, work, q);
+  expandMechanism(tables, work, q);
   for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
-    moveBodies(tables, c, work, loops, v, ydd);
-    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-      const BodyEntry<R>& body = tables.bodies[b];
-      if (body.folded) {
-        const Vec3<T> z = spinAxis(cluster, body, work);
-        const Vec3<T> alpha = body.parent == kWorld ? Vec3<T>{} : work.a[body.parent].angular;
-        work.tau[body.firstVelocity] =
-            T(body.spinInertia) * (dot(z, alpha) + work.accelerations[body.firstVelocity]);
-        addSpinForce(body, z, work);
-        continue;  // work.f has external forces only
-      }
-      const RigidInertia<T> I = work.X[b] * body.inertia.template cast<T>();
-      work.f[b] += I * work.a[b] + cross(work.v[b], I * work.v[b]);  // (3)
+    if (shapeOf(cluster, work) == ClusterShape::Single) {
+      const BodyEntry<R>& body = tables.bodies[cluster.moving];
+      moveSingle(cluster, body, placeSingle(cluster, body, work), work, v, ydd, tau);
+      continue;
     }
+    if (!placeCluster(tables, c, work, loops)) {
+      return c;
+    }
+    moveBodies(tables, c, work, loops, v, ydd);
+    loadBodies(tables, cluster, work);
   }
+  subtractExternal(external, work);
   for (int c = tables.clusterCount - 1; c >= 0; --c) {
     const ClusterEntry& cluster = tables.clusters[c];
-    for (int b = cluster.firstBody + cluster.bodies - 1; b >= cluster.firstBody; --b) {
-      const BodyEntry<R>& body = tables.bodies[b];
-      const Motion<T>* s = directionsOf(cluster, body, work);
-      for (int i = 0; i < velocitySize(body.type); ++i) {
-        const T along = dot(work.f[b], s[i]);  // (4)
-        work.tau[body.firstVelocity + i] =
-            body.folded ? work.tau[body.firstVelocity + i] + along : along;
-      }
-      if (body.parent != kWorld) {
-        work.f[body.parent] += work.f[b];  // (5)
-      }
-    }
-    for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
-      if (cluster.armatured) {
-        work.tau[i] += T(tables.armature[i]) * work.accelerations[i];
-      }
-      if (cluster.dissipates) {
-        work.tau[i] += resistance(tables, i, work.rates[i]);
-      }
+    if (shapeOf(cluster, work) == ClusterShape::Single) {
+      const Force<T> f = work.f[cluster.moving];
+      tau[cluster.firstV] += dot(f, work.S[tables.bodies[cluster.moving].firstS]);
+      work.f[cluster.output] += f;
+    } else {
+      gatherForces(tables, cluster, work, tau);
     }
   }
-  projectForces(tables, work, work.tau, tau);  // (6)
+  return -1;
 }
 
 }  // namespace kempe::detail

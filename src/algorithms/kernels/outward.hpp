@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lanes/scalar_lanes.hpp"
 #include "model/workspace.hpp"
 #include "spatial/joint_motion.hpp"
 
@@ -20,29 +21,40 @@ struct NoLoops {
   KEMPE_HD void bias(int, const WorkView<T>&) const {}
 };
 
-/// Placement of a body in the common frame, the world included.
+/// The shape by which a cluster is treated. Rotors on which frames or forces sit are bodies among
+/// others.
 template <typename T>
-KEMPE_HD Transform<T> placementOf(const WorkView<T>& work, int body) {
-  return body == kWorld ? Transform<T>{Mat3<T>::identity(), -*work.origin} : work.X[body];
+KEMPE_HD ClusterShape shapeOf(const ClusterEntry& cluster, const WorkView<T>& work) {
+  const bool whole = work.wholeRotors && cluster.bodies > 1;
+  return whole ? ClusterShape::General : cluster.shape;
 }
 
+/// A quaternion of unit length.
 template <typename T>
-KEMPE_HD Motion<T> velocityOf(const WorkView<T>& work, int body) {
-  return body == kWorld ? Motion<T>{} : work.v[body];
-}
-
-/// Acceleration, with gravity as an upward acceleration of the world.
-template <typename T, typename R>
-KEMPE_HD Motion<T> accelerationOf(const TablesView<R>& tables, const WorkView<T>& work, int body) {
-  return body == kWorld ? Motion<T>{Vec3<T>{}, -tables.gravity.template cast<T>()} : work.a[body];
+KEMPE_HD void normalizeQuaternion(T* turn) {
+  using std::abs;
+  using std::sqrt;
+  // Squares of what is divided by the largest neither overflow nor vanish.
+  T largest = abs(turn[0]), square(0);
+  for (int i = 1; i < 4; ++i) {
+    const T size = abs(turn[i]);
+    largest = select(size > largest, size, largest);
+  }
+  const T scale = T(1) / largest;
+  for (int i = 0; i < 4; ++i) {
+    turn[i] = turn[i] * scale;
+    square += turn[i] * turn[i];
+  }
+  const T inverse = T(1) / sqrt(square);
+  for (int i = 0; i < 4; ++i) {
+    turn[i] = turn[i] * inverse;
+  }
 }
 
 /// Spanning positions of a cluster from its part of q; quaternions come out normalised.
 template <typename T, typename R>
 KEMPE_HD void expandCluster(const TablesView<R>& tables, const ClusterEntry& cluster, const T* q,
                             T* positions) {
-  using std::abs;
-  using std::sqrt;
   const T* y = q + cluster.firstQ;
   T* out = positions + cluster.firstPosition;
   if (cluster.kind == ClusterKind::Explicit) {
@@ -64,20 +76,7 @@ KEMPE_HD void expandCluster(const TablesView<R>& tables, const ClusterEntry& clu
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (!hasScalarCoordinates(body.type)) {
-      T* turn = positions + body.firstPosition + positionSize(body.type) - 4;
-      // Squares of what is divided by the largest neither overflow nor vanish.
-      T largest = abs(turn[0]), square(0);
-      for (int i = 1; i < 4; ++i) {
-        largest = abs(turn[i]) > largest ? T(abs(turn[i])) : largest;
-      }
-      for (int i = 0; i < 4; ++i) {
-        turn[i] = turn[i] / largest;
-        square += turn[i] * turn[i];
-      }
-      const T length = sqrt(square);
-      for (int i = 0; i < 4; ++i) {
-        turn[i] = turn[i] / length;
-      }
+      normalizeQuaternion(positions + body.firstPosition + positionSize(body.type) - 4);
     }
   }
 }
@@ -104,18 +103,49 @@ KEMPE_HD void placeBodies(const TablesView<R>& tables, const ClusterEntry& clust
     const BodyEntry<R>& body = tables.bodies[b];
     Motion<T>* s = directionsOf(cluster, body, work);
     if (onlySpins(cluster, body, work)) {
-      const Vec3<T> z = body.placement.R.template cast<T>().column(2);
-      s[0] = {body.parent == kWorld ? z : work.X[body.parent].R * z, {}};
+      s[0] = {turned(work.X[body.parent].R, body.placement.R.column(2)), {}};
       continue;
     }
-    const T* q = work.positions + body.firstPosition;
-    const Transform<T> joint = placementOf(work, body.parent) * body.placement.template cast<T>();
-    work.X[b] = jointPlacement(body.type, joint, q, T(body.pitch), body.middle.template cast<T>());
+    const int first = body.firstPosition;
+    const auto turn = [&](int i, T& sine, T& cosine) {
+      sine = work.sines[first + i];
+      cosine = work.cosines[first + i];
+    };
+    const Transform<T> joint = placed(work.X[body.parent], body.placement);
+    work.X[b] =
+        jointPlacement(body.type, joint, work.positions + first, turn, body.pitch, body.middle);
     if (b == tables.floatingBase) {
       work.X[b].p = {};  // exactly: the common frame's origin is here
     }
-    jointDirections(body.type, joint, work.X[b], T(body.pitch), s);
+    jointDirections(body.type, joint, work.X[b], body.pitch, s);
   }
+}
+
+/// Placement of a body, and the direction in which it moves.
+template <typename T>
+struct PlacedSingle {
+  Transform<T> X;
+  Motion<T> s;
+};
+
+/// Of the body that moves in a cluster of shape Single; written to the work as well.
+template <typename T, typename R>
+KEMPE_HD PlacedSingle<T> placeSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                                     const WorkView<T>& work) {
+  const Transform<T> joint = placed(work.X[cluster.output], body.placement);
+  const Vec3<T> z = joint.R.column(2);
+  PlacedSingle<T> single;
+  if (body.type == JointType::Prismatic) {
+    single = {{joint.R, joint.p + work.positions[body.firstPosition] * z}, {Vec3<T>{}, z}};
+  } else {
+    single = {
+        {timesRotationZ(joint.R, work.sines[body.firstPosition], work.cosines[body.firstPosition]),
+         joint.p},
+        {z, cross(joint.p, z)}};
+  }
+  work.X[cluster.moving] = single.X;
+  work.S[body.firstS] = single.s;
+  return single;
 }
 
 /// S_i = S_λ (if λ is in the cluster) + s_i G_i.
@@ -174,21 +204,27 @@ KEMPE_HD void transposeTimesG(const ClusterEntry& cluster, const WorkView<T>& wo
   }
 }
 
+/// Gᵀ f_span of one cluster, from all spanning forces to all forces.
+template <typename T>
+KEMPE_HD void projectClusterForces(const ClusterEntry& cluster, const WorkView<T>& work,
+                                   const T* spanning, T* result) {
+  const T* f = spanning + cluster.firstVelocity;
+  T* y = result + cluster.firstV;
+  if (cluster.kind != ClusterKind::Tree) {
+    transposeTimesG(cluster, work, f, y);
+    return;
+  }
+  for (int i = 0; i < cluster.nv; ++i) {
+    y[i] = f[i];
+  }
+}
+
 /// Gᵀ f_span of all clusters.
 template <typename T, typename R>
 KEMPE_HD void projectForces(const TablesView<R>& tables, const WorkView<T>& work, const T* spanning,
                             T* result) {
   for (int c = 0; c < tables.clusterCount; ++c) {
-    const ClusterEntry& cluster = tables.clusters[c];
-    const T* f = spanning + cluster.firstVelocity;
-    T* y = result + cluster.firstV;
-    if (cluster.kind != ClusterKind::Tree) {
-      transposeTimesG(cluster, work, f, y);
-      continue;
-    }
-    for (int i = 0; i < cluster.nv; ++i) {
-      y[i] = f[i];
-    }
+    projectClusterForces(tables.clusters[c], work, spanning, result);
   }
 }
 
@@ -201,7 +237,54 @@ KEMPE_HD Vec3<T> originOf(const TablesView<R>& tables, const T* q) {
   const BodyEntry<R>& body = tables.bodies[tables.floatingBase];
   const ClusterEntry& cluster = tables.clusters[body.cluster];
   const T* x = q + cluster.firstQ + (body.firstPosition - cluster.firstPosition);
-  return body.placement.template cast<T>().point({x[0], x[1], x[2]});
+  const Transform<R>& placement = body.placement;
+  return placement.R.template cast<T>() * Vec3<T>{x[0], x[1], x[2]} +
+         placement.p.template cast<T>();
+}
+
+/// The world as the body that clusters without another hang on. Gravity is an upward acceleration.
+template <typename T, typename R>
+KEMPE_HD void placeWorld(const TablesView<R>& tables, const WorkView<T>& work, const T* q) {
+  *work.origin = originOf(tables, q);
+  work.X[kWorld] = {Mat3<T>::identity(), -*work.origin};
+  work.v[kWorld] = {};
+  work.a[kWorld] = {Vec3<T>{}, -tables.gravity.template cast<T>()};
+  work.f[kWorld] = {};
+}
+
+/// Spanning positions of all clusters, with sines and cosines of those that may be angles.
+template <typename T, typename R>
+KEMPE_HD void expandMechanism(const TablesView<R>& tables, const WorkView<T>& work, const T* q) {
+  for (int c = 0; c < tables.clusterCount; ++c) {
+    const ClusterEntry& cluster = tables.clusters[c];
+    if (shapeOf(cluster, work) == ClusterShape::Single) {
+      work.positions[tables.bodies[cluster.moving].firstPosition] = q[cluster.firstQ];
+    } else {
+      expandCluster(tables, cluster, q, work.positions);
+    }
+  }
+  const int first = tables.floatingBase == 0 ? positionSize(JointType::Free) : 0;
+  Lanes<T>::sinCos(work.positions + first, tables.positions - first, work.sines + first,
+                   work.cosines + first);
+}
+
+/// Placements, G and S of one cluster, after expandMechanism. False at a singular position.
+template <typename T, typename R, typename Loops>
+KEMPE_HD bool placeCluster(const TablesView<R>& tables, int c, const WorkView<T>& work,
+                           Loops& loops) {
+  const ClusterEntry& cluster = tables.clusters[c];
+  if (shapeOf(cluster, work) == ClusterShape::Single) {
+    placeSingle(cluster, tables.bodies[cluster.moving], work);
+    return true;
+  }
+  placeBodies(tables, cluster, work);
+  if (cluster.kind == ClusterKind::Implicit && !loops.solve(c, work)) {
+    return false;
+  }
+  if (cluster.kind != ClusterKind::Tree) {
+    spanCluster(tables, cluster, work);
+  }
+  return true;
 }
 
 /// Positions, placements, G and S of the whole mechanism. Returns the first cluster at a singular
@@ -209,22 +292,17 @@ KEMPE_HD Vec3<T> originOf(const TablesView<R>& tables, const T* q) {
 template <typename T, typename R, typename Loops>
 KEMPE_HD int placeMechanism(const TablesView<R>& tables, const WorkView<T>& work, Loops& loops,
                             const T* q) {
-  *work.origin = originOf(tables, q);
+  placeWorld(tables, work, q);
+  expandMechanism(tables, work, q);
   for (int c = 0; c < tables.clusterCount; ++c) {
-    const ClusterEntry& cluster = tables.clusters[c];
-    expandCluster(tables, cluster, q, work.positions);
-    placeBodies(tables, cluster, work);
-    if (cluster.kind == ClusterKind::Implicit && !loops.solve(c, work)) {
+    if (!placeCluster(tables, c, work, loops)) {
       return c;
-    }
-    if (cluster.kind != ClusterKind::Tree) {
-      spanCluster(tables, cluster, work);
     }
   }
   return -1;
 }
 
-/// Rates, velocities and accelerations of a cluster's bodies, after placeMechanism and after those
+/// Rates, velocities and accelerations of a cluster's bodies, after placeCluster and after those
 /// of the clusters before it. `ydd` are the accelerations ÿ of the whole mechanism; null: zero,
 /// which gives a°. Folded rotors keep their rate and acceleration about their axis only.
 template <typename T, typename R, typename Loops>
@@ -255,22 +333,22 @@ KEMPE_HD void moveBodies(const TablesView<R>& tables, int c, const WorkView<T>& 
     }
   }
   const bool accelerates = implicit || ydd != nullptr;
+  const bool single = shapeOf(cluster, work) == ClusterShape::Single;
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (onlySpins(cluster, body, work)) {
       continue;
     }
-    const Motion<T>* s = directionsOf(cluster, body, work);
+    const Motion<T>* s = single ? work.S + body.firstS : directionsOf(cluster, body, work);
     const T* rate = work.rates + body.firstVelocity;
     const int n = velocitySize(body.type);
-    const Motion<T> parentV = velocityOf(work, body.parent);
+    const Motion<T> parentV = work.v[body.parent];
     Motion<T> velocity = parentV;
     for (int i = 0; i < n; ++i) {
       velocity += rate[i] * s[i];
     }
     work.v[b] = velocity;
-    Motion<T> a = accelerationOf(tables, work, body.parent) +
-                  directionRates(body.type, n, s, rate, parentV, velocity);
+    Motion<T> a = work.a[body.parent] + directionRates(body.type, n, s, rate, parentV, velocity);
     for (int i = 0; accelerates && i < n; ++i) {
       a += work.accelerations[body.firstVelocity + i] * s[i];
     }
@@ -282,9 +360,6 @@ KEMPE_HD void moveBodies(const TablesView<R>& tables, int c, const WorkView<T>& 
 /// Its inertia, as of a body that does not spin, is part of the parent's.
 template <typename T, typename R>
 KEMPE_HD void addSpinForce(const BodyEntry<R>& body, const Vec3<T>& z, const WorkView<T>& work) {
-  if (body.parent == kWorld) {
-    return;
-  }
   const T J(body.spinInertia);
   const Vec3<T> momentum = (J * work.rates[body.firstVelocity]) * z;
   work.f[body.parent].moment += (J * work.accelerations[body.firstVelocity]) * z +
@@ -298,11 +373,11 @@ KEMPE_HD Vec3<T> spinAxis(const ClusterEntry& cluster, const BodyEntry<R>& body,
   return directionsOf(cluster, body, work)[0].angular;
 }
 
-/// Damping and friction of one freedom: the force with which its joint resists.
+/// Damping and friction: the force with which a joint resists.
 template <typename T, typename R>
-KEMPE_HD T resistance(const TablesView<R>& tables, int velocity, const T& rate) {
-  const T direction = T(rate > T(0)) - T(rate < T(0));
-  return T(tables.damping[velocity]) * rate + T(tables.friction[velocity]) * direction;
+KEMPE_HD T resistance(const R& damping, const R& friction, const T& rate) {
+  const T direction = select(rate > T(0), T(1), select(rate < T(0), T(-1), T(0)));
+  return T(damping) * rate + T(friction) * direction;
 }
 
 }  // namespace kempe::detail

@@ -1,0 +1,44 @@
+# The recursions, compiled once for each instruction set and scalar type. The library chooses among
+# them when it is loaded (src/lanes/dispatch.cpp). Where the processor is no x86-64 there is one
+# plain build.
+option(KEMPE_PLAIN_KERNELS "Build the recursions for one state at a time, without vector types" OFF)
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT KEMPE_PLAIN_KERNELS)
+  find_package(xsimd REQUIRED)
+  set(kempe_isas baseline v3 v4)
+  target_compile_definitions(kempe PRIVATE KEMPE_X86_LEVELS)
+else()
+  set(kempe_isas baseline)
+endif()
+
+set(kempe_options_v3 -march=x86-64-v3)
+# GCC 12 finds its own AVX-512 headers uninitialised (GCC bug 105593).
+set(kempe_options_v4 -march=x86-64-v4 -Wno-uninitialized -Wno-maybe-uninitialized)
+set(kempe_arch_baseline xsimd::sse2)
+set(kempe_arch_v3 "xsimd::fma3<xsimd::avx2>")
+set(kempe_arch_v4 xsimd::avx512bw)
+
+foreach(isa IN LISTS kempe_isas)
+  foreach(scalar double float)
+    set(object kempe_kernels_${isa}_${scalar})
+    add_library(${object} OBJECT src/lanes/kernels.cpp)
+    kempe_compile_settings(${object})
+    target_compile_features(${object} PRIVATE cxx_std_20)
+    set_target_properties(${object} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(${object} PRIVATE include src)
+    target_link_libraries(${object} PRIVATE Eigen3::Eigen)
+    target_compile_definitions(${object} PRIVATE KEMPE_ISA=${isa} KEMPE_SCALAR=${scalar})
+    # Constants of the formulas are written as double.
+    target_compile_options(${object} PRIVATE -Wno-float-conversion ${kempe_options_${isa}})
+    if(xsimd_FOUND)
+      target_link_libraries(${object} PRIVATE xsimd)
+      target_compile_definitions(${object} PRIVATE "KEMPE_XSIMD_ARCH=${kempe_arch_${isa}}")
+    else()
+      target_compile_definitions(${object} PRIVATE KEMPE_PLAIN)
+    endif()
+    if(NOT isa STREQUAL "baseline")
+      target_compile_definitions(${object} PRIVATE KEMPE_WIDE)
+    endif()
+    target_sources(kempe PRIVATE $<TARGET_OBJECTS:${object}>)
+  endforeach()
+endforeach()

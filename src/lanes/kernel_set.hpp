@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+
+#include "algorithms/kernels/forward_dynamics.hpp"
+#include "loops/cluster_rows.hpp"
+
+/// The recursions as compiled for an instruction set, behind plain function pointers.
+namespace kempe::detail {
+
+/// What a kernel computes on. `memory` has been prepared for the tables by the same set.
+template <typename S>
+struct KernelContext {
+  const TablesView<S>& tables;
+  std::byte* memory;
+  const Functions& functions;
+  FunctionScratch functionScratch;
+  bool wholeRotors = false;
+};
+
+/// All numbers of a state are `lanes` numbers, one for each of as many states: number i of state l
+/// is at [i * lanes + l]. Arrays of more than one lane start at multiples of Carver::kAlignment.
+template <typename S>
+struct KernelSet {
+  int lanes = 1;
+  std::size_t (*memorySize)(const TablesView<S>& tables) = nullptr;
+  void (*prepare)(const TablesView<S>& tables, std::byte* memory) = nullptr;
+
+  KernelOutcome (*inverseDynamics)(const KernelContext<S>&, const S* q, const S* v, const S* a,
+                                   const ExternalForces<S, S>&, S* tau) = nullptr;
+  KernelOutcome (*forwardDynamics)(const KernelContext<S>&, const S* q, const S* v, const S* tau,
+                                   const ExternalForces<S, S>&, S* a) = nullptr;
+  /// Column-major; null q: at the placements of the call before. Both triangles.
+  KernelOutcome (*massMatrix)(const KernelContext<S>&, const S* q, S* H, int stride) = nullptr;
+  /// `W` has room for 6 nv numbers of each frame.
+  KernelOutcome (*inverseOperationalInertia)(const KernelContext<S>&, const S* q,
+                                             const BodyFrame<S>* frames, int count, S* W, S* Omega,
+                                             int stride) = nullptr;
+  /// H⁻¹ x of `columns` x, nv numbers each, in place.
+  KernelOutcome (*applyInverseMassMatrix)(const KernelContext<S>&, const S* q, S* x,
+                                          int columns) = nullptr;
+  /// Placements of frames in the world, 12 numbers each: R row-major, p.
+  KernelOutcome (*framePlacements)(const KernelContext<S>&, const S* q, const BodyFrame<S>* frames,
+                                   int count, S* placements) = nullptr;
+  /// q ⊞ dt v of clusters without loops to solve; the others' part of `result` is left alone.
+  void (*integrate)(const KernelContext<S>&, const S* q, const S* v, S dt, S* result) = nullptr;
+  /// Rows of `width` numbers into lanes and back: state l begins at rows + l * stateStride, its
+  /// numbers are entryStride apart. States beyond `count` repeat the last one.
+  void (*gather)(const S* rows, std::ptrdiff_t stateStride, std::ptrdiff_t entryStride, int count,
+                 int width, S* lanes) = nullptr;
+  void (*scatter)(const S* lanes, int count, int width, S* rows, std::ptrdiff_t stateStride,
+                  std::ptrdiff_t entryStride) = nullptr;
+};
+
+/// For one state, and for several at once.
+template <typename S>
+struct KernelSets {
+  KernelSet<S> single, pack;
+};
+
+/// The sets of the instruction set in use.
+template <typename S>
+const KernelSets<S>& kernelSets();
+
+/// Memory for kernels of one set on one model.
+template <typename S>
+class KernelMemory {
+ public:
+  KernelMemory(const KernelSet<S>& set, const ModelTables<S>& tables)
+      : memory_(set.memorySize(tables)) {
+    set.prepare(tables, memory_.data());
+  }
+  std::byte* data() { return memory_.data(); }
+
+ private:
+  AlignedMemory memory_;
+};
+
+}  // namespace kempe::detail

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <xsimd/xsimd.hpp>
+
+#include "lanes/wide.hpp"
+
+/// Numbers of several states at once, one in each lane of a vector register: xsimd's batches are
+/// the scalar T of the recursions.
+namespace kempe::detail {
+
+template <typename S, typename Arch>
+struct Lanes<xsimd::batch<S, Arch>> {
+  using Scalar = S;
+  using Pack = xsimd::batch<S, Arch>;
+  static constexpr int count = static_cast<int>(Pack::size);
+
+  static S get(const Pack& x, int lane) {
+    alignas(Pack) S all[Pack::size];
+    x.store_aligned(all);
+    return all[lane];
+  }
+  static void set(Pack& x, int lane, S value) {
+    alignas(Pack) S all[Pack::size];
+    x.store_aligned(all);
+    all[lane] = value;
+    x = Pack::load_aligned(all);
+  }
+
+  static void sinCos(const Pack* x, int n, Pack* sines, Pack* cosines) {
+    for (int i = 0; i < n; ++i) {
+      const auto both = xsimd::sincos(x[i]);
+      sines[i] = both.first;
+      cosines[i] = both.second;
+    }
+  }
+};
+
+template <typename S, typename Isa>
+struct Lanes<Wide<S, Isa>> {
+  using Scalar = S;
+  using Number = Wide<S, Isa>;
+  static constexpr int count = 1;
+
+  static S get(const Number& x, int) { return x.value; }
+  static void set(Number& x, int, S value) { x.value = value; }
+
+  /// A register at a time: reads and writes up to the next full register.
+  static void sinCos(const Number* x, int n, Number* sines, Number* cosines) {
+    using Pack = typename Isa::template Pack<S>;
+    constexpr int size = static_cast<int>(Pack::size);
+    for (int i = 0; i < n; i += size) {
+      const auto both = xsimd::sincos(Pack::load_unaligned(&x[i].value));
+      both.first.store_unaligned(&sines[i].value);
+      both.second.store_unaligned(&cosines[i].value);
+    }
+  }
+};
+
+}  // namespace kempe::detail

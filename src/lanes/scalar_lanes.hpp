@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cmath>
+
+#include "kempe/spatial/select.hpp"
+
+/// What the recursions ask of a number beyond arithmetic, for types that hold one state. Packs of
+/// several have overloads of the same names.
+namespace kempe::detail {
+
+template <typename T>
+struct Lanes {
+  using Scalar = T;
+  static constexpr int count = 1;
+
+  KEMPE_HD static T get(const T& x, int) { return x; }
+  KEMPE_HD static void set(T& x, int, const T& value) { x = value; }
+
+  /// Sines and cosines of n numbers.
+  KEMPE_HD static void sinCos(const T* x, int n, T* sines, T* cosines) {
+    using std::cos;
+    using std::sin;
+    for (int i = 0; i < n; ++i) {
+      sines[i] = sin(x[i]);
+      cosines[i] = cos(x[i]);
+    }
+  }
+};
+
+KEMPE_HD inline bool any(bool condition) {
+  return condition;
+}
+
+}  // namespace kempe::detail

@@ -1,0 +1,87 @@
+#include "model/shapes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kempe::detail {
+namespace {
+
+bool turnsOrSlides(JointType type) {
+  return type == JointType::Revolute || type == JointType::Continuous ||
+         type == JointType::Prismatic;
+}
+
+/// Ratio of a freedom in a cluster with one independent velocity.
+double ratioOf(const ModelTables<double>& tables, const ClusterEntry& cluster, int velocity) {
+  return cluster.kind == ClusterKind::Tree
+             ? 1.0
+             : tables.G[cluster.firstG + velocity - cluster.firstVelocity];
+}
+
+/// The one body of the cluster that is not folded, if the cluster has shape Single; −1 otherwise.
+int singleBody(const ModelTables<double>& tables, const ClusterEntry& cluster) {
+  if (cluster.nv != 1 || cluster.kind == ClusterKind::Implicit) {
+    return -1;
+  }
+  int moving = -1;
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<double>& body = tables.bodies[b];
+    if (body.parent != cluster.output || (!body.folded && moving >= 0)) {
+      return -1;
+    }
+    moving = body.folded ? moving : b;
+  }
+  const bool fits = moving >= 0 && turnsOrSlides(tables.bodies[moving].type) &&
+                    ratioOf(tables, cluster, tables.bodies[moving].firstVelocity) == 1.0;
+  return fits ? moving : -1;
+}
+
+Single<double> sumSingle(const ModelTables<double>& tables, const ClusterEntry& cluster) {
+  Single<double> sum;
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<double>& body = tables.bodies[b];
+    const int i = body.firstVelocity;
+    const double r = ratioOf(tables, cluster, i);
+    if (body.folded) {
+      sum.geared = true;
+      sum.spin += (body.spinInertia * r) * body.placement.R.column(2);
+      sum.reflected += body.spinInertia * r * r;
+    }
+    sum.reflected += tables.armature[i] * r * r;
+    sum.damping += tables.damping[i] * r * r;
+    sum.friction += tables.friction[i] * std::abs(r);
+  }
+  sum.dissipates = sum.damping != 0.0 || sum.friction != 0.0;
+  return sum;
+}
+
+}  // namespace
+
+void findShapes(ModelTables<double>& tables) {
+  for (BodyEntry<double>& body : tables.bodies) {
+    body.central = CentralInertia<double>::fromRigid(body.inertia);
+  }
+  tables.swaps = tables.widestK = tables.widestRightSide = tables.mostRows = 0;
+  for (ClusterEntry& cluster : tables.clusters) {
+    cluster.shape = ClusterShape::General;
+    const int moving = singleBody(tables, cluster);
+    if (moving >= 0) {
+      cluster.shape = ClusterShape::Single;
+      cluster.moving = moving;
+      tables.bodies[moving].single = sumSingle(tables, cluster);
+    } else if (cluster.bodies == 1 && cluster.firstBody == tables.floatingBase &&
+               cluster.kind == ClusterKind::Tree && cluster.output == kWorld) {
+      cluster.shape = ClusterShape::FreeBase;
+    }
+    if (cluster.kind == ClusterKind::Implicit) {
+      const int d = cluster.kept;
+      cluster.firstSwap = tables.swaps;
+      tables.swaps += d * (d - 1) / 2;
+      tables.widestK = std::max(tables.widestK, d * cluster.velocities);
+      tables.widestRightSide = std::max(tables.widestRightSide, d * std::max(cluster.nv, 1));
+      tables.mostRows = std::max(tables.mostRows, d);
+    }
+  }
+}
+
+}  // namespace kempe::detail
