@@ -2,10 +2,12 @@
 
 /// Exact dynamics of robots whose bodies form loops. This header brings in everything.
 
+#include "kempe/batch.hpp"
 #include "kempe/configuration.hpp"
 #include "kempe/coriolis.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/forward_dynamics.hpp"
+#include "kempe/instruction_set.hpp"
 #include "kempe/inverse_dynamics.hpp"
 #include "kempe/io.hpp"
 #include "kempe/jet.hpp"

@@ -45,8 +45,9 @@ struct KernelSet {
   /// q ⊞ dt v of clusters without loops to solve; the others' part of `result` is left alone.
   void (*integrate)(const KernelContext<S>&, const S* q, const S* v, S dt, S* result) = nullptr;
   /// Rows of `width` numbers into lanes and back: state l begins at rows + l * stateStride, its
-  /// numbers are entryStride apart. States beyond `count` repeat the last one.
-  void (*gather)(const S* rows, std::ptrdiff_t stateStride, std::ptrdiff_t entryStride, int count,
+  /// numbers are entryStride apart. States beyond `count` repeat the last one. False where a number
+  /// is not finite.
+  bool (*gather)(const S* rows, std::ptrdiff_t stateStride, std::ptrdiff_t entryStride, int count,
                  int width, S* lanes) = nullptr;
   void (*scatter)(const S* lanes, int count, int width, S* rows, std::ptrdiff_t stateStride,
                   std::ptrdiff_t entryStride) = nullptr;

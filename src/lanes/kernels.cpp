@@ -190,7 +190,7 @@ struct Kernels {
     }
   }
 
-  static void gather(const S* rows, std::ptrdiff_t stateStride, std::ptrdiff_t entryStride,
+  static bool gather(const S* rows, std::ptrdiff_t stateStride, std::ptrdiff_t entryStride,
                      int count, int width, S* to) {
     for (int l = 0; l < kLanes; ++l) {
       const S* state = rows + (l < count ? l : count - 1) * stateStride;
@@ -198,6 +198,11 @@ struct Kernels {
         to[i * kLanes + l] = state[i * entryStride];
       }
     }
+    T sum(0);  // stays 0 where all is finite
+    for (int i = 0; i < width; ++i) {
+      sum += T(0) * lanes(to)[i];
+    }
+    return !any(select(sum >= T(0), T(0), T(1)) > T(0.5));
   }
   static void scatter(const S* from, int count, int width, S* rows, std::ptrdiff_t stateStride,
                       std::ptrdiff_t entryStride) {
