@@ -18,9 +18,9 @@ const FrameEntry& Evaluation<T>::frame(int index) const {
 
 template <typename T>
 void Evaluation<T>::place(VectorInOf<T> q) {
-  const int singular = placeMechanism(tables, work, loops, q.data());
+  const int singular = placeMechanism(*tables, *work, loops, q.data());
   if (singular >= 0) {
-    throwSingular(singular, work.positions);
+    throwSingular(singular, work->positions);
   }
 }
 
@@ -35,8 +35,8 @@ void Evaluation<T>::throwSingular(int c, const T* positions) const {
 template <typename T>
 void Evaluation<T>::require(const KernelOutcome& outcome, VectorInOf<T> q) const {
   if (outcome.singular >= 0) {
-    expandCluster(modelTables, modelTables.clusters[outcome.singular], q.data(), work.positions);
-    throwSingular(outcome.singular, work.positions);
+    expandCluster(modelTables, modelTables.clusters[outcome.singular], q.data(), work->positions);
+    throwSingular(outcome.singular, work->positions);
   }
   if (outcome.indefinite >= 0) {
     throwIndefiniteError(impl, impl.tables.clusters[outcome.indefinite]);
@@ -45,7 +45,7 @@ void Evaluation<T>::require(const KernelOutcome& outcome, VectorInOf<T> q) const
 
 template <typename T>
 ExternalForces<T, T> Evaluation<T>::prepareExternal(std::span<const FrameForce> external) {
-  work.wholeRotors = false;
+  work->wholeRotors = false;
   data.frames.clear();
   data.wrenches.clear();
   for (const FrameForce& force : external) {
@@ -58,7 +58,7 @@ ExternalForces<T, T> Evaluation<T>::prepareExternal(std::span<const FrameForce> 
       }
     }
     if (entry.body != kWorld) {
-      work.wholeRotors |= modelTables.bodies[entry.body].folded;
+      work->wholeRotors |= modelTables.bodies[entry.body].folded;
       data.frames.push_back(bodyFrame(entry, force.reference));
       data.wrenches.insert(data.wrenches.end(), force.wrench.begin(), force.wrench.end());
     }
@@ -71,7 +71,7 @@ const BodyFrame<T>* Evaluation<T>::prepareFrames(std::span<const int> frames, Re
   data.frames.clear();
   for (const int index : frames) {
     const FrameEntry& entry = frame(index);
-    work.wholeRotors |= entry.body != kWorld && modelTables.bodies[entry.body].folded;
+    work->wholeRotors |= entry.body != kWorld && modelTables.bodies[entry.body].folded;
     data.frames.push_back(bodyFrame(entry, reference));
   }
   return data.frames.data();

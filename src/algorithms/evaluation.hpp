@@ -14,11 +14,12 @@ class Evaluation {
   Evaluation(const Model& model, BasicData<T>& userData)
       : impl(model.impl()),
         data(userData.impl()),
-        modelTables(tablesOf<T>(impl)),
-        tables(modelTables),
-        work(data.work.view()),
+        modelTables(viewOf<T>(impl)),
+        tables(&modelTables),
+        work(&data.work.view()),
         loops(modelTables, impl.mechanism.functions, data.loops.forFunctions()) {
     requireData(impl, data);
+    work->wholeRotors = false;
   }
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
@@ -50,8 +51,8 @@ class Evaluation {
   /// Velocities, and accelerations where ÿ is `ydd` (null: zero), after place. Gravity counts as an
   /// upward acceleration of the world.
   void move(const T* v, const T* ydd) {
-    for (int c = 0; c < tables.clusterCount; ++c) {
-      moveBodies(tables, c, work, loops, v, ydd);
+    for (int c = 0; c < tables->clusterCount; ++c) {
+      moveBodies(*tables, c, *work, loops, v, ydd);
     }
   }
   /// Checks external forces, and asks for whole rotors where one acts on a rotor. Those on the
@@ -63,8 +64,8 @@ class Evaluation {
   /// The model's kernels for this evaluation's tables and scratch.
   const KernelSet<T>& kernels() const { return kernelSets<T>().single; }
   KernelContext<T> context(KernelMemory<T>& memory) const {
-    return {tables, memory.data(), impl.mechanism.functions, data.loops.forFunctions(),
-            work.wholeRotors};
+    return {*tables, memory.data(), impl.mechanism.functions, data.loops.forFunctions(),
+            work->wholeRotors};
   }
   KernelContext<T> context() const { return context(data.kernels); }
   /// Throws where a kernel of the model failed at q.
@@ -74,17 +75,17 @@ class Evaluation {
   }
   /// The point and the axes that vectors of a frame are written with, in the common frame.
   Transform<T> referenceOf(const FrameEntry& frame, Reference reference) const {
-    return referenceFrame(bodyFrame(frame, reference), work);
+    return referenceFrame(bodyFrame(frame, reference), *work);
   }
   Transform<T> framePlacement(const FrameEntry& frame) const {
-    return work.X[frame.body] * frame.inBody.template cast<T>();
+    return work->X[frame.body] * frame.inBody.template cast<T>();
   }
 
   const ModelImpl& impl;
   DataImpl<T>& data;
-  const TablesView<T> modelTables;
-  TablesView<T> tables;  ///< the model's, or those of a tree that a method replaces it by
-  WorkView<T> work;
+  const TablesView<T>& modelTables;
+  const TablesView<T>* tables;  ///< the model's, or those of a tree that a method replaces it by
+  WorkView<T>* work;
   HostLoops<T> loops;
 };
 
@@ -95,7 +96,7 @@ class PlacedEvaluation : public Evaluation<T> {
   PlacedEvaluation(const Model& model, BasicData<T>& userData, VectorInOf<T> q)
       : Evaluation<T>(model, userData) {
     this->requireQ(q);
-    this->work.wholeRotors = true;
+    this->work->wholeRotors = true;
     this->place(q);
   }
 };

@@ -56,10 +56,10 @@ void generalizedForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                        VectorInOf<T> spanning, VectorOutOf<T> tau) {
   Evaluation<T> e(model, data);
   e.requireQ(q);
-  requireVector("spanning", spanning, e.tables.velocities, "model.nvSpanning");
+  requireVector("spanning", spanning, e.tables->velocities, "model.nvSpanning");
   e.requireOutput("tau", tau);
   e.place(q);
-  projectForces(e.tables, e.work, spanning.data(), tau.data());
+  projectForces(*e.tables, *e.work, spanning.data(), tau.data());
 }
 
 #define KEMPE_INSTANTIATE(T)                                                                    \

@@ -23,19 +23,19 @@ template <typename T, typename Out>
 void writeVelocity(const Evaluation<T>& e, const FrameEntry& frame, Reference reference,
                    Out&& out) {
   const Transform<T> at = e.referenceOf(frame, reference);
-  write(e.work.v[frame.body], at.p, at.R, out);
+  write(e.work->v[frame.body], at.p, at.R, out);
 }
 
 template <typename T, typename Out>
 void writeAcceleration(const Evaluation<T>& e, const FrameEntry& frame, Reference reference,
                        Out&& out) {
   // Without the upward acceleration that stands for gravity.
-  Motion<T> a = e.work.a[frame.body];
-  a.linear += e.tables.gravity;
+  Motion<T> a = e.work->a[frame.body];
+  a.linear += e.tables->gravity;
   const Transform<T> at = e.referenceOf(frame, reference);
   if (reference == Reference::LocalWorldAligned) {
     // The origin moves: p̈ = spatial acceleration there + ω × ṗ.
-    const Motion<T> v = e.work.v[frame.body];
+    const Motion<T> v = e.work->v[frame.body];
     a.linear += cross(v.angular, v.linear + cross(v.angular, at.p));
   }
   write(a, at.p, at.R, out);
@@ -44,7 +44,7 @@ void writeAcceleration(const Evaluation<T>& e, const FrameEntry& frame, Referenc
 template <typename T>
 Transform<T> inWorld(const Evaluation<T>& e, const FrameEntry& frame) {
   Transform<T> X = e.framePlacement(frame);
-  X.p += *e.work.origin;
+  X.p += *e.work->origin;
   return X;
 }
 
@@ -129,14 +129,14 @@ template <typename T>
 void frameJacobian(const Model& model, BasicData<T>& data, VectorInOf<T> q, int frame,
                    MatrixOutOf<T> J, Reference reference) {
   const PlacedEvaluation<T> e(model, data, q);
-  e.requireMatrix("J", J, 6, e.tables.nv);
+  e.requireMatrix("J", J, 6, e.tables->nv);
   const FrameEntry& entry = e.frame(frame);
   const Transform<T> at = e.referenceOf(entry, reference);
   J.setZero();
   for (int b = entry.body; b != kWorld;) {
-    const ClusterEntry& cluster = e.tables.clusters[e.tables.bodies[b].cluster];
+    const ClusterEntry& cluster = e.tables->clusters[e.tables->bodies[b].cluster];
     for (int j = 0; j < cluster.nv; ++j) {
-      write(e.work.S[e.tables.bodies[b].firstS + j], at.p, at.R, J.col(cluster.firstV + j));
+      write(e.work->S[e.tables->bodies[b].firstS + j], at.p, at.R, J.col(cluster.firstV + j));
     }
     b = cluster.output;
   }

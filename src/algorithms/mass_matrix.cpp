@@ -12,7 +12,7 @@ template <typename T>
 void massMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q, MatrixOutOf<T> H) {
   Evaluation<T> e(model, data);
   e.requireQ(q);
-  e.requireMatrix("H", H, e.tables.nv, e.tables.nv);
+  e.requireMatrix("H", H, e.tables->nv, e.tables->nv);
   e.require(
       e.kernels().massMatrix(e.context(), q.data(), H.data(), static_cast<int>(H.outerStride())),
       q);
@@ -26,9 +26,9 @@ void applyInverseMassMatrix(const Model& model, BasicData<T>& data, VectorInOf<T
   e.requireInput("x", x);
   e.requireOutput("result", result);
   // The result may be q.
-  std::copy_n(x.data(), e.tables.nv, e.data.vector.data());
+  std::copy_n(x.data(), e.tables->nv, e.data.vector.data());
   e.require(e.kernels().applyInverseMassMatrix(e.context(), q.data(), e.data.vector.data(), 1), q);
-  std::copy_n(e.data.vector.data(), e.tables.nv, result.data());
+  std::copy_n(e.data.vector.data(), e.tables->nv, result.data());
 }
 
 template <typename T>
@@ -36,8 +36,8 @@ void inverseMassMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                        MatrixOutOf<T> inverse) {
   Evaluation<T> e(model, data);
   e.requireQ(q);
-  e.requireMatrix("inverse", inverse, e.tables.nv, e.tables.nv);
-  const int nv = e.tables.nv;
+  e.requireMatrix("inverse", inverse, e.tables->nv, e.tables->nv);
+  const int nv = e.tables->nv;
   T* columns = roomForForces(e, (static_cast<std::size_t>(nv) + 5) / 6, nv);
   Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>> dense(columns, nv, nv);
   dense.setIdentity();

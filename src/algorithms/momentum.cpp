@@ -13,8 +13,8 @@ namespace {
 template <typename T>
 RigidInertia<T> totalInertia(const Evaluation<T>& e) {
   RigidInertia<T> total;
-  for (int b = 0; b < e.tables.bodyCount; ++b) {
-    total += e.work.X[b] * e.tables.bodies[b].own;
+  for (int b = 0; b < e.tables->bodyCount; ++b) {
+    total += e.work->X[b] * e.tables->bodies[b].own;
   }
   return total;
 }
@@ -39,7 +39,7 @@ void write(const Force<T>& h, const Vec3<T>& point, Out&& out) {
 template <typename T>
 Vec3<T> centerOfMass(const Model& model, BasicData<T>& data, VectorInOf<T> q) {
   const PlacedEvaluation<T> e(model, data, q);
-  return centerOf(totalInertia(e)) + *e.work.origin;
+  return centerOf(totalInertia(e)) + *e.work->origin;
 }
 
 template <typename T>
@@ -50,8 +50,8 @@ void momentum(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInO
   requireSize("h", h.size(), 6, "the size of a spatial vector");
   e.move(v.data(), nullptr);
   Force<T> sum{};
-  for (int b = 0; b < e.tables.bodyCount; ++b) {
-    sum += (e.work.X[b] * e.tables.bodies[b].own) * e.work.v[b];
+  for (int b = 0; b < e.tables->bodyCount; ++b) {
+    sum += (e.work->X[b] * e.tables->bodies[b].own) * e.work->v[b];
   }
   write(sum, centerOf(totalInertia(e)), h);
 }
@@ -60,23 +60,23 @@ template <typename T>
 void centroidalMomentumMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                               MatrixOutOf<T> A) {
   const PlacedEvaluation<T> e(model, data, q);
-  e.requireMatrix("A", A, 6, e.tables.nv);
-  for (int b = 0; b < e.tables.bodyCount; ++b) {
-    e.work.I[b] = e.work.X[b] * e.tables.bodies[b].own;
+  e.requireMatrix("A", A, 6, e.tables->nv);
+  for (int b = 0; b < e.tables->bodyCount; ++b) {
+    e.work->I[b] = e.work->X[b] * e.tables->bodies[b].own;
   }
   const Vec3<T> center = centerOf(totalInertia(e));
-  for (int c = e.tables.clusterCount - 1; c >= 0; --c) {
-    const ClusterEntry& cluster = e.tables.clusters[c];
+  for (int c = e.tables->clusterCount - 1; c >= 0; --c) {
+    const ClusterEntry& cluster = e.tables->clusters[c];
     for (int j = 0; j < cluster.nv; ++j) {
       Force<T> column{};
       for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-        column += e.work.I[b] * e.work.S[e.tables.bodies[b].firstS + j];
+        column += e.work->I[b] * e.work->S[e.tables->bodies[b].firstS + j];
       }
       write(column, center, A.col(cluster.firstV + j));
     }
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       if (cluster.output != kWorld) {
-        e.work.I[cluster.output] += e.work.I[b];
+        e.work->I[cluster.output] += e.work->I[b];
       }
     }
   }
@@ -88,15 +88,15 @@ Energy energy(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInO
   e.requireInput("v", v);
   e.move(v.data(), nullptr);
   T twice(0);
-  for (int b = 0; b < e.tables.bodyCount; ++b) {
-    const Motion<T>& velocity = e.work.v[b];
-    twice += dot((e.work.X[b] * e.tables.bodies[b].own) * velocity, velocity);
+  for (int b = 0; b < e.tables->bodyCount; ++b) {
+    const Motion<T>& velocity = e.work->v[b];
+    twice += dot((e.work->X[b] * e.tables->bodies[b].own) * velocity, velocity);
   }
-  for (int i = 0; i < e.tables.velocities; ++i) {
-    twice += e.tables.armature[i] * e.work.rates[i] * e.work.rates[i];
+  for (int i = 0; i < e.tables->velocities; ++i) {
+    twice += e.tables->armature[i] * e.work->rates[i] * e.work->rates[i];
   }
   const RigidInertia<T> total = totalInertia(e);
-  const T height = dot(e.tables.gravity, total.moment + total.mass * *e.work.origin);
+  const T height = dot(e.tables->gravity, total.moment + total.mass * *e.work->origin);
   return {0.5 * static_cast<double>(twice), -static_cast<double>(height)};
 }
 

@@ -19,7 +19,7 @@ void inverseOperationalInertia(const Model& model, BasicData<T>& data, VectorInO
     return;
   }
   const BodyFrame<T>* bodyFrames = e.prepareFrames(frames, reference);
-  T* W = roomForForces(e, frames.size(), e.tables.nv);
+  T* W = roomForForces(e, frames.size(), e.tables->nv);
   e.require(e.kernels().inverseOperationalInertia(e.context(), q.data(), bodyFrames,
                                                   static_cast<int>(frames.size()), W, Omega.data(),
                                                   static_cast<int>(Omega.outerStride())),

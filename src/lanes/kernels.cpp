@@ -63,8 +63,8 @@ struct Kernels {
     writeConstantRatios(tables, *view);
   }
 
-  static WorkView<T> workOf(const KernelContext<S>& context) {
-    WorkView<T> work = *std::launder(reinterpret_cast<const WorkView<T>*>(context.memory));
+  static const WorkView<T>& workOf(const KernelContext<S>& context) {
+    auto& work = *std::launder(reinterpret_cast<WorkView<T>*>(context.memory));
     work.wholeRotors = context.wholeRotors;
     return work;
   }
@@ -103,17 +103,17 @@ struct Kernels {
   }
 
   static KernelOutcome massMatrix(const KernelContext<S>& context, const S* q, S* H, int stride) {
-    const WorkView<T> work = workOf(context);
+    const WorkView<T>& work = workOf(context);
     const KernelOutcome outcome = q == nullptr ? KernelOutcome{} : place(context, work, q);
     if (!outcome.failed()) {
-      massMatrixKernel(context.tables, work, lanes(H), stride);
+      MassMatrixKernel<T, S>(context.tables, work, lanes(H), stride).run();
     }
     return outcome;
   }
   static KernelOutcome inverseOperationalInertia(const KernelContext<S>& context, const S* q,
                                                  const BodyFrame<S>* frames, int count, S* W,
                                                  S* Omega, int stride) {
-    const WorkView<T> work = workOf(context);
+    const WorkView<T>& work = workOf(context);
     const KernelOutcome outcome = condense(context, work, q);
     if (!outcome.failed()) {
       operationalInertiaKernel(context.tables, work, frames, count, lanes(W), lanes(Omega), stride);
@@ -123,7 +123,7 @@ struct Kernels {
   static KernelOutcome applyInverseMassMatrix(const KernelContext<S>& context, const S* q, S* x,
                                               int columns) {
     const TablesView<S>& tables = context.tables;
-    const WorkView<T> work = workOf(context);
+    const WorkView<T>& work = workOf(context);
     const KernelOutcome outcome = condense(context, work, q);
     for (int column = 0; !outcome.failed() && column < columns; ++column) {
       T* own = lanes(x) + column * tables.nv;
@@ -144,7 +144,7 @@ struct Kernels {
 
   static KernelOutcome framePlacements(const KernelContext<S>& context, const S* q,
                                        const BodyFrame<S>* frames, int count, S* placements) {
-    const WorkView<T> work = workOf(context);
+    const WorkView<T>& work = workOf(context);
     const KernelOutcome outcome = place(context, work, q);
     T* out = lanes(placements);
     for (int f = 0; !outcome.failed() && f < count; ++f) {

@@ -61,13 +61,25 @@ struct Vec3<detail::Wide<S, Isa>> {
   Four data{};
 
   Vec3() = default;
+  // Copies of larger structures go vector by vector because of these. Copied as blocks of memory
+  // they would be read by wider loads than they were written by, for which the processor waits.
+  Vec3(const Vec3& b) : data(b.data) {}
+  Vec3& operator=(const Vec3& b) {
+    data = b.data;
+    return *this;
+  }
   explicit Vec3(Four x) : data(x) {}
   Vec3(T x, T y, T z) : data{x.value, y.value, z.value, S(0)} {}
 
   T operator[](int i) const { return T(data[i]); }
   /// Component i in every place.
-  [[nodiscard]] Four all(int i) const { return broadcast(data[i]); }
+  [[nodiscard]] Four all(int i) const {
+    return i == 0   ? __builtin_shufflevector(data, data, 0, 0, 0, 0)
+           : i == 1 ? __builtin_shufflevector(data, data, 1, 1, 1, 1)
+                    : __builtin_shufflevector(data, data, 2, 2, 2, 2);
+  }
   static Four broadcast(S x) { return Four{x, x, x, x}; }
+  static Four unit(int i) { return Four{S(i == 0), S(i == 1), S(i == 2), S(0)}; }
 
   Vec3& operator+=(const Vec3& b) {
     data += b.data;
@@ -215,12 +227,12 @@ struct SymMat3<detail::Wide<S, Isa>> {
 template <typename S, typename Isa>
 SymMat3<detail::Wide<S, Isa>> pointInertia(const detail::WideVec3<S, Isa>& h,
                                            const detail::WideVec3<S, Isa>& v) {
-  using Four = typename detail::Register<S>::Type;
-  const S square = dot(h, v).value;
+  using V = detail::WideVec3<S, Isa>;
+  const auto square = V::broadcast(dot(h, v).value);
   SymMat3<detail::Wide<S, Isa>> result;
-  result.columns[0].data = Four{square, S(0), S(0), S(0)} - v.data * h.all(0);
-  result.columns[1].data = Four{S(0), square, S(0), S(0)} - v.data * h.all(1);
-  result.columns[2].data = Four{S(0), S(0), square, S(0)} - v.data * h.all(2);
+  for (int j = 0; j < 3; ++j) {
+    result.columns[j].data = square * V::unit(j) - v.data * h.all(j);
+  }
   return result;
 }
 
@@ -231,14 +243,19 @@ struct ArticulatedInertia<detail::Wide<S, Isa>> {
   Force<T> columns[6];
 
   static ArticulatedInertia fromRigid(const RigidInertia<T>& a) {
-    const T x = a.moment[0], y = a.moment[1], z = a.moment[2], zero(0), m = a.mass;
+    using V = Vec3<T>;
+    using Four = typename V::Four;
+    const Four h = a.moment.data, m = V::broadcast(a.mass.value);
+    // Columns of the matrix h×.
+    const Four columnsOfSkew[3] = {
+        __builtin_shufflevector(h, h, 0, 2, 1, 3) * Four{S(0), S(1), S(-1), S(0)},
+        __builtin_shufflevector(h, h, 2, 1, 0, 3) * Four{S(-1), S(0), S(1), S(0)},
+        __builtin_shufflevector(h, h, 1, 0, 2, 3) * Four{S(1), S(-1), S(0), S(0)}};
     ArticulatedInertia result;
-    result.columns[0] = {a.rotation.columns[0], {zero, -z, y}};
-    result.columns[1] = {a.rotation.columns[1], {z, zero, -x}};
-    result.columns[2] = {a.rotation.columns[2], {-y, x, zero}};
-    result.columns[3] = {{zero, z, -y}, {m, zero, zero}};
-    result.columns[4] = {{-z, zero, x}, {zero, m, zero}};
-    result.columns[5] = {{y, -x, zero}, {zero, zero, m}};
+    for (int j = 0; j < 3; ++j) {
+      result.columns[j] = {a.rotation.columns[j], V(-columnsOfSkew[j])};
+      result.columns[j + 3] = {V(columnsOfSkew[j]), V(m * V::unit(j))};
+    }
     return result;
   }
 
@@ -251,22 +268,25 @@ struct ArticulatedInertia<detail::Wide<S, Isa>> {
   ArticulatedInertia& operator+=(const RigidInertia<T>& b) { return *this += fromRigid(b); }
 
   friend Force<T> operator*(const ArticulatedInertia& a, const Motion<T>& m) {
-    Force<T> sum = m.angular[0] * a.columns[0];
-    for (int j = 1; j < 6; ++j) {
-      const T factor = j < 3 ? m.angular[j] : m.linear[j - 3];
-      sum.moment += factor * a.columns[j].moment;
-      sum.force += factor * a.columns[j].force;
+    // Two sums, so that additions do not wait for one another.
+    Force<T> fromAngular, fromLinear;
+    for (int j = 0; j < 3; ++j) {
+      fromAngular.moment.data += m.angular.all(j) * a.columns[j].moment.data;
+      fromAngular.force.data += m.angular.all(j) * a.columns[j].force.data;
+      fromLinear.moment.data += m.linear.all(j) * a.columns[j + 3].moment.data;
+      fromLinear.force.data += m.linear.all(j) * a.columns[j + 3].force.data;
     }
-    return sum;
+    return fromAngular + fromLinear;
   }
 
   /// Adds scale · f fᵀ.
   void addOuter(const T& scale, const Force<T>& f) {
     const Force<T> scaled = scale * f;
-    for (int j = 0; j < 6; ++j) {
-      const T factor = j < 3 ? f.moment[j] : f.force[j - 3];
-      columns[j].moment += factor * scaled.moment;
-      columns[j].force += factor * scaled.force;
+    for (int j = 0; j < 3; ++j) {
+      columns[j].moment.data += f.moment.all(j) * scaled.moment.data;
+      columns[j].force.data += f.moment.all(j) * scaled.force.data;
+      columns[j + 3].moment.data += f.force.all(j) * scaled.moment.data;
+      columns[j + 3].force.data += f.force.all(j) * scaled.force.data;
     }
   }
 

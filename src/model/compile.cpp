@@ -55,6 +55,9 @@ class Compiler {
     buildSpanningTree(model_);
     buildIndependentTree(model_);
     model_.tablesFloat = model_.tables.cast<float>();
+    // Moving the model leaves the arrays where they are.
+    model_.view = model_.tables;
+    model_.viewFloat = model_.tablesFloat;
     describeClusters();
     return std::move(model_);
   }

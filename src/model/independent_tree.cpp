@@ -185,6 +185,10 @@ class Builder {
     findShapes(tree_.loaded);
     tree_.plainFloat = tree_.plain.cast<float>();
     tree_.loadedFloat = tree_.loaded.cast<float>();
+    tree_.plainView = tree_.plain;
+    tree_.loadedView = tree_.loaded;
+    tree_.plainViewFloat = tree_.plainFloat;
+    tree_.loadedViewFloat = tree_.loadedFloat;
   }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "kempe/spatial/factorization.hpp"
 #include "model/open_tree.hpp"
+#include "model/workspace.hpp"
 
 namespace kempe::detail {
 
@@ -42,6 +43,8 @@ struct IndependentTree {
   std::vector<double> reflected;      ///< per velocity: reflected inertia, see buildIndependentTree
   ModelTables<double> plain, loaded;  ///< without and with reflected inertia
   ModelTables<float> plainFloat, loadedFloat;
+  TablesView<double> plainView, loadedView;  ///< of the tables
+  TablesView<float> plainViewFloat, loadedViewFloat;
 };
 
 /// The tables of the tree, with or without reflected inertia; both have the same sizes.
@@ -51,6 +54,15 @@ const ModelTables<T>& tablesOf(const IndependentTree& tree, bool loaded) {
     return loaded ? tree.loaded : tree.plain;
   } else {
     return loaded ? tree.loadedFloat : tree.plainFloat;
+  }
+}
+
+template <typename T>
+const TablesView<T>& viewOf(const IndependentTree& tree, bool loaded) {
+  if constexpr (std::is_same_v<T, double>) {
+    return loaded ? tree.loadedView : tree.plainView;
+  } else {
+    return loaded ? tree.loadedViewFloat : tree.plainViewFloat;
   }
 }
 

@@ -31,6 +31,8 @@ struct ModelImpl {
 
   ModelTables<double> tables;
   ModelTables<float> tablesFloat;        ///< the same numbers
+  TablesView<double> view;               ///< of tables, for evaluations
+  TablesView<float> viewFloat;
   std::vector<int> jointOfBody;          ///< moving body → index into mechanism.joints
   std::vector<Pose> linkFrames;          ///< moving body → its file frame in its turned frame
   std::vector<std::string> loopNames;    ///< per entry of tables.loops
@@ -63,6 +65,15 @@ const ModelTables<T>& tablesOf(const ModelImpl& model) {
     return model.tables;
   } else {
     return model.tablesFloat;
+  }
+}
+
+template <typename T>
+const TablesView<T>& viewOf(const ModelImpl& model) {
+  if constexpr (std::is_same_v<T, double>) {
+    return model.view;
+  } else {
+    return model.viewFloat;
   }
 }
 

@@ -36,6 +36,13 @@ int singleBody(const ModelTables<double>& tables, const ClusterEntry& cluster) {
   return fits ? moving : -1;
 }
 
+bool isCoupled(const ModelTables<double>& tables, const ClusterEntry& cluster) {
+  const auto first = tables.bodies.begin() + cluster.firstBody;
+  return cluster.kind == ClusterKind::Explicit &&
+         std::all_of(first, first + cluster.bodies,
+                     [](const BodyEntry<double>& body) { return turnsOrSlides(body.type); });
+}
+
 Single<double> sumSingle(const ModelTables<double>& tables, const ClusterEntry& cluster) {
   Single<double> sum;
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
@@ -69,8 +76,11 @@ void findShapes(ModelTables<double>& tables) {
       cluster.shape = ClusterShape::Single;
       cluster.moving = moving;
       tables.bodies[moving].single = sumSingle(tables, cluster);
+    } else if (isCoupled(tables, cluster)) {
+      cluster.shape = ClusterShape::Coupled;
     } else if (cluster.bodies == 1 && cluster.firstBody == tables.floatingBase &&
-               cluster.kind == ClusterKind::Tree && cluster.output == kWorld) {
+               cluster.kind == ClusterKind::Tree && cluster.output == kWorld &&
+               !cluster.armatured && !cluster.dissipates) {
       cluster.shape = ClusterShape::FreeBase;
     }
     if (cluster.kind == ClusterKind::Implicit) {

@@ -150,6 +150,8 @@ void buildSpanningTree(ModelImpl& model) {
   tree.coordinates = patternOfCoordinates(model.tables);
   countRows(model);
   tree.tablesFloat = tree.tables.cast<float>();
+  tree.view = tree.tables;
+  tree.viewFloat = tree.tablesFloat;
 }
 
 }  // namespace kempe::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "model/open_tree.hpp"
+#include "model/workspace.hpp"
 
 namespace kempe::detail {
 
@@ -24,6 +25,8 @@ struct RowRange {
 struct SpanningTree {
   ModelTables<double> tables;
   ModelTables<float> tablesFloat;
+  TablesView<double> view;  ///< of tables
+  TablesView<float> viewFloat;
   std::vector<SpanningCluster> clusters;  ///< as in the model
   TreePattern freedoms;                   ///< of H, per spanning velocity
   TreePattern coordinates;                ///< of Gᵀ H G, per independent velocity
@@ -37,6 +40,15 @@ struct SpanningTree {
 
 /// Fills in ModelImpl::spanning; the last step of compiling but for the independent tree.
 void buildSpanningTree(ModelImpl& model);
+
+template <typename T>
+const TablesView<T>& viewOf(const SpanningTree& tree) {
+  if constexpr (std::is_same_v<T, double>) {
+    return tree.view;
+  } else {
+    return tree.viewFloat;
+  }
+}
 
 template <typename T>
 const ModelTables<T>& tablesOf(const SpanningTree& tree) {

@@ -103,6 +103,7 @@ enum class ClusterKind : std::uint8_t {
 enum class ClusterShape : std::uint8_t {
   General,
   Single,   ///< one body turns or slides; the others, if any, are folded rotors on the output body
+  Coupled,  ///< bodies turn or slide with constant ratios
   FreeBase  ///< the floating base at the origin of the common frame
 };
 

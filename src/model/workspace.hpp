@@ -231,7 +231,7 @@ class Workspace {
     writeConstantRatios(TablesView<T>(tables), view_);
   }
 
-  WorkView<T> view() { return view_; }
+  WorkView<T>& view() { return view_; }
 
  private:
   static std::size_t sizeFor(const ModelTables<T>& tables) {

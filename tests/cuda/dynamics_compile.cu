@@ -31,7 +31,7 @@ __global__ void dynamicsKernel(TablesView<T> tables, const WorkView<T>* work, co
   const ExternalForces<T, T> none;
   kempe::detail::inverseDynamicsKernel(tables, own, loops, q + i * tables.nq, v + i * nv,
                                        a + i * nv, none, tau + i * nv);
-  kempe::detail::massMatrixKernel(tables, own, H + i * nv * nv, nv);
+  kempe::detail::MassMatrixKernel<T, T>(tables, own, H + i * nv * nv, nv).run();
   status[i] = kempe::detail::forwardDynamicsKernel(tables, own, loops, q + i * tables.nq,
                                                    v + i * nv, tau + i * nv, none, ydd + i * nv)
                   .indefinite;

@@ -18,13 +18,13 @@ class IndependentEvaluation {
       : e(evaluation),
         tree(e.impl.independentTree),
         scratch(e.data.compared),
-        model(e.tables),
-        clusterWork(e.work) {
+        model(e.modelTables),
+        clusterWork(*e.work) {
     if (!tree.problem.empty()) {
       throw std::invalid_argument(tree.problem);
     }
-    e.tables = TablesView<T>(tablesOf<T>(tree, method == Method::Approximate));
-    e.work.wholeRotors = false;
+    e.tables = &viewOf<T>(tree, method == Method::Approximate);
+    e.work->wholeRotors = false;
   }
 
   /// Positions of the tree, G_r, and z and g_r where v is given.
@@ -136,8 +136,8 @@ class IndependentEvaluation {
   Evaluation<T>& e;
   const IndependentTree& tree;
   ComparedScratch<T>& scratch;
-  TablesView<T> model;
-  WorkView<T> clusterWork;
+  const TablesView<T>& model;
+  const WorkView<T>& clusterWork;
 
  private:
   template <typename Visit>

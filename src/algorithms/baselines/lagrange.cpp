@@ -131,7 +131,7 @@ const T* factorMultipliers(SpanningEvaluation<T>& s, const T* W) {
     while (dependent >= s.tree.clusters[c].firstRow + s.cluster(c).kept) {
       ++c;
     }
-    s.e.throwSingular(c, s.e.work.positions);
+    s.e.throwSingular(c, s.e.work->positions);
   }
   return A;
 }
@@ -250,7 +250,7 @@ void lagrangeOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<con
       for (int i = body.firstVelocity + velocitySize(body.type) - 1; i >= body.firstVelocity; --i) {
         outermost = std::max(outermost, i);
         for (int k = 0; k < 6; ++k) {
-          x[i * 6 + k] = dot(forces[k], e.work.S[i]);
+          x[i * 6 + k] = dot(forces[k], e.work->S[i]);
         }
       }
     }

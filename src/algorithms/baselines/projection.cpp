@@ -117,7 +117,7 @@ void projectUnitForces(const SpanningEvaluation<T>& s, int b, const Force<T>* fo
         const int row = i - cluster.firstVelocity;
         const T* G = s.ratios(cluster) + row * cluster.nv;
         for (int k = 0; k < 6; ++k) {
-          const T force = dot(forces[k], s.e.work.S[i]);
+          const T force = dot(forces[k], s.e.work->S[i]);
           if (cluster.kind == ClusterKind::Tree) {
             W[(cluster.firstV + row) * 6 + k] += force;
             continue;

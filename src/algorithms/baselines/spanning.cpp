@@ -12,40 +12,40 @@ SpanningEvaluation<T>::SpanningEvaluation(Evaluation<T>& evaluation)
       scratch(evaluation.data.compared),
       tree(evaluation.impl.spanning),
       tables(tablesOf<T>(evaluation.impl)),
-      model(tables),
-      clusterWork(evaluation.work) {
-  e.tables = TablesView<T>(tablesOf<T>(tree));
-  e.work = scratch.spanning.view();
+      model(viewOf<T>(evaluation.impl)),
+      clusterWork(*evaluation.work) {
+  e.tables = &viewOf<T>(tree);
+  e.work = &scratch.spanning.view();
 }
 
 template <typename T>
 void SpanningEvaluation<T>::place(VectorInOf<T> q, const T* v, bool rows) {
   for (int c = 0; c < model.clusterCount; ++c) {
     const ClusterEntry& entry = cluster(c);
-    expandCluster(model, entry, q.data(), e.work.positions);
+    expandCluster(model, entry, q.data(), e.work->positions);
     if (entry.kind != ClusterKind::Implicit) {
       continue;
     }
     // G and g are matters of the cluster alone, as seen from its output body.
     LoopScratch<T>& loops = e.data.loops;
     const Functions& functions = e.impl.mechanism.functions;
-    ClusterState<T> state = loops.state(e.work.positions + entry.firstPosition);
+    ClusterState<T> state = loops.state(e.work->positions + entry.firstPosition);
     placeCluster(tables, entry, state);
     T* G = clusterWork.G + entry.firstRatio;
     if (isSingular(clusterJacobian(tables, functions, entry, state, loops, G))) {
-      e.throwSingular(c, e.work.positions);
+      e.throwSingular(c, e.work->positions);
     }
     if (rows) {
       std::copy_n(loops.K.data(), entry.kept * entry.velocities,
                   scratch.K.data() + tree.clusters[c].firstK);
     }
     if (v != nullptr) {
-      T* rates = e.work.rates + entry.firstVelocity;
+      T* rates = e.work->rates + entry.firstVelocity;
       timesG(entry, clusterWork, v + entry.firstV, rates);
       state.rates = rates;
       moveCluster(tables, entry, state);
       clusterBias(tables, functions, entry, state, loops,
-                  e.work.accelerations + entry.firstVelocity);
+                  e.work->accelerations + entry.firstVelocity);
     }
   }
 }
@@ -53,7 +53,7 @@ void SpanningEvaluation<T>::place(VectorInOf<T> q, const T* v, bool rows) {
 template <typename T>
 void SpanningEvaluation<T>::placeBodies() {
   NoLoops noLoops;
-  placeMechanism(e.tables, e.work, noLoops, e.work.positions);
+  placeMechanism(*e.tables, *e.work, noLoops, e.work->positions);
 }
 
 template <typename T>
@@ -82,8 +82,8 @@ void SpanningEvaluation<T>::move(const T* v, const T* a) {
   for (int c = 0; c < model.clusterCount; ++c) {
     const ClusterEntry& entry = cluster(c);
     const int m = entry.nv;
-    T* rates = e.work.rates + entry.firstVelocity;
-    T* accelerations = e.work.accelerations + entry.firstVelocity;
+    T* rates = e.work->rates + entry.firstVelocity;
+    T* accelerations = e.work->accelerations + entry.firstVelocity;
     if (entry.kind == ClusterKind::Tree) {
       for (int i = 0; i < m; ++i) {
         rates[i] = v[entry.firstV + i];
@@ -106,16 +106,16 @@ void SpanningEvaluation<T>::move(const T* v, const T* a) {
 template <typename T>
 const T* SpanningEvaluation<T>::inverseDynamics(const ExternalForces<T, T>& external) {
   // In a tree of single bodies, velocities and forces have their places in the work already.
-  e.kernels().inverseDynamics(e.context(scratch.spanningKernels), e.work.positions, e.work.rates,
-                              e.work.accelerations, external, e.work.tau);
+  e.kernels().inverseDynamics(e.context(scratch.spanningKernels), e.work->positions, e.work->rates,
+                              e.work->accelerations, external, e.work->tau);
   placed_ = true;
-  return e.work.tau;
+  return e.work->tau;
 }
 
 template <typename T>
 T* SpanningEvaluation<T>::massMatrix() {
-  e.kernels().massMatrix(e.context(scratch.spanningKernels), placed_ ? nullptr : e.work.positions,
-                         scratch.H.data(), e.tables.velocities);
+  e.kernels().massMatrix(e.context(scratch.spanningKernels), placed_ ? nullptr : e.work->positions,
+                         scratch.H.data(), e.tables->velocities);
   return scratch.H.data();
 }
 

@@ -35,8 +35,8 @@ class SpanningEvaluation {
   ComparedScratch<T>& scratch;
   const SpanningTree& tree;
   const ModelTables<T>& tables;  ///< of the model
-  TablesView<T> model;
-  WorkView<T> clusterWork;  ///< the model's own; its G is that of the loops
+  const TablesView<T>& model;
+  const WorkView<T>& clusterWork;  ///< the model's own; its G is that of the loops
 
  private:
   bool placed_ = false;  ///< by inverseDynamics

@@ -25,22 +25,6 @@
 /// floating base the motion itself is solved for: S = 1 in [angular; linear], D = IA.
 namespace kempe::detail {
 
-/// Calls kernel<M>() with the number of freedoms as a constant where it is a common one, 0 for any
-/// other.
-template <typename Kernel>
-KEMPE_HD void withSize(int m, Kernel&& kernel) {
-  switch (m) {
-    case 1:
-      return kernel.template operator()<1>();
-    case 2:
-      return kernel.template operator()<2>();
-    case 3:
-      return kernel.template operator()<3>();
-    default:
-      return kernel.template operator()<0>();
-  }
-}
-
 /// Row of G of one spanning velocity of the cluster; tree clusters have none.
 template <typename T>
 KEMPE_HD const T* ratiosOf(const ClusterEntry& cluster, int velocity, const WorkView<T>& work) {
@@ -188,7 +172,7 @@ KEMPE_HD void addArmatures(const TablesView<R>& tables, const ClusterEntry& clus
 
 /// (1) to (3) of a cluster of general shape.
 template <int M, typename T, typename R>
-KEMPE_HD void condenseInertia(const TablesView<R>& tables, const ClusterEntry& cluster,
+KEMPE_HD KEMPE_FLATTEN void condenseInertia(const TablesView<R>& tables, const ClusterEntry& cluster,
                               const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
   const bool grounded = cluster.output == kWorld;
@@ -230,8 +214,9 @@ KEMPE_HD void condenseInertia(const TablesView<R>& tables, const ClusterEntry& c
 
 /// (1) to (3) of a cluster of shape Single.
 template <typename T, typename R>
-KEMPE_HD void condenseSingleInertia(const ClusterEntry& cluster, const BodyEntry<R>& body,
-                                    const WorkView<T>& work) {
+KEMPE_HD KEMPE_FLATTEN void condenseSingleInertia(const ClusterEntry& cluster,
+                                                  const BodyEntry<R>& body,
+                                                  const WorkView<T>& work) {
   const Motion<T> s = work.S[body.firstS];
   const auto condense = [&](const auto& inertia) {
     Force<T> U = inertia * s;
@@ -244,15 +229,18 @@ KEMPE_HD void condenseSingleInertia(const ClusterEntry& cluster, const BodyEntry
       U.moment += turned(work.X[cluster.output].R, body.single.spin);
     }
     work.U[cluster.firstV] = U;
-    work.IA[cluster.output] += inertia;
-    work.IA[cluster.output].addOuter(-dInverse, U);
+    ArticulatedInertia<T> sum = work.IA[cluster.output];
+    sum += inertia;
+    sum.addOuter(-dInverse, U);
+    work.IA[cluster.output] = sum;
   };
-  body.carrier ? condense(work.IA[cluster.moving]) : condense(work.I[cluster.moving]);
+  body.carrier ? condense(ArticulatedInertia<T>(work.IA[cluster.moving]))
+               : condense(RigidInertia<T>(work.I[cluster.moving]));
 }
 
 /// D = IA of the floating base.
 template <typename T>
-KEMPE_HD void factorizeBase(const ClusterEntry& cluster, const WorkView<T>& work, bool carrier) {
+KEMPE_HD KEMPE_FLATTEN void factorizeBase(const ClusterEntry& cluster, const WorkView<T>& work, bool carrier) {
   T* D = work.D + cluster.firstD;
   const int b = cluster.firstBody;
   const ArticulatedInertia<T> IA =
@@ -273,6 +261,7 @@ KEMPE_HD void condenseClusterInertia(const TablesView<R>& tables, const ClusterE
       return condenseSingleInertia(cluster, tables.bodies[cluster.moving], work);
     case ClusterShape::FreeBase:
       return factorizeBase(cluster, work, tables.bodies[cluster.firstBody].carrier);
+    case ClusterShape::Coupled:
     case ClusterShape::General:
       withSize(cluster.nv, [&]<int M>() { condenseInertia<M>(tables, cluster, work); });
   }
@@ -280,7 +269,7 @@ KEMPE_HD void condenseClusterInertia(const TablesView<R>& tables, const ClusterE
 
 /// (1) and (2) of one cluster with composite inertias, which go on to the output body whole.
 template <int M, typename T, typename R>
-KEMPE_HD void composeCluster(const TablesView<R>& tables, const ClusterEntry& cluster,
+KEMPE_HD KEMPE_FLATTEN void composeCluster(const TablesView<R>& tables, const ClusterEntry& cluster,
                              const WorkView<T>& work) {
   clearCluster<M>(cluster, work);
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
@@ -311,12 +300,19 @@ KEMPE_HD void storeInertia(const BodyEntry<R>& body, int b, const PlacedInertia<
 /// The first cluster whose D is not positive definite, or −1.
 template <typename T, typename R>
 KEMPE_HD int findIndefinite(const TablesView<R>& tables, const WorkView<T>& work) {
-  const T largest(R(1e30));  // of inverse inertias: the others are divided by zero, or NaN
-  for (int c = 0; c < tables.clusterCount; ++c) {
-    const ClusterEntry& cluster = tables.clusters[c];
-    for (int i = cluster.firstV; i < cluster.firstV + cluster.nv; ++i) {
-      const T d = work.dInverse[i];
-      if (any(select(d > T(0), d, T(largest + largest)) > largest)) {
+  // Inverse inertias beyond the limit are divided by zero; those not above zero may be NaN.
+  const T limit(R(1e30));
+  const auto isBad = [&](int i) {
+    const T d = work.dInverse[i];
+    return select(d > T(0), d, T(limit + limit)) > limit;
+  };
+  auto bad = isBad(0);
+  for (int i = 1; i < tables.nv; ++i) {
+    bad = bad | isBad(i);
+  }
+  for (int c = 0; any(bad) && c < tables.clusterCount; ++c) {
+    for (int i = 0; i < tables.clusters[c].nv; ++i) {
+      if (any(isBad(tables.clusters[c].firstV + i))) {
         return c;
       }
     }
@@ -369,7 +365,7 @@ KEMPE_HD void condenseForce(const TablesView<R>& tables, const ClusterEntry& clu
 
 /// The same of any shape.
 template <typename T, typename R>
-KEMPE_HD void condenseClusterForce(const TablesView<R>& tables, const ClusterEntry& cluster,
+KEMPE_HD KEMPE_FLATTEN void condenseClusterForce(const TablesView<R>& tables, const ClusterEntry& cluster,
                                    const WorkView<T>& work) {
   T* u = work.u + cluster.firstV;
   switch (shapeOf(cluster, work)) {
@@ -396,6 +392,7 @@ KEMPE_HD void condenseClusterForce(const TablesView<R>& tables, const ClusterEnt
       forwardSubstitute<6>(6, work.D + cluster.firstD, u);
       return;
     }
+    case ClusterShape::Coupled:
     case ClusterShape::General:
       withSize(cluster.nv, [&]<int M>() { condenseForce<M>(tables, cluster, work); });
   }
@@ -465,6 +462,7 @@ KEMPE_HD void accelerateCluster(const TablesView<R>& tables, const ClusterEntry&
       work.a[cluster.firstBody] = a;
       return;
     }
+    case ClusterShape::Coupled:
     case ClusterShape::General:
       withSize(cluster.nv, [&]<int M>() { accelerate<M>(tables, cluster, work, ydd); });
   }
@@ -472,7 +470,7 @@ KEMPE_HD void accelerateCluster(const TablesView<R>& tables, const ClusterEntry&
 
 /// (6) of all clusters, after (1) to (5).
 template <typename T, typename R>
-KEMPE_HD void accelerateClusters(const TablesView<R>& tables, const WorkView<T>& work, T* ydd) {
+KEMPE_HD KEMPE_FLATTEN void accelerateClusters(const TablesView<R>& tables, const WorkView<T>& work, T* ydd) {
   work.a[kWorld] = {};
   for (int c = 0; c < tables.clusterCount; ++c) {
     accelerateCluster(tables, tables.clusters[c], work, ydd);

@@ -18,9 +18,10 @@ struct KernelOutcome {
 
 /// The outward pass of a cluster of shape Single: X, S, v, a°, f°, inertia, and u without −sᵀ pA.
 template <typename T, typename R>
-KEMPE_HD void biasSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
+KEMPE_HD KEMPE_FLATTEN void biasSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
                          const WorkView<T>& work, const T* v, const T* tau) {
-  const PlacedSingle<T> at = placeSingle(cluster, body, work);
+  const PlacedSingle<T> at = placeSingle(cluster.moving, body, work);
+  work.S[body.firstS] = at.s;
   const T rate = v[cluster.firstV];
   const Motion<T> outputV = work.v[cluster.output], outputA = work.a[cluster.output];
   const Motion<T> relative = rate * at.s;
@@ -42,6 +43,63 @@ KEMPE_HD void biasSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
     u -= resistance(single.damping, single.friction, rate);
   }
   work.u[cluster.firstV] = u;
+}
+
+/// The same of a cluster of shape Coupled.
+template <int M, typename T, typename R>
+KEMPE_HD KEMPE_FLATTEN void biasCoupled(const TablesView<R>& tables, const ClusterEntry& cluster,
+                                        const WorkView<T>& work, const T* v, const T* tau) {
+  const int m = M > 0 ? M : cluster.nv;
+  T* u = work.u + cluster.firstV;
+  for (int i = 0; i < m; ++i) {
+    u[i] = tau[cluster.firstV + i];
+  }
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    const R* r = constantRatios(tables, cluster, body.firstVelocity);
+    const T rate = alongRatios<M>(m, r, v + cluster.firstV);
+    const Motion<T> parentV = work.v[body.parent], parentA = work.a[body.parent];
+    T resisting(0);
+    if (body.folded) {
+      const Vec3<T> spin = T(body.spinInertia) * placeRotor(body, work);
+      work.f[body.parent].moment += cross(parentV.angular, rate * spin);
+      resisting = dot(spin, parentA.angular);
+    } else {
+      const PlacedSingle<T> at = placeSingle(b, body, work);
+      spanSingle<M>(tables, cluster, body, at.s, r, work);
+      const Motion<T> relative = rate * at.s;
+      const Motion<T> velocity = parentV + relative;
+      const Motion<T> a = parentA + cross(parentV, relative);
+      work.v[b] = velocity;
+      work.a[b] = a;
+      const PlacedInertia<T> inertia = placed(at.X, body.central);
+      work.f[b] = forceOn(inertia, velocity, a);
+      storeInertia(body, b, inertia, work);
+    }
+    if (cluster.dissipates) {
+      resisting +=
+          resistance(tables.damping[body.firstVelocity], tables.friction[body.firstVelocity], rate);
+    }
+    if (body.folded || cluster.dissipates) {
+      for (int i = 0; i < m; ++i) {
+        u[i] -= T(r[i]) * resisting;
+      }
+    }
+  }
+}
+
+/// The same of the floating base.
+template <typename T, typename R>
+KEMPE_HD KEMPE_FLATTEN void biasBase(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                                     const WorkView<T>& work, const T* v, const T* tau) {
+  moveBase(cluster, body, work, v);
+  const int b = cluster.firstBody;
+  const PlacedInertia<T> inertia = placed(work.X[b], body.central);
+  work.f[b] = forceOn(inertia, work.v[b], work.a[b]);
+  storeInertia(body, b, inertia, work);
+  for (int i = cluster.firstV; i < cluster.firstV + 6; ++i) {
+    work.u[i] = tau[i];
+  }
 }
 
 /// The same of a moving cluster of general shape, after moveBodies.
@@ -88,6 +146,14 @@ KEMPE_HD KernelOutcome forwardDynamicsKernel(const TablesView<R>& tables, const 
     const ClusterEntry& cluster = tables.clusters[c];
     if (shapeOf(cluster, work) == ClusterShape::Single) {
       biasSingle(cluster, tables.bodies[cluster.moving], work, v, tau);
+      continue;
+    }
+    if (shapeOf(cluster, work) == ClusterShape::Coupled) {
+      withSize(cluster.nv, [&]<int M>() { biasCoupled<M>(tables, cluster, work, v, tau); });
+      continue;
+    }
+    if (cluster.shape == ClusterShape::FreeBase) {
+      biasBase(cluster, tables.bodies[cluster.firstBody], work, v, tau);
       continue;
     }
     if (!placeCluster(tables, c, work, loops)) {

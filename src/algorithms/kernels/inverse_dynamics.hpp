@@ -16,9 +16,10 @@ namespace kempe::detail {
 
 /// (1) to (3) of a cluster of shape Single, and what (4) has beyond sᵀ F, into τ.
 template <typename T, typename R>
-KEMPE_HD void moveSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
-                         const PlacedSingle<T>& at, const WorkView<T>& work, const T* v,
-                         const T* ydd, T* tau) {
+KEMPE_HD KEMPE_FLATTEN void moveSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                                       const WorkView<T>& work, const T* v, const T* ydd, T* tau) {
+  const PlacedSingle<T> at = placeSingle(cluster.moving, body, work);
+  work.S[body.firstS] = at.s;
   const T rate = v[cluster.firstV], acceleration = ydd[cluster.firstV];
   const Motion<T> outputV = work.v[cluster.output], outputA = work.a[cluster.output];
   const Motion<T> relative = rate * at.s;
@@ -38,6 +39,77 @@ KEMPE_HD void moveSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
     resisting += resistance(single.damping, single.friction, rate);
   }
   tau[cluster.firstV] = resisting;
+}
+
+/// The same of a cluster of shape Coupled.
+template <int M, typename T, typename R>
+KEMPE_HD KEMPE_FLATTEN void moveCoupled(const TablesView<R>& tables, const ClusterEntry& cluster,
+                                        const WorkView<T>& work, const T* v, const T* ydd) {
+  const int m = M > 0 ? M : cluster.nv;
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    const R* r = constantRatios(tables, cluster, body.firstVelocity);
+    const T rate = alongRatios<M>(m, r, v + cluster.firstV);
+    const T acceleration = alongRatios<M>(m, r, ydd + cluster.firstV);
+    const Motion<T> parentV = work.v[body.parent], parentA = work.a[body.parent];
+    T resisting = T(tables.armature[body.firstVelocity]) * acceleration;
+    if (body.folded) {
+      const Vec3<T> z = placeRotor(body, work);
+      const T J(body.spinInertia);
+      work.f[body.parent].moment +=
+          (J * acceleration) * z + cross(parentV.angular, (J * rate) * z);
+      resisting += J * (dot(z, parentA.angular) + acceleration);
+    } else {
+      const PlacedSingle<T> at = placeSingle(b, body, work);
+      work.s[body.firstVelocity] = at.s;
+      const Motion<T> relative = rate * at.s;
+      const Motion<T> velocity = parentV + relative;
+      const Motion<T> a = parentA + acceleration * at.s + cross(parentV, relative);
+      work.v[b] = velocity;
+      work.a[b] = a;
+      work.f[b] = forceOn(placed(at.X, body.central), velocity, a);
+    }
+    if (cluster.dissipates) {
+      resisting +=
+          resistance(tables.damping[body.firstVelocity], tables.friction[body.firstVelocity], rate);
+    }
+    work.tau[body.firstVelocity] = resisting;
+  }
+}
+
+/// (4) to (6) of a cluster of shape Coupled.
+template <int M, typename T, typename R>
+KEMPE_HD KEMPE_FLATTEN void gatherCoupled(const TablesView<R>& tables, const ClusterEntry& cluster,
+                                          const WorkView<T>& work, T* tau) {
+  const int m = M > 0 ? M : cluster.nv;
+  for (int j = 0; j < m; ++j) {
+    tau[cluster.firstV + j] = T(0);
+  }
+  for (int b = cluster.firstBody + cluster.bodies - 1; b >= cluster.firstBody; --b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    T force = work.tau[body.firstVelocity];
+    if (!body.folded) {
+      const Force<T> f = work.f[b];
+      force += dot(f, work.s[body.firstVelocity]);
+      work.f[body.parent] += f;
+    }
+    const R* r = constantRatios(tables, cluster, body.firstVelocity);
+    for (int j = 0; j < m; ++j) {
+      tau[cluster.firstV + j] += T(r[j]) * force;
+    }
+  }
+}
+
+/// The same of the floating base, whose (4) has nothing more.
+template <typename T, typename R>
+KEMPE_HD KEMPE_FLATTEN void accelerateBase(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                                           const WorkView<T>& work, const T* v, const T* ydd) {
+  moveBase(cluster, body, work, v);
+  const int b = cluster.firstBody;
+  const Mat3<T>& R_ = work.X[b].R;
+  const T* y = ydd + cluster.firstV;
+  work.a[b] += Motion<T>{R_ * Vec3<T>{y[3], y[4], y[5]}, R_ * Vec3<T>{y[0], y[1], y[2]}};
+  work.f[b] = forceOn(placed(work.X[b], body.central), work.v[b], work.a[b]);
 }
 
 /// (3) of a moving cluster of general shape.
@@ -95,7 +167,15 @@ KEMPE_HD int inverseDynamicsKernel(const TablesView<R>& tables, const WorkView<T
     const ClusterEntry& cluster = tables.clusters[c];
     if (shapeOf(cluster, work) == ClusterShape::Single) {
       const BodyEntry<R>& body = tables.bodies[cluster.moving];
-      moveSingle(cluster, body, placeSingle(cluster, body, work), work, v, ydd, tau);
+      moveSingle(cluster, body, work, v, ydd, tau);
+      continue;
+    }
+    if (shapeOf(cluster, work) == ClusterShape::Coupled) {
+      withSize(cluster.nv, [&]<int M>() { moveCoupled<M>(tables, cluster, work, v, ydd); });
+      continue;
+    }
+    if (cluster.shape == ClusterShape::FreeBase) {
+      accelerateBase(cluster, tables.bodies[cluster.firstBody], work, v, ydd);
       continue;
     }
     if (!placeCluster(tables, c, work, loops)) {
@@ -111,6 +191,16 @@ KEMPE_HD int inverseDynamicsKernel(const TablesView<R>& tables, const WorkView<T
       const Force<T> f = work.f[cluster.moving];
       tau[cluster.firstV] += dot(f, work.S[tables.bodies[cluster.moving].firstS]);
       work.f[cluster.output] += f;
+    } else if (shapeOf(cluster, work) == ClusterShape::Coupled) {
+      withSize(cluster.nv, [&]<int M>() { gatherCoupled<M>(tables, cluster, work, tau); });
+    } else if (cluster.shape == ClusterShape::FreeBase) {
+      const Force<T> f = work.f[cluster.firstBody];
+      const Mat3<T>& R_ = work.X[cluster.firstBody].R;
+      const Vec3<T> force = transposeTimes(R_, f.force), moment = transposeTimes(R_, f.moment);
+      for (int i = 0; i < 3; ++i) {
+        tau[cluster.firstV + i] = force[i];
+        tau[cluster.firstV + 3 + i] = moment[i];
+      }
     } else {
       gatherForces(tables, cluster, work, tau);
     }

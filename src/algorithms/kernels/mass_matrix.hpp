@@ -4,64 +4,135 @@
 
 namespace kempe::detail {
 
+/// Sᵀ F of the floating base, [linear; angular]: S is the rotation of the body for both.
+template <typename T>
+KEMPE_HD void alongBase(const Mat3<T>& R_, const Force<T>& F, T* result) {
+  const Vec3<T> linear = transposeTimes(R_, F.force), angular = transposeTimes(R_, F.moment);
+  for (int i = 0; i < 3; ++i) {
+    result[i] = linear[i];
+    result[i + 3] = angular[i];
+  }
+}
+
 /// C-CRBA in the common frame, with composite inertias in place of IA of articulated.hpp:
 ///
 ///   F = Σ I_i S_i, H_kk = Σ S_iᵀ I_i S_i (rotors and armatures as there), H_jk = S_bᵀ F
 ///
-/// where b is the body of cluster j that carries cluster k. Needs placeMechanism. H is column-major
-/// with `stride` numbers from column to column.
+/// where b is the body of cluster j that carries cluster k. Needs placements, and S but of a
+/// floating base. H is column-major with `stride` numbers from column to column.
 template <typename T, typename R>
-KEMPE_HD void massMatrixKernel(const TablesView<R>& tables, const WorkView<T>& work, T* H,
-                               int stride) {
-  for (int j = 0; j < tables.nv; ++j) {
-    for (int i = 0; i < tables.nv; ++i) {
-      H[j * stride + i] = T(0);
+class MassMatrixKernel {
+ public:
+  KEMPE_HD MassMatrixKernel(const TablesView<R>& tables, const WorkView<T>& work, T* H, int stride)
+      : tables_(tables), work_(work), H_(H), stride_(stride) {}
+
+  KEMPE_HD void run() const {
+    for (int j = 0; j < tables_.nv; ++j) {
+      for (int i = 0; i < tables_.nv; ++i) {
+        H_[j * stride_ + i] = T(0);
+      }
+    }
+    for (int b = 0; b < tables_.bodyCount; ++b) {
+      if (!tables_.bodies[b].folded) {
+        placeInertia(b);
+      }
+    }
+    for (int c = tables_.clusterCount - 1; c >= 0; --c) {
+      const ClusterEntry& cluster = tables_.clusters[c];
+      switch (shapeOf(cluster, work_)) {
+        case ClusterShape::Single:
+          composeSingle(cluster, tables_.bodies[cluster.moving]);
+          break;
+        case ClusterShape::FreeBase:
+          composeBase(cluster);
+          break;
+        case ClusterShape::Coupled:
+        case ClusterShape::General:
+          composeGeneral(cluster);
+          break;
+      }
     }
   }
-  for (int b = 0; b < tables.bodyCount; ++b) {
-    if (!tables.bodies[b].folded) {
-      work.I[b] = aboutOrigin(placed(work.X[b], tables.bodies[b].central));
+
+ private:
+  KEMPE_HD KEMPE_FLATTEN void placeInertia(int b) const {
+    work_.I[b] = aboutOrigin(placed(work_.X[b], tables_.bodies[b].central));
+  }
+
+  KEMPE_HD KEMPE_FLATTEN void composeSingle(const ClusterEntry& cluster,
+                                            const BodyEntry<R>& body) const {
+    const Motion<T> s = work_.S[body.firstS];
+    const RigidInertia<T> inertia = work_.I[cluster.moving];
+    Force<T> F = inertia * s;
+    H_[cluster.firstV * stride_ + cluster.firstV] = dot(F, s) + T(body.single.reflected);
+    if (cluster.output != kWorld) {
+      work_.I[cluster.output] += inertia;
+      if (body.single.geared) {
+        F.moment += turned(work_.X[cluster.output].R, body.single.spin);
+      }
+      writeAncestors(cluster.output, cluster.firstV, F);
     }
   }
-  // Rows of the ancestors' freedoms, and the same columns.
-  const auto writeAncestors = [&](int output, int column, const Force<T>& F) {
+
+  KEMPE_HD KEMPE_FLATTEN void composeBase(const ClusterEntry& cluster) const {
+    const Mat3<T>& R_ = work_.X[cluster.firstBody].R;
+    const RigidInertia<T> inertia = work_.I[cluster.firstBody];
+    // In the body's axes the blocks are m 1, ∓h× and Ī; the rest of the first has been cleared.
+    const Vec3<T> h = transposeTimes(R_, inertia.moment);
+    T* block = H_ + cluster.firstV * stride_ + cluster.firstV;
+    const auto write = [&](int i, int j, const T& value) {
+      block[j * stride_ + i] = value;
+      block[i * stride_ + j] = value;
+    };
+    for (int j = 0; j < 3; ++j) {
+      block[j * stride_ + j] = inertia.mass;
+      const int next = (j + 1) % 3, last = (j + 2) % 3;
+      write(next, last + 3, h[j]);
+      write(last, next + 3, -h[j]);
+      const Vec3<T> column = transposeTimes(R_, inertia.rotation * R_.column(j));
+      for (int i = 0; i <= j; ++i) {
+        write(i + 3, j + 3, column[i]);
+      }
+    }
+  }
+
+  KEMPE_HD void composeGeneral(const ClusterEntry& cluster) const {
+    const int m = cluster.nv, first = cluster.firstV;
+    withSize(m, [&]<int M>() { composeCluster<M>(tables_, cluster, work_); });
+    const T* D = work_.D + cluster.firstD;
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j <= i; ++j) {
+        H_[(first + j) * stride_ + first + i] = H_[(first + i) * stride_ + first + j] =
+            D[i * m + j];
+      }
+      writeAncestors(cluster.output, first + i, work_.U[first + i]);
+    }
+  }
+
+  /// H_jk of the freedoms on the way to the root, and the same as rows.
+  KEMPE_HD void writeAncestors(int output, int column, const Force<T>& F) const {
+    T* own = H_ + column * stride_;
     for (int b = output; b != kWorld;) {
-      const ClusterEntry& ancestor = tables.clusters[tables.bodies[b].cluster];
-      const Motion<T>* S = work.S + tables.bodies[b].firstS;
-      for (int i = 0; i < ancestor.nv; ++i) {
-        const T value = dot(F, S[i]);
-        H[column * stride + ancestor.firstV + i] = value;
-        H[(ancestor.firstV + i) * stride + column] = value;
+      const BodyEntry<R>& body = tables_.bodies[b];
+      const ClusterEntry& ancestor = tables_.clusters[body.cluster];
+      if (shapeOf(ancestor, work_) == ClusterShape::FreeBase) {
+        alongBase(work_.X[b].R, F, own + ancestor.firstV);
+      } else {
+        for (int i = 0; i < ancestor.nv; ++i) {
+          own[ancestor.firstV + i] = dot(F, work_.S[body.firstS + i]);
+        }
+      }
+      for (int i = ancestor.firstV; i < ancestor.firstV + ancestor.nv; ++i) {
+        H_[i * stride_ + column] = own[i];
       }
       b = ancestor.output;
     }
-  };
-  for (int c = tables.clusterCount - 1; c >= 0; --c) {
-    const ClusterEntry& cluster = tables.clusters[c];
-    const int m = cluster.nv, first = cluster.firstV;
-    if (shapeOf(cluster, work) == ClusterShape::Single) {
-      const BodyEntry<R>& body = tables.bodies[cluster.moving];
-      const Motion<T> s = work.S[body.firstS];
-      Force<T> F = work.I[cluster.moving] * s;
-      H[first * stride + first] = dot(F, s) + T(body.single.reflected);
-      if (cluster.output != kWorld) {
-        work.I[cluster.output] += work.I[cluster.moving];
-        if (body.single.geared) {
-          F.moment += turned(work.X[cluster.output].R, body.single.spin);
-        }
-        writeAncestors(cluster.output, first, F);
-      }
-      continue;
-    }
-    withSize(m, [&]<int M>() { composeCluster<M>(tables, cluster, work); });
-    const T* D = work.D + cluster.firstD;
-    for (int i = 0; i < m; ++i) {
-      for (int j = 0; j <= i; ++j) {
-        H[(first + j) * stride + first + i] = H[(first + i) * stride + first + j] = D[i * m + j];
-      }
-      writeAncestors(cluster.output, first + i, work.U[first + i]);
-    }
   }
-}
+
+  const TablesView<R>& tables_;
+  const WorkView<T>& work_;
+  T* H_;
+  int stride_;
+};
 
 }  // namespace kempe::detail

@@ -128,24 +128,116 @@ struct PlacedSingle {
   Motion<T> s;
 };
 
-/// Of the body that moves in a cluster of shape Single; written to the work as well.
+/// Of a body that turns or slides; X is written to the work as well.
 template <typename T, typename R>
-KEMPE_HD PlacedSingle<T> placeSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
-                                     const WorkView<T>& work) {
-  const Transform<T> joint = placed(work.X[cluster.output], body.placement);
+KEMPE_HD PlacedSingle<T> placeSingle(int b, const BodyEntry<R>& body, const WorkView<T>& work) {
+  const Transform<T> joint = placed(work.X[body.parent], body.placement);
   const Vec3<T> z = joint.R.column(2);
   PlacedSingle<T> single;
   if (body.type == JointType::Prismatic) {
     single = {{joint.R, joint.p + work.positions[body.firstPosition] * z}, {Vec3<T>{}, z}};
   } else {
-    single = {
-        {timesRotationZ(joint.R, work.sines[body.firstPosition], work.cosines[body.firstPosition]),
-         joint.p},
-        {z, cross(joint.p, z)}};
+    single = {{timesRotationZ(joint.R, work.sines[body.firstPosition],
+                              work.cosines[body.firstPosition]),
+               joint.p},
+              {z, cross(joint.p, z)}};
   }
-  work.X[cluster.moving] = single.X;
-  work.S[body.firstS] = single.s;
+  work.X[b] = single.X;
   return single;
+}
+
+/// The numbers of G of a freedom of a cluster with couplings.
+template <typename R>
+KEMPE_HD const R* constantRatios(const TablesView<R>& tables, const ClusterEntry& cluster,
+                                 int velocity) {
+  return tables.G + cluster.firstG + (velocity - cluster.firstVelocity) * cluster.nv;
+}
+
+/// r x of a freedom with ratios r.
+template <int M, typename T, typename R>
+KEMPE_HD T alongRatios(int size, const R* r, const T* x) {
+  const int m = M > 0 ? M : size;
+  T sum = T(r[0]) * x[0];
+  for (int j = 1; j < m; ++j) {
+    sum += T(r[j]) * x[j];
+  }
+  return sum;
+}
+
+/// S_i = S_λ (if λ is in the cluster) + s_i r of a body with ratios r.
+template <int M, typename T, typename R>
+KEMPE_HD void spanSingle(const TablesView<R>& tables, const ClusterEntry& cluster,
+                         const BodyEntry<R>& body, const Motion<T>& s, const R* r,
+                         const WorkView<T>& work) {
+  const int m = M > 0 ? M : cluster.nv;
+  Motion<T>* S = work.S + body.firstS;
+  const bool inside = body.parent >= cluster.firstBody;
+  for (int j = 0; j < m; ++j) {
+    const Motion<T> own = T(r[j]) * s;
+    S[j] = inside ? work.S[tables.bodies[body.parent].firstS + j] + own : own;
+  }
+}
+
+/// z of a folded rotor, into the directions.
+template <typename T, typename R>
+KEMPE_HD Vec3<T> placeRotor(const BodyEntry<R>& body, const WorkView<T>& work) {
+  const Vec3<T> z = turned(work.X[body.parent].R, body.placement.R.column(2));
+  work.s[body.firstVelocity] = {z, {}};
+  return z;
+}
+
+/// Placements and S of a cluster of shape Coupled.
+template <int M, typename T, typename R>
+KEMPE_HD KEMPE_FLATTEN void placeCoupled(const TablesView<R>& tables, const ClusterEntry& cluster,
+                                         const WorkView<T>& work) {
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    if (body.folded) {
+      placeRotor(body, work);
+      continue;
+    }
+    const PlacedSingle<T> at = placeSingle(b, body, work);
+    spanSingle<M>(tables, cluster, body, at.s,
+                  constantRatios(tables, cluster, body.firstVelocity), work);
+  }
+}
+
+/// Placement and S of a cluster of shape Single.
+template <typename T, typename R>
+KEMPE_HD KEMPE_FLATTEN void placeSingleCluster(const ClusterEntry& cluster,
+                                               const BodyEntry<R>& body, const WorkView<T>& work) {
+  work.S[body.firstS] = placeSingle(cluster.moving, body, work).s;
+}
+
+/// Calls kernel<M>() with the number of freedoms as a constant where it is a common one, 0 for any
+/// other.
+template <typename Kernel>
+KEMPE_HD void withSize(int m, Kernel&& kernel) {
+  switch (m) {
+    case 1:
+      return kernel.template operator()<1>();
+    case 2:
+      return kernel.template operator()<2>();
+    case 3:
+      return kernel.template operator()<3>();
+    default:
+      return kernel.template operator()<0>();
+  }
+}
+
+/// The floating base: its placement, and the world's gravity and its own velocity.
+template <typename T, typename R>
+KEMPE_HD KEMPE_FLATTEN void moveBase(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                                     const WorkView<T>& work, const T* v) {
+  const T* turn = work.positions + body.firstPosition + 3;
+  const Mat3<T> ownTurn = rotationFromQuaternion(Quaternion<T>{turn[0], turn[1], turn[2], turn[3]});
+  const Mat3<T> R_ = turned(Mat3<T>::identity(), body.placement.R) * ownTurn;
+  const T* rates = v + cluster.firstV;
+  const int b = cluster.firstBody;
+  work.X[b] = {R_, {}};
+  work.v[b] = {R_ * Vec3<T>{rates[3], rates[4], rates[5]},
+               R_ * Vec3<T>{rates[0], rates[1], rates[2]}};
+  work.a[b] = work.a[kWorld];  // the directions move with the body: ṡ q̇ = v × v = 0
 }
 
 /// S_i = S_λ (if λ is in the cluster) + s_i G_i.
@@ -273,8 +365,13 @@ template <typename T, typename R, typename Loops>
 KEMPE_HD bool placeCluster(const TablesView<R>& tables, int c, const WorkView<T>& work,
                            Loops& loops) {
   const ClusterEntry& cluster = tables.clusters[c];
-  if (shapeOf(cluster, work) == ClusterShape::Single) {
-    placeSingle(cluster, tables.bodies[cluster.moving], work);
+  const ClusterShape shape = shapeOf(cluster, work);
+  if (shape == ClusterShape::Single) {
+    placeSingleCluster(cluster, tables.bodies[cluster.moving], work);
+    return true;
+  }
+  if (shape == ClusterShape::Coupled) {
+    withSize(cluster.nv, [&]<int M>() { placeCoupled<M>(tables, cluster, work); });
     return true;
   }
   placeBodies(tables, cluster, work);
