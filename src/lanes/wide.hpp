@@ -137,41 +137,42 @@ template <typename S, typename Isa>
 struct Mat3<detail::Wide<S, Isa>> {
   using T = detail::Wide<S, Isa>;
   using V = Vec3<T>;
-  V columns[3];
+  V c0, c1, c2;
 
   Mat3() = default;
   /// From rows.
   Mat3(const V& r0, const V& r1, const V& r2)
-      : columns{{r0[0], r1[0], r2[0]}, {r0[1], r1[1], r2[1]}, {r0[2], r1[2], r2[2]}} {}
+      : c0(r0[0], r1[0], r2[0]), c1(r0[1], r1[1], r2[1]), c2(r0[2], r1[2], r2[2]) {}
   static Mat3 identity() {
     return fromColumns({T(1), T(0), T(0)}, {T(0), T(1), T(0)}, {T(0), T(0), T(1)});
   }
   static Mat3 fromColumns(const V& a, const V& b, const V& c) {
     Mat3 result;
-    result.columns[0] = a;
-    result.columns[1] = b;
-    result.columns[2] = c;
+    result.c0 = a;
+    result.c1 = b;
+    result.c2 = c;
     return result;
   }
 
-  [[nodiscard]] const V& column(int j) const { return columns[j]; }
+  [[nodiscard]] const V& column(int j) const { return j == 0 ? c0 : (j == 1 ? c1 : c2); }
 
   Mat3& operator+=(const Mat3& b) {
-    for (int j = 0; j < 3; ++j) {
-      columns[j] += b.columns[j];
-    }
+    c0 += b.c0;
+    c1 += b.c1;
+    c2 += b.c2;
     return *this;
   }
+  [[nodiscard]] Mat3 transposed() const { return {c0, c1, c2}; }
   friend V operator*(const Mat3& a, const V& x) {
-    return V(a.columns[0].data * x.all(0) + a.columns[1].data * x.all(1) +
-             a.columns[2].data * x.all(2));
+    return V(a.c0.data * x.all(0) + a.c1.data * x.all(1) +
+             a.c2.data * x.all(2));
   }
   friend Mat3 operator+(Mat3 a, const Mat3& b) { return a += b; }
   friend Mat3 operator*(const T& s, const Mat3& a) {
-    return fromColumns(s * a.columns[0], s * a.columns[1], s * a.columns[2]);
+    return fromColumns(s * a.c0, s * a.c1, s * a.c2);
   }
   friend Mat3 operator*(const Mat3& a, const Mat3& b) {
-    return fromColumns(a * b.columns[0], a * b.columns[1], a * b.columns[2]);
+    return fromColumns(a * b.c0, a * b.c1, a * b.c2);
   }
 };
 
@@ -185,16 +186,16 @@ Mat3<detail::Wide<S, Isa>> skew(const detail::WideVec3<S, Isa>& v) {
 template <typename S, typename Isa>
 detail::WideVec3<S, Isa> transposeTimes(const Mat3<detail::Wide<S, Isa>>& a,
                                         const detail::WideVec3<S, Isa>& x) {
-  return {dot(a.columns[0], x), dot(a.columns[1], x), dot(a.columns[2], x)};
+  return {dot(a.c0, x), dot(a.c1, x), dot(a.c2, x)};
 }
 
 template <typename S, typename Isa>
 Mat3<detail::Wide<S, Isa>> timesRotationZ(const Mat3<detail::Wide<S, Isa>>& R,
                                           const detail::Wide<S, Isa>& sine,
                                           const detail::Wide<S, Isa>& cosine) {
-  return Mat3<detail::Wide<S, Isa>>::fromColumns(cosine * R.columns[0] + sine * R.columns[1],
-                                                 cosine * R.columns[1] - sine * R.columns[0],
-                                                 R.columns[2]);
+  return Mat3<detail::Wide<S, Isa>>::fromColumns(cosine * R.c0 + sine * R.c1,
+                                                 cosine * R.c1 - sine * R.c0,
+                                                 R.c2);
 }
 
 /// By columns, in full: no more work than its half.
@@ -202,24 +203,18 @@ template <typename S, typename Isa>
 struct SymMat3<detail::Wide<S, Isa>> {
   using T = detail::Wide<S, Isa>;
   using V = Vec3<T>;
-  V columns[3];
+  V c0, c1, c2;
 
   SymMat3& operator+=(const SymMat3& b) {
-    for (int j = 0; j < 3; ++j) {
-      columns[j] += b.columns[j];
-    }
+    c0 += b.c0;
+    c1 += b.c1;
+    c2 += b.c2;
     return *this;
   }
   friend SymMat3 operator+(SymMat3 a, const SymMat3& b) { return a += b; }
   friend V operator*(const SymMat3& a, const V& x) {
-    return V(a.columns[0].data * x.all(0) + a.columns[1].data * x.all(1) +
-             a.columns[2].data * x.all(2));
-  }
-  /// Adds a bᵀ, which must be symmetric.
-  void addOuter(const V& a, const V& b) {
-    for (int j = 0; j < 3; ++j) {
-      columns[j].data += a.data * b.all(j);
-    }
+    return V(a.c0.data * x.all(0) + a.c1.data * x.all(1) +
+             a.c2.data * x.all(2));
   }
 };
 
@@ -229,11 +224,8 @@ SymMat3<detail::Wide<S, Isa>> pointInertia(const detail::WideVec3<S, Isa>& h,
                                            const detail::WideVec3<S, Isa>& v) {
   using V = detail::WideVec3<S, Isa>;
   const auto square = V::broadcast(dot(h, v).value);
-  SymMat3<detail::Wide<S, Isa>> result;
-  for (int j = 0; j < 3; ++j) {
-    result.columns[j].data = square * V::unit(j) - v.data * h.all(j);
-  }
-  return result;
+  const auto column = [&](int j) { return V(square * V::unit(j) - v.data * h.all(j)); };
+  return {column(0), column(1), column(2)};
 }
 
 /// [A B; Bᵀ C] by its six columns.
@@ -252,12 +244,18 @@ struct ArticulatedInertia<detail::Wide<S, Isa>> {
         __builtin_shufflevector(h, h, 2, 1, 0, 3) * Four{S(-1), S(0), S(1), S(0)},
         __builtin_shufflevector(h, h, 1, 0, 2, 3) * Four{S(1), S(-1), S(0), S(0)}};
     ArticulatedInertia result;
+    result.columns[0].moment = a.rotation.c0;
+    result.columns[1].moment = a.rotation.c1;
+    result.columns[2].moment = a.rotation.c2;
     for (int j = 0; j < 3; ++j) {
-      result.columns[j] = {a.rotation.columns[j], V(-columnsOfSkew[j])};
-      result.columns[j + 3] = {V(columnsOfSkew[j]), V(m * V::unit(j))};
+      result.columns[j].force.data = -columnsOfSkew[j];
+      result.columns[j + 3].moment.data = columnsOfSkew[j];
+      result.columns[j + 3].force.data = m * V::unit(j);
     }
     return result;
   }
+
+  void setRigid(const RigidInertia<T>& a) { *this = fromRigid(a); }
 
   ArticulatedInertia& operator+=(const ArticulatedInertia& b) {
     for (int j = 0; j < 6; ++j) {
@@ -290,6 +288,22 @@ struct ArticulatedInertia<detail::Wide<S, Isa>> {
     }
   }
 
+  /// Adds inertia + scale · f fᵀ, column by column.
+  void addCondensed(const ArticulatedInertia& inertia, const T& scale, const Force<T>& f) {
+    const Force<T> scaled = scale * f;
+    const auto add = [&](Force<T>& to, const Force<T>& from, const auto& factor) {
+      to.moment.data += from.moment.data + factor * scaled.moment.data;
+      to.force.data += from.force.data + factor * scaled.force.data;
+    };
+    for (int j = 0; j < 3; ++j) {
+      add(columns[j], inertia.columns[j], f.moment.all(j));
+      add(columns[j + 3], inertia.columns[j + 3], f.force.all(j));
+    }
+  }
+  void addCondensed(const RigidInertia<T>& inertia, const T& scale, const Force<T>& f) {
+    addCondensed(fromRigid(inertia), scale, f);
+  }
+
   /// Row i, column j.
   [[nodiscard]] T at(int i, int j) const {
     return i < 3 ? columns[j].moment[i] : columns[j].force[i - 3];
@@ -301,8 +315,8 @@ namespace detail {
 template <typename S, typename Isa>
 WideVec3<S, Isa> turned(const Mat3<Wide<S, Isa>>& R, const Vec3<S>& x) {
   using V = WideVec3<S, Isa>;
-  return V(R.columns[0].data * V::broadcast(x.x) + R.columns[1].data * V::broadcast(x.y) +
-           R.columns[2].data * V::broadcast(x.z));
+  return V(R.c0.data * V::broadcast(x.x) + R.c1.data * V::broadcast(x.y) +
+           R.c2.data * V::broadcast(x.z));
 }
 template <typename S, typename Isa>
 Mat3<Wide<S, Isa>> turned(const Mat3<Wide<S, Isa>>& R, const Mat3<S>& b) {
@@ -311,15 +325,14 @@ Mat3<Wide<S, Isa>> turned(const Mat3<Wide<S, Isa>>& R, const Mat3<S>& b) {
 }
 template <typename S, typename Isa>
 SymMat3<Wide<S, Isa>> turned(const Mat3<Wide<S, Isa>>& R, const SymMat3<S>& a) {
-  const WideVec3<S, Isa> Ra[3] = {turned(R, Vec3<S>{a.xx, a.xy, a.xz}),
-                                  turned(R, Vec3<S>{a.xy, a.yy, a.yz}),
-                                  turned(R, Vec3<S>{a.xz, a.yz, a.zz})};
-  SymMat3<Wide<S, Isa>> result;
-  for (int j = 0; j < 3; ++j) {
-    result.columns[j].data = Ra[0].data * R.columns[0].all(j) + Ra[1].data * R.columns[1].all(j) +
-                             Ra[2].data * R.columns[2].all(j);
-  }
-  return result;
+  using V = WideVec3<S, Isa>;
+  const V x = turned(R, Vec3<S>{a.xx, a.xy, a.xz});
+  const V y = turned(R, Vec3<S>{a.xy, a.yy, a.yz});
+  const V z = turned(R, Vec3<S>{a.xz, a.yz, a.zz});
+  const auto column = [&](int j) {
+    return V(x.data * R.c0.all(j) + y.data * R.c1.all(j) + z.data * R.c2.all(j));
+  };
+  return {column(0), column(1), column(2)};
 }
 
 }  // namespace detail

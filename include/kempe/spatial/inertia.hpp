@@ -54,6 +54,13 @@ struct ArticulatedInertia {
     return {a.rotation, skew(a.moment), SymMat3<T>::diagonal(a.mass, a.mass, a.mass)};
   }
 
+  /// Becomes fromRigid(a), block by block: copies of the whole are slow where T is a large type.
+  KEMPE_HD constexpr void setRigid(const RigidInertia<T>& a) {
+    A = a.rotation;
+    B = skew(a.moment);
+    C = SymMat3<T>::diagonal(a.mass, a.mass, a.mass);
+  }
+
   KEMPE_HD constexpr ArticulatedInertia& operator+=(const ArticulatedInertia& b) {
     A += b.A;
     B += b.B;
@@ -61,7 +68,18 @@ struct ArticulatedInertia {
     return *this;
   }
   KEMPE_HD constexpr ArticulatedInertia& operator+=(const RigidInertia<T>& b) {
-    return *this += fromRigid(b);
+    const Vec3<T>& h = b.moment;
+    A += b.rotation;
+    B.r0.y -= h.z;
+    B.r0.z += h.y;
+    B.r1.x += h.z;
+    B.r1.z -= h.x;
+    B.r2.x -= h.y;
+    B.r2.y += h.x;
+    C.xx += b.mass;
+    C.yy += b.mass;
+    C.zz += b.mass;
+    return *this;
   }
   KEMPE_HD friend constexpr ArticulatedInertia operator+(ArticulatedInertia a,
                                                          const ArticulatedInertia& b) {
@@ -81,6 +99,14 @@ struct ArticulatedInertia {
       return B(j, i - 3);
     }
     return (i < 3 ? A : C).at(i % 3, j % 3);
+  }
+
+  /// Adds what is left of a body's inertia when a freedom along which it answers with f moves
+  /// freely: inertia + scale · f fᵀ.
+  template <typename Inertia>
+  KEMPE_HD constexpr void addCondensed(const Inertia& inertia, const T& scale, const Force<T>& f) {
+    *this += inertia;
+    addOuter(scale, f);
   }
 
   /// Adds scale · f fᵀ (a rank-one change: how a joint's freedom removes inertia).

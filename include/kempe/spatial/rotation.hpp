@@ -87,16 +87,22 @@ KEMPE_HD Quaternion<T> normalized(const Quaternion<T>& a) {
   return {scale * a.x, scale * a.y, scale * a.z, scale * a.w};
 }
 
-/// The rotation of a quaternion of any length but zero.
+/// The rotation of a quaternion of unit length; `s` is 2 / length², for those of another.
 template <typename T>
-KEMPE_HD Mat3<T> rotationFromQuaternion(const Quaternion<T>& a) {
-  const T s = T(2) / (a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w);
+KEMPE_HD Mat3<T> rotationFromUnitQuaternion(const Quaternion<T>& a, const T& s = T(2)) {
   const T xx = s * a.x * a.x, xy = s * a.x * a.y, xz = s * a.x * a.z;
   const T yy = s * a.y * a.y, yz = s * a.y * a.z, zz = s * a.z * a.z;
   const T wx = s * a.w * a.x, wy = s * a.w * a.y, wz = s * a.w * a.z;
   return {{T(1) - yy - zz, xy - wz, xz + wy},
           {xy + wz, T(1) - xx - zz, yz - wx},
           {xz - wy, yz + wx, T(1) - xx - yy}};
+}
+
+/// The rotation of a quaternion of any length but zero.
+template <typename T>
+KEMPE_HD Mat3<T> rotationFromQuaternion(const Quaternion<T>& a) {
+  return rotationFromUnitQuaternion(
+      a, T(T(2) / (a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w)));
 }
 
 /// Rotation vector → quaternion; smooth through zero.

@@ -229,13 +229,9 @@ KEMPE_HD KEMPE_FLATTEN void condenseSingleInertia(const ClusterEntry& cluster,
       U.moment += turned(work.X[cluster.output].R, body.single.spin);
     }
     work.U[cluster.firstV] = U;
-    ArticulatedInertia<T> sum = work.IA[cluster.output];
-    sum += inertia;
-    sum.addOuter(-dInverse, U);
-    work.IA[cluster.output] = sum;
+    work.IA[cluster.output].addCondensed(inertia, -dInverse, U);
   };
-  body.carrier ? condense(ArticulatedInertia<T>(work.IA[cluster.moving]))
-               : condense(RigidInertia<T>(work.I[cluster.moving]));
+  body.carrier ? condense(work.IA[cluster.moving]) : condense(work.I[cluster.moving]);
 }
 
 /// D = IA of the floating base.
@@ -291,7 +287,7 @@ template <typename T, typename R>
 KEMPE_HD void storeInertia(const BodyEntry<R>& body, int b, const PlacedInertia<T>& inertia,
                            const WorkView<T>& work) {
   if (body.carrier) {
-    work.IA[b] = ArticulatedInertia<T>::fromRigid(aboutOrigin(inertia));
+    work.IA[b].setRigid(aboutOrigin(inertia));
   } else {
     work.I[b] = aboutOrigin(inertia);
   }

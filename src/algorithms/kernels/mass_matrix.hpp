@@ -4,10 +4,10 @@
 
 namespace kempe::detail {
 
-/// Sᵀ F of the floating base, [linear; angular]: S is the rotation of the body for both.
+/// Sᵀ F of the floating base, [linear; angular]: S is the rotation R of the body for both.
 template <typename T>
-KEMPE_HD void alongBase(const Mat3<T>& R_, const Force<T>& F, T* result) {
-  const Vec3<T> linear = transposeTimes(R_, F.force), angular = transposeTimes(R_, F.moment);
+KEMPE_HD void alongBase(const Mat3<T>& transposedR, const Force<T>& F, T* result) {
+  const Vec3<T> linear = transposedR * F.force, angular = transposedR * F.moment;
   for (int i = 0; i < 3; ++i) {
     result[i] = linear[i];
     result[i + 3] = angular[i];
@@ -24,7 +24,11 @@ template <typename T, typename R>
 class MassMatrixKernel {
  public:
   KEMPE_HD MassMatrixKernel(const TablesView<R>& tables, const WorkView<T>& work, T* H, int stride)
-      : tables_(tables), work_(work), H_(H), stride_(stride) {}
+      : tables_(tables), work_(work), H_(H), stride_(stride) {
+    if (tables.floatingBase >= 0) {
+      transposedBase_ = work.X[tables.floatingBase].R.transposed();
+    }
+  }
 
   KEMPE_HD void run() const {
     for (int j = 0; j < tables_.nv; ++j) {
@@ -78,7 +82,7 @@ class MassMatrixKernel {
     const Mat3<T>& R_ = work_.X[cluster.firstBody].R;
     const RigidInertia<T> inertia = work_.I[cluster.firstBody];
     // In the body's axes the blocks are m 1, ∓h× and Ī; the rest of the first has been cleared.
-    const Vec3<T> h = transposeTimes(R_, inertia.moment);
+    const Vec3<T> h = transposedBase_ * inertia.moment;
     T* block = H_ + cluster.firstV * stride_ + cluster.firstV;
     const auto write = [&](int i, int j, const T& value) {
       block[j * stride_ + i] = value;
@@ -89,7 +93,7 @@ class MassMatrixKernel {
       const int next = (j + 1) % 3, last = (j + 2) % 3;
       write(next, last + 3, h[j]);
       write(last, next + 3, -h[j]);
-      const Vec3<T> column = transposeTimes(R_, inertia.rotation * R_.column(j));
+      const Vec3<T> column = transposedBase_ * (inertia.rotation * R_.column(j));
       for (int i = 0; i <= j; ++i) {
         write(i + 3, j + 3, column[i]);
       }
@@ -116,7 +120,7 @@ class MassMatrixKernel {
       const BodyEntry<R>& body = tables_.bodies[b];
       const ClusterEntry& ancestor = tables_.clusters[body.cluster];
       if (shapeOf(ancestor, work_) == ClusterShape::FreeBase) {
-        alongBase(work_.X[b].R, F, own + ancestor.firstV);
+        alongBase(transposedBase_, F, own + ancestor.firstV);
       } else {
         for (int i = 0; i < ancestor.nv; ++i) {
           own[ancestor.firstV + i] = dot(F, work_.S[body.firstS + i]);
@@ -133,6 +137,7 @@ class MassMatrixKernel {
   const WorkView<T>& work_;
   T* H_;
   int stride_;
+  Mat3<T> transposedBase_ = Mat3<T>::identity();  ///< rotation of the floating base
 };
 
 }  // namespace kempe::detail

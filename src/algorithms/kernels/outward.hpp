@@ -34,16 +34,21 @@ template <typename T>
 KEMPE_HD void normalizeQuaternion(T* turn) {
   using std::abs;
   using std::sqrt;
-  // Squares of what is divided by the largest neither overflow nor vanish.
-  T largest = abs(turn[0]), square(0);
-  for (int i = 1; i < 4; ++i) {
-    const T size = abs(turn[i]);
-    largest = select(size > largest, size, largest);
-  }
-  const T scale = T(1) / largest;
-  for (int i = 0; i < 4; ++i) {
-    turn[i] = turn[i] * scale;
-    square += turn[i] * turn[i];
+  const auto squareOf = [turn] {
+    return turn[0] * turn[0] + turn[1] * turn[1] + (turn[2] * turn[2] + turn[3] * turn[3]);
+  };
+  T square = squareOf();
+  if (any(square > T(1e30))) {
+    // Squares of what is divided by the largest do not overflow.
+    T largest = abs(turn[0]);
+    for (int i = 1; i < 4; ++i) {
+      const T size = abs(turn[i]);
+      largest = select(size > largest, size, largest);
+    }
+    for (int i = 0; i < 4; ++i) {
+      turn[i] = turn[i] / largest;
+    }
+    square = squareOf();
   }
   const T inverse = T(1) / sqrt(square);
   for (int i = 0; i < 4; ++i) {
@@ -133,17 +138,15 @@ template <typename T, typename R>
 KEMPE_HD PlacedSingle<T> placeSingle(int b, const BodyEntry<R>& body, const WorkView<T>& work) {
   const Transform<T> joint = placed(work.X[body.parent], body.placement);
   const Vec3<T> z = joint.R.column(2);
-  PlacedSingle<T> single;
   if (body.type == JointType::Prismatic) {
-    single = {{joint.R, joint.p + work.positions[body.firstPosition] * z}, {Vec3<T>{}, z}};
-  } else {
-    single = {{timesRotationZ(joint.R, work.sines[body.firstPosition],
-                              work.cosines[body.firstPosition]),
-               joint.p},
-              {z, cross(joint.p, z)}};
+    work.X[b] = {joint.R, joint.p + work.positions[body.firstPosition] * z};
+    return {work.X[b], {Vec3<T>{}, z}};
   }
-  work.X[b] = single.X;
-  return single;
+  const Mat3<T> R_ = timesRotationZ(joint.R, work.sines[body.firstPosition],
+                                    work.cosines[body.firstPosition]);
+  work.X[b].R = R_;
+  work.X[b].p = joint.p;
+  return {{R_, joint.p}, {z, cross(joint.p, z)}};
 }
 
 /// The numbers of G of a freedom of a cluster with couplings.
@@ -230,7 +233,8 @@ template <typename T, typename R>
 KEMPE_HD KEMPE_FLATTEN void moveBase(const ClusterEntry& cluster, const BodyEntry<R>& body,
                                      const WorkView<T>& work, const T* v) {
   const T* turn = work.positions + body.firstPosition + 3;
-  const Mat3<T> ownTurn = rotationFromQuaternion(Quaternion<T>{turn[0], turn[1], turn[2], turn[3]});
+  const Mat3<T> ownTurn =
+      rotationFromUnitQuaternion(Quaternion<T>{turn[0], turn[1], turn[2], turn[3]});
   const Mat3<T> R_ = turned(Mat3<T>::identity(), body.placement.R) * ownTurn;
   const T* rates = v + cluster.firstV;
   const int b = cluster.firstBody;
