@@ -28,8 +28,11 @@ foreach(isa IN LISTS kempe_isas)
     target_include_directories(${object} PRIVATE include src)
     target_link_libraries(${object} PRIVATE Eigen3::Eigen)
     target_compile_definitions(${object} PRIVATE KEMPE_ISA=${isa} KEMPE_SCALAR=${scalar})
-    # Constants of the formulas are written as double.
-    target_compile_options(${object} PRIVATE -Wno-float-conversion ${kempe_options_${isa}})
+    # Constants of the formulas are written as double. GCC keeps structures of large numbers in
+    # registers only where it is allowed to.
+    target_compile_options(
+      ${object} PRIVATE -Wno-float-conversion ${kempe_options_${isa}}
+                        $<$<CXX_COMPILER_ID:GNU>:--param=sra-max-scalarization-size-Ospeed=8192>)
     if(xsimd_FOUND)
       target_link_libraries(${object} PRIVATE xsimd)
       target_compile_definitions(${object} PRIVATE "KEMPE_XSIMD_ARCH=${kempe_arch_${isa}}")

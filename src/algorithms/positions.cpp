@@ -65,20 +65,12 @@ void contractPositions(const ModelTables<double>& tables, const ClusterEntry& cl
 template <typename T>
 void requireConfiguration(const char* name, const ModelImpl& model, VectorInOf<T> q) {
   requireVector(name, q, model.tables.nq, "model.nq");
-  for (const ClusterEntry& cluster : model.tables.clusters) {
-    for (int b = 0; cluster.positions != cluster.velocities && b < cluster.bodies; ++b) {
-      const BodyEntry<double>& body = model.tables.bodies[cluster.firstBody + b];
-      if (hasScalarCoordinates(body.type)) {
-        continue;
-      }
-      const int first =
-          cluster.firstQ + body.firstPosition - cluster.firstPosition + positionSize(body.type) - 4;
-      if (!(q.template segment<4>(first).norm() > T(1e-6))) {
-        throw std::invalid_argument(std::string(name) + ": the quaternion of joint " +
-                                    quoted(model.jointNames[cluster.firstBody + b]) + " (entries " +
-                                    std::to_string(first) + " to " + std::to_string(first + 3) +
-                                    ") is zero");
-      }
+  for (const QuaternionEntry& entry : model.quaternions) {
+    const int first = entry.firstQ;
+    if (!(q.template segment<4>(first).norm() > T(1e-6))) {
+      throw std::invalid_argument(
+          std::string(name) + ": the quaternion of joint " + quoted(model.jointNames[entry.body]) +
+          " (entries " + std::to_string(first) + " to " + std::to_string(first + 3) + ") is zero");
     }
   }
 }

@@ -42,9 +42,7 @@ class LaneBuffer {
 template <typename T>
 struct BatchWorker {
   BatchWorker(const Model& model, const KernelSet<T>& set)
-      : data(model),
-        dataDouble(model),
-        kernels(set, tablesOf<T>(model.impl())) {}
+      : data(model), dataDouble(model), kernels(set, tablesOf<T>(model.impl())) {}
 
   BasicData<T> data;  ///< for states that have to be computed on their own
   Data dataDouble;
@@ -236,23 +234,15 @@ class BatchCall {
 
   bool quaternionsHaveLength(const T* q) const {
     const int lanes = batch_.set.lanes;
-    for (const ClusterEntry& cluster : impl_.tables.clusters) {
-      for (int b = 0; cluster.positions != cluster.velocities && b < cluster.bodies; ++b) {
-        const BodyEntry<double>& body = impl_.tables.bodies[cluster.firstBody + b];
-        if (hasScalarCoordinates(body.type)) {
-          continue;
+    for (const QuaternionEntry& entry : impl_.quaternions) {
+      for (int l = 0; l < lanes; ++l) {
+        T square(0);
+        for (int i = 0; i < 4; ++i) {
+          const T x = q[(entry.firstQ + i) * lanes + l];
+          square += x * x;
         }
-        const int first = cluster.firstQ + body.firstPosition - cluster.firstPosition +
-                          positionSize(body.type) - 4;
-        for (int l = 0; l < lanes; ++l) {
-          T square(0);
-          for (int i = 0; i < 4; ++i) {
-            const T x = q[(first + i) * lanes + l];
-            square += x * x;
-          }
-          if (!(square > T(1e-12))) {
-            return false;
-          }
+        if (!(square > T(1e-12))) {
+          return false;
         }
       }
     }
@@ -487,17 +477,17 @@ void integrate(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn
       });
 }
 
-#define KEMPE_INSTANTIATE(T)                                                                      \
-  template void inverseDynamics<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>,        \
-                                   StatesIn<T>, StatesOut<T>, const BatchForces<T>&);             \
-  template void forwardDynamics<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>,        \
-                                   StatesIn<T>, StatesOut<T>, const BatchForces<T>&);             \
-  template void massMatrix<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesOut<T>);           \
-  template void inverseOperationalInertia<T>(const Model&, BasicBatch<T>&, StatesIn<T>,           \
-                                             std::span<const int>, StatesOut<T>, Reference);      \
-  template void forwardKinematics<T>(const Model&, BasicBatch<T>&, StatesIn<T>,                   \
-                                     std::span<const int>, StatesOut<T>);                         \
-  template void integrate<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>, T,           \
+#define KEMPE_INSTANTIATE(T)                                                                 \
+  template void inverseDynamics<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>,   \
+                                   StatesIn<T>, StatesOut<T>, const BatchForces<T>&);        \
+  template void forwardDynamics<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>,   \
+                                   StatesIn<T>, StatesOut<T>, const BatchForces<T>&);        \
+  template void massMatrix<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesOut<T>);      \
+  template void inverseOperationalInertia<T>(const Model&, BasicBatch<T>&, StatesIn<T>,      \
+                                             std::span<const int>, StatesOut<T>, Reference); \
+  template void forwardKinematics<T>(const Model&, BasicBatch<T>&, StatesIn<T>,              \
+                                     std::span<const int>, StatesOut<T>);                    \
+  template void integrate<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>, T,      \
                              StatesOut<T>);
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)

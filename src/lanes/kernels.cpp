@@ -134,8 +134,8 @@ struct Kernels {
       for (int i = 0; i < tables.nv; ++i) {
         work.u[i] = own[i];
       }
-      for (int c = tables.clusterCount - 1; c >= 0; --c) {
-        condenseClusterForce(tables, tables.clusters[c], work);
+      for (int k = tables.clusterCount - 1; k >= 0; --k) {
+        condenseClusterForce(tables, tables.clusters[tables.order[k]], work);
       }
       accelerateClusters(tables, work, own);
     }

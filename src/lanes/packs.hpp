@@ -2,6 +2,7 @@
 
 #include <xsimd/xsimd.hpp>
 
+#include "lanes/pack_trigonometry.hpp"
 #include "lanes/wide.hpp"
 
 /// Numbers of several states at once, one in each lane of a vector register: xsimd's batches are
@@ -28,9 +29,7 @@ struct Lanes<xsimd::batch<S, Arch>> {
 
   static void sinCos(const Pack* x, int n, Pack* sines, Pack* cosines) {
     for (int i = 0; i < n; ++i) {
-      const auto both = xsimd::sincos(x[i]);
-      sines[i] = both.first;
-      cosines[i] = both.second;
+      packSinCos(x[i], sines[i], cosines[i]);
     }
   }
 };
@@ -49,9 +48,10 @@ struct Lanes<Wide<S, Isa>> {
     using Pack = typename Isa::template Pack<S>;
     constexpr int size = static_cast<int>(Pack::size);
     for (int i = 0; i < n; i += size) {
-      const auto both = xsimd::sincos(Pack::load_unaligned(&x[i].value));
-      both.first.store_unaligned(&sines[i].value);
-      both.second.store_unaligned(&cosines[i].value);
+      Pack sine, cosine;
+      packSinCos(Pack::load_unaligned(&x[i].value), sine, cosine);
+      sine.store_unaligned(&sines[i].value);
+      cosine.store_unaligned(&cosines[i].value);
     }
   }
 };

@@ -164,8 +164,7 @@ struct Mat3<detail::Wide<S, Isa>> {
   }
   [[nodiscard]] Mat3 transposed() const { return {c0, c1, c2}; }
   friend V operator*(const Mat3& a, const V& x) {
-    return V(a.c0.data * x.all(0) + a.c1.data * x.all(1) +
-             a.c2.data * x.all(2));
+    return V(a.c0.data * x.all(0) + a.c1.data * x.all(1) + a.c2.data * x.all(2));
   }
   friend Mat3 operator+(Mat3 a, const Mat3& b) { return a += b; }
   friend Mat3 operator*(const T& s, const Mat3& a) {
@@ -194,8 +193,7 @@ Mat3<detail::Wide<S, Isa>> timesRotationZ(const Mat3<detail::Wide<S, Isa>>& R,
                                           const detail::Wide<S, Isa>& sine,
                                           const detail::Wide<S, Isa>& cosine) {
   return Mat3<detail::Wide<S, Isa>>::fromColumns(cosine * R.c0 + sine * R.c1,
-                                                 cosine * R.c1 - sine * R.c0,
-                                                 R.c2);
+                                                 cosine * R.c1 - sine * R.c0, R.c2);
 }
 
 /// By columns, in full: no more work than its half.
@@ -213,8 +211,7 @@ struct SymMat3<detail::Wide<S, Isa>> {
   }
   friend SymMat3 operator+(SymMat3 a, const SymMat3& b) { return a += b; }
   friend V operator*(const SymMat3& a, const V& x) {
-    return V(a.c0.data * x.all(0) + a.c1.data * x.all(1) +
-             a.c2.data * x.all(2));
+    return V(a.c0.data * x.all(0) + a.c1.data * x.all(1) + a.c2.data * x.all(2));
   }
 };
 

@@ -41,6 +41,7 @@ class Compiler {
                        ") hold every joint. Remove a loop or a coupling.");
     }
     nameCoordinates(model_);
+    listQuaternions();
     listFrames(tree);
     assembleNeutral();
     checkThatFreedomsMoveInertia(model_);
@@ -301,6 +302,20 @@ class Compiler {
       for (int i = 0; i < cluster.nq; ++i) {
         const bool some = cluster.kind == ClusterKind::Explicit;
         model_.neutral[cluster.firstQ + i] = positions[some ? independent[i] : i];
+      }
+    }
+  }
+
+  void listQuaternions() {
+    for (const ClusterEntry& cluster : model_.tables.clusters) {
+      // A quaternion is never tied by a coupling, so that q has all positions of its cluster.
+      for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+        const BodyEntry<double>& body = model_.tables.bodies[b];
+        if (!hasScalarCoordinates(body.type)) {
+          model_.quaternions.push_back({cluster.firstQ + body.firstPosition -
+                                            cluster.firstPosition + positionSize(body.type) - 4,
+                                        b});
+        }
       }
     }
   }

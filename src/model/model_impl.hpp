@@ -22,6 +22,12 @@ struct FrameEntry {
   Pose inBody{};  ///< in the body's turned frame
 };
 
+/// A quaternion in q.
+struct QuaternionEntry {
+  int firstQ = 0;
+  int body = 0;  ///< whose joint it belongs to
+};
+
 /// What a Model holds; see Model for the meaning of the names.
 struct ModelImpl {
   std::uint64_t id = 0;  ///< tells models apart; Data remembers it
@@ -30,8 +36,8 @@ struct ModelImpl {
   std::vector<std::string> warnings;
 
   ModelTables<double> tables;
-  ModelTables<float> tablesFloat;        ///< the same numbers
-  TablesView<double> view;               ///< of tables, for evaluations
+  ModelTables<float> tablesFloat;  ///< the same numbers
+  TablesView<double> view;         ///< of tables, for evaluations
   TablesView<float> viewFloat;
   std::vector<int> jointOfBody;          ///< moving body → index into mechanism.joints
   std::vector<Pose> linkFrames;          ///< moving body → its file frame in its turned frame
@@ -42,6 +48,7 @@ struct ModelImpl {
   std::vector<std::string> qNames, vNames, positionNames, velocityNames, rowNames;
   std::vector<std::string> bodyNames, jointNames, frameNames, foldedRotors;
   std::vector<FrameEntry> frames;  ///< in the order of frameNames
+  std::vector<QuaternionEntry> quaternions;
   std::unordered_map<std::string, int> bodyByJoint;
   std::unordered_map<std::string, int> frameByName;
   std::vector<ClusterInfo> clusters;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace kempe::detail {
 namespace {
@@ -62,9 +63,22 @@ Single<double> sumSingle(const ModelTables<double>& tables, const ClusterEntry& 
   return sum;
 }
 
+/// Level by level: neighbours in this order do not wait for one another's results.
+void orderByDepth(ModelTables<double>& tables) {
+  std::vector<int> depth(tables.clusters.size());
+  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+    const int output = tables.clusters[c].output;
+    depth[c] = output == kWorld ? 0 : depth[tables.bodies[output].cluster] + 1;
+  }
+  tables.order.resize(tables.clusters.size());
+  std::iota(tables.order.begin(), tables.order.end(), 0);
+  std::ranges::stable_sort(tables.order, {}, [&](int c) { return depth[c]; });
+}
+
 }  // namespace
 
 void findShapes(ModelTables<double>& tables) {
+  orderByDepth(tables);
   for (BodyEntry<double>& body : tables.bodies) {
     body.central = CentralInertia<double>::fromRigid(body.inertia);
   }

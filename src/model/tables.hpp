@@ -14,6 +14,7 @@
 ///   array      one entry per                  written by
 ///   bodies     moving body                    model/compile.cpp
 ///   clusters   cluster                        model/compile.cpp, loops/analysis.cpp
+///   order      cluster                        model/shapes.cpp
 ///   loops      loop, rod, coupling, function  loops/compile_loops.cpp
 ///   columns    freedom that a loop feels      loops/compile_loops.cpp
 ///   terms      summand of a coupling, or coordinate of a function
@@ -136,6 +137,7 @@ template <typename T>
 struct ModelTables {
   std::vector<BodyEntry<T>> bodies;
   std::vector<ClusterEntry> clusters;
+  std::vector<int> order;  ///< all clusters, those nearer to the root first
   std::vector<LoopEntry<T>> loops;
   std::vector<LoopColumn> columns;
   std::vector<LoopTerm<T>> terms;
@@ -186,6 +188,7 @@ ModelTables<U> ModelTables<T>::cast() const {
     to.terms.push_back({t.position, t.velocity, U(t.coefficient)});
   }
   to.clusters = clusters;
+  to.order = order;
   to.columns = columns;
   to.rowSlots = rowSlots;
   to.independent = independent;

@@ -15,6 +15,7 @@ template <typename R>
 struct TablesView {
   const BodyEntry<R>* bodies = nullptr;
   const ClusterEntry* clusters = nullptr;
+  const int* order = nullptr;
   const LoopEntry<R>* loops = nullptr;
   const LoopColumn* columns = nullptr;
   const LoopTerm<R>* terms = nullptr;
@@ -39,6 +40,7 @@ struct TablesView {
   TablesView(const ModelTables<R>& t)
       : bodies(t.bodies.data()),
         clusters(t.clusters.data()),
+        order(t.order.data()),
         loops(t.loops.data()),
         columns(t.columns.data()),
         terms(t.terms.data()),

@@ -42,7 +42,7 @@ struct Mat3 {
   KEMPE_HD friend constexpr Mat3 operator*(const T& s, const Mat3& a) {
     return {s * a.r0, s * a.r1, s * a.r2};
   }
-  friend constexpr bool operator==(const Mat3&, const Mat3&) = default;
+  friend bool operator==(const Mat3&, const Mat3&) = default;
 
   template <typename U>
   KEMPE_HD constexpr Mat3<U> cast() const {
@@ -109,7 +109,7 @@ struct SymMat3 {
     return {a.xx * v.x + a.xy * v.y + a.xz * v.z, a.xy * v.x + a.yy * v.y + a.yz * v.z,
             a.xz * v.x + a.yz * v.y + a.zz * v.z};
   }
-  friend constexpr bool operator==(const SymMat3&, const SymMat3&) = default;
+  friend bool operator==(const SymMat3&, const SymMat3&) = default;
 
   template <typename U>
   KEMPE_HD constexpr SymMat3<U> cast() const {

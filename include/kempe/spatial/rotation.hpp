@@ -101,8 +101,7 @@ KEMPE_HD Mat3<T> rotationFromUnitQuaternion(const Quaternion<T>& a, const T& s =
 /// The rotation of a quaternion of any length but zero.
 template <typename T>
 KEMPE_HD Mat3<T> rotationFromQuaternion(const Quaternion<T>& a) {
-  return rotationFromUnitQuaternion(
-      a, T(T(2) / (a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w)));
+  return rotationFromUnitQuaternion(a, T(T(2) / (a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w)));
 }
 
 /// Rotation vector → quaternion; smooth through zero.

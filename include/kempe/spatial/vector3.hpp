@@ -34,7 +34,7 @@ struct Vec3 {
     return {s * a.x, s * a.y, s * a.z};
   }
   KEMPE_HD friend constexpr Vec3 operator*(const Vec3& a, const T& s) { return s * a; }
-  friend constexpr bool operator==(const Vec3&, const Vec3&) = default;
+  friend bool operator==(const Vec3&, const Vec3&) = default;
 
   template <typename U>
   KEMPE_HD constexpr Vec3<U> cast() const {

@@ -172,8 +172,8 @@ KEMPE_HD void addArmatures(const TablesView<R>& tables, const ClusterEntry& clus
 
 /// (1) to (3) of a cluster of general shape.
 template <int M, typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void condenseInertia(const TablesView<R>& tables, const ClusterEntry& cluster,
-                              const WorkView<T>& work) {
+KEMPE_HD KEMPE_FLATTEN void condenseInertia(const TablesView<R>& tables,
+                                            const ClusterEntry& cluster, const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
   const bool grounded = cluster.output == kWorld;
   clearCluster<M>(cluster, work);
@@ -212,16 +212,20 @@ KEMPE_HD KEMPE_FLATTEN void condenseInertia(const TablesView<R>& tables, const C
   }
 }
 
-/// (1) to (3) of a cluster of shape Single.
-template <typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void condenseSingleInertia(const ClusterEntry& cluster,
-                                                  const BodyEntry<R>& body,
-                                                  const WorkView<T>& work) {
+/// (1) to (3) of a cluster of shape Single, and with forces (4) and (5) as well.
+template <bool withForce, typename T, typename R>
+KEMPE_HD KEMPE_FLATTEN void condenseSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                                           const WorkView<T>& work) {
   const Motion<T> s = work.S[body.firstS];
   const auto condense = [&](const auto& inertia) {
     Force<T> U = inertia * s;
     const T dInverse = T(1) / (dot(U, s) + T(body.single.reflected));
     work.dInverse[cluster.firstV] = dInverse;
+    T u(0);
+    if constexpr (withForce) {
+      u = work.u[cluster.firstV] - dot(work.f[cluster.moving], s);
+      work.u[cluster.firstV] = u;
+    }
     if (cluster.output == kWorld) {
       return;
     }
@@ -230,13 +234,17 @@ KEMPE_HD KEMPE_FLATTEN void condenseSingleInertia(const ClusterEntry& cluster,
     }
     work.U[cluster.firstV] = U;
     work.IA[cluster.output].addCondensed(inertia, -dInverse, U);
+    if constexpr (withForce) {
+      work.f[cluster.output] += work.f[cluster.moving] + (dInverse * u) * U;
+    }
   };
   body.carrier ? condense(work.IA[cluster.moving]) : condense(work.I[cluster.moving]);
 }
 
 /// D = IA of the floating base.
 template <typename T>
-KEMPE_HD KEMPE_FLATTEN void factorizeBase(const ClusterEntry& cluster, const WorkView<T>& work, bool carrier) {
+KEMPE_HD KEMPE_FLATTEN void factorizeBase(const ClusterEntry& cluster, const WorkView<T>& work,
+                                          bool carrier) {
   T* D = work.D + cluster.firstD;
   const int b = cluster.firstBody;
   const ArticulatedInertia<T> IA =
@@ -254,7 +262,7 @@ KEMPE_HD void condenseClusterInertia(const TablesView<R>& tables, const ClusterE
                                      const WorkView<T>& work) {
   switch (shapeOf(cluster, work)) {
     case ClusterShape::Single:
-      return condenseSingleInertia(cluster, tables.bodies[cluster.moving], work);
+      return condenseSingle<false>(cluster, tables.bodies[cluster.moving], work);
     case ClusterShape::FreeBase:
       return factorizeBase(cluster, work, tables.bodies[cluster.firstBody].carrier);
     case ClusterShape::Coupled:
@@ -266,7 +274,7 @@ KEMPE_HD void condenseClusterInertia(const TablesView<R>& tables, const ClusterE
 /// (1) and (2) of one cluster with composite inertias, which go on to the output body whole.
 template <int M, typename T, typename R>
 KEMPE_HD KEMPE_FLATTEN void composeCluster(const TablesView<R>& tables, const ClusterEntry& cluster,
-                             const WorkView<T>& work) {
+                                           const WorkView<T>& work) {
   clearCluster<M>(cluster, work);
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
@@ -326,8 +334,8 @@ KEMPE_HD int condenseInertias(const TablesView<R>& tables, const WorkView<T>& wo
       storeInertia(body, b, placed(work.X[b], body.central), work);
     }
   }
-  for (int c = tables.clusterCount - 1; c >= 0; --c) {
-    condenseClusterInertia(tables, tables.clusters[c], work);
+  for (int k = tables.clusterCount - 1; k >= 0; --k) {
+    condenseClusterInertia(tables, tables.clusters[tables.order[k]], work);
   }
   return findIndefinite(tables, work);
 }
@@ -361,8 +369,9 @@ KEMPE_HD void condenseForce(const TablesView<R>& tables, const ClusterEntry& clu
 
 /// The same of any shape.
 template <typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void condenseClusterForce(const TablesView<R>& tables, const ClusterEntry& cluster,
-                                   const WorkView<T>& work) {
+KEMPE_HD KEMPE_FLATTEN void condenseClusterForce(const TablesView<R>& tables,
+                                                 const ClusterEntry& cluster,
+                                                 const WorkView<T>& work) {
   T* u = work.u + cluster.firstV;
   switch (shapeOf(cluster, work)) {
     case ClusterShape::Single: {
@@ -466,10 +475,11 @@ KEMPE_HD void accelerateCluster(const TablesView<R>& tables, const ClusterEntry&
 
 /// (6) of all clusters, after (1) to (5).
 template <typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void accelerateClusters(const TablesView<R>& tables, const WorkView<T>& work, T* ydd) {
+KEMPE_HD KEMPE_FLATTEN void accelerateClusters(const TablesView<R>& tables, const WorkView<T>& work,
+                                               T* ydd) {
   work.a[kWorld] = {};
-  for (int c = 0; c < tables.clusterCount; ++c) {
-    accelerateCluster(tables, tables.clusters[c], work, ydd);
+  for (int k = 0; k < tables.clusterCount; ++k) {
+    accelerateCluster(tables, tables.clusters[tables.order[k]], work, ydd);
   }
 }
 

@@ -19,7 +19,7 @@ struct KernelOutcome {
 /// The outward pass of a cluster of shape Single: X, S, v, a°, f°, inertia, and u without −sᵀ pA.
 template <typename T, typename R>
 KEMPE_HD KEMPE_FLATTEN void biasSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
-                         const WorkView<T>& work, const T* v, const T* tau) {
+                                       const WorkView<T>& work, const T* v, const T* tau) {
   const PlacedSingle<T> at = placeSingle(cluster.moving, body, work);
   work.S[body.firstS] = at.s;
   const T rate = v[cluster.firstV];
@@ -27,8 +27,10 @@ KEMPE_HD KEMPE_FLATTEN void biasSingle(const ClusterEntry& cluster, const BodyEn
   const Motion<T> relative = rate * at.s;
   const Motion<T> velocity = outputV + relative;
   const Motion<T> a = outputA + cross(outputV, relative);
-  work.v[cluster.moving] = velocity;
-  work.a[cluster.moving] = a;
+  if (body.carrier) {
+    work.v[cluster.moving] = velocity;
+    work.a[cluster.moving] = a;
+  }
   const PlacedInertia<T> inertia = placed(at.X, body.central);
   work.f[cluster.moving] = forceOn(inertia, velocity, a);
   storeInertia(body, cluster.moving, inertia, work);
@@ -142,7 +144,8 @@ KEMPE_HD KernelOutcome forwardDynamicsKernel(const TablesView<R>& tables, const 
                                              const ExternalForces<T, R>& external, T* ydd) {
   placeWorld(tables, work, q);
   expandMechanism(tables, work, q);
-  for (int c = 0; c < tables.clusterCount; ++c) {
+  for (int k = 0; k < tables.clusterCount; ++k) {
+    const int c = tables.order[k];
     const ClusterEntry& cluster = tables.clusters[c];
     if (shapeOf(cluster, work) == ClusterShape::Single) {
       biasSingle(cluster, tables.bodies[cluster.moving], work, v, tau);
@@ -163,9 +166,14 @@ KEMPE_HD KernelOutcome forwardDynamicsKernel(const TablesView<R>& tables, const 
     biasCluster(tables, cluster, work, tau);
   }
   subtractExternal(external, work);
-  for (int c = tables.clusterCount - 1; c >= 0; --c) {
-    condenseClusterInertia(tables, tables.clusters[c], work);
-    condenseClusterForce(tables, tables.clusters[c], work);
+  for (int k = tables.clusterCount - 1; k >= 0; --k) {
+    const ClusterEntry& cluster = tables.clusters[tables.order[k]];
+    if (shapeOf(cluster, work) == ClusterShape::Single) {
+      condenseSingle<true>(cluster, tables.bodies[cluster.moving], work);
+      continue;
+    }
+    condenseClusterInertia(tables, cluster, work);
+    condenseClusterForce(tables, cluster, work);
   }
   accelerateClusters(tables, work, ydd);
   return {-1, findIndefinite(tables, work)};

@@ -25,8 +25,10 @@ KEMPE_HD KEMPE_FLATTEN void moveSingle(const ClusterEntry& cluster, const BodyEn
   const Motion<T> relative = rate * at.s;
   const Motion<T> velocity = outputV + relative;
   const Motion<T> a = outputA + acceleration * at.s + cross(outputV, relative);
-  work.v[cluster.moving] = velocity;
-  work.a[cluster.moving] = a;
+  if (body.carrier) {
+    work.v[cluster.moving] = velocity;
+    work.a[cluster.moving] = a;
+  }
   work.f[cluster.moving] = forceOn(placed(at.X, body.central), velocity, a);
   const Single<R>& single = body.single;
   T resisting = T(single.reflected) * acceleration;
@@ -56,8 +58,7 @@ KEMPE_HD KEMPE_FLATTEN void moveCoupled(const TablesView<R>& tables, const Clust
     if (body.folded) {
       const Vec3<T> z = placeRotor(body, work);
       const T J(body.spinInertia);
-      work.f[body.parent].moment +=
-          (J * acceleration) * z + cross(parentV.angular, (J * rate) * z);
+      work.f[body.parent].moment += (J * acceleration) * z + cross(parentV.angular, (J * rate) * z);
       resisting += J * (dot(z, parentA.angular) + acceleration);
     } else {
       const PlacedSingle<T> at = placeSingle(b, body, work);
@@ -163,7 +164,8 @@ KEMPE_HD int inverseDynamicsKernel(const TablesView<R>& tables, const WorkView<T
                                    const ExternalForces<T, R>& external, T* tau) {
   placeWorld(tables, work, q);
   expandMechanism(tables, work, q);
-  for (int c = 0; c < tables.clusterCount; ++c) {
+  for (int k = 0; k < tables.clusterCount; ++k) {
+    const int c = tables.order[k];
     const ClusterEntry& cluster = tables.clusters[c];
     if (shapeOf(cluster, work) == ClusterShape::Single) {
       const BodyEntry<R>& body = tables.bodies[cluster.moving];
@@ -185,8 +187,8 @@ KEMPE_HD int inverseDynamicsKernel(const TablesView<R>& tables, const WorkView<T
     loadBodies(tables, cluster, work);
   }
   subtractExternal(external, work);
-  for (int c = tables.clusterCount - 1; c >= 0; --c) {
-    const ClusterEntry& cluster = tables.clusters[c];
+  for (int k = tables.clusterCount - 1; k >= 0; --k) {
+    const ClusterEntry& cluster = tables.clusters[tables.order[k]];
     if (shapeOf(cluster, work) == ClusterShape::Single) {
       const Force<T> f = work.f[cluster.moving];
       tau[cluster.firstV] += dot(f, work.S[tables.bodies[cluster.moving].firstS]);

@@ -31,8 +31,10 @@ class MassMatrixKernel {
   }
 
   KEMPE_HD void run() const {
-    for (int j = 0; j < tables_.nv; ++j) {
-      for (int i = 0; i < tables_.nv; ++i) {
+    const bool dense = stride_ == tables_.nv;
+    const int columns = dense ? 1 : tables_.nv, rows = dense ? tables_.nv * tables_.nv : tables_.nv;
+    for (int j = 0; j < columns; ++j) {
+      for (int i = 0; i < rows; ++i) {
         H_[j * stride_ + i] = T(0);
       }
     }
@@ -41,8 +43,8 @@ class MassMatrixKernel {
         placeInertia(b);
       }
     }
-    for (int c = tables_.clusterCount - 1; c >= 0; --c) {
-      const ClusterEntry& cluster = tables_.clusters[c];
+    for (int k = tables_.clusterCount - 1; k >= 0; --k) {
+      const ClusterEntry& cluster = tables_.clusters[tables_.order[k]];
       switch (shapeOf(cluster, work_)) {
         case ClusterShape::Single:
           composeSingle(cluster, tables_.bodies[cluster.moving]);

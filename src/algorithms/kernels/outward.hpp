@@ -142,8 +142,8 @@ KEMPE_HD PlacedSingle<T> placeSingle(int b, const BodyEntry<R>& body, const Work
     work.X[b] = {joint.R, joint.p + work.positions[body.firstPosition] * z};
     return {work.X[b], {Vec3<T>{}, z}};
   }
-  const Mat3<T> R_ = timesRotationZ(joint.R, work.sines[body.firstPosition],
-                                    work.cosines[body.firstPosition]);
+  const Mat3<T> R_ =
+      timesRotationZ(joint.R, work.sines[body.firstPosition], work.cosines[body.firstPosition]);
   work.X[b].R = R_;
   work.X[b].p = joint.p;
   return {{R_, joint.p}, {z, cross(joint.p, z)}};
@@ -200,8 +200,8 @@ KEMPE_HD KEMPE_FLATTEN void placeCoupled(const TablesView<R>& tables, const Clus
       continue;
     }
     const PlacedSingle<T> at = placeSingle(b, body, work);
-    spanSingle<M>(tables, cluster, body, at.s,
-                  constantRatios(tables, cluster, body.firstVelocity), work);
+    spanSingle<M>(tables, cluster, body, at.s, constantRatios(tables, cluster, body.firstVelocity),
+                  work);
   }
 }
 
@@ -350,7 +350,8 @@ KEMPE_HD void placeWorld(const TablesView<R>& tables, const WorkView<T>& work, c
 
 /// Spanning positions of all clusters, with sines and cosines of those that may be angles.
 template <typename T, typename R>
-KEMPE_HD void expandMechanism(const TablesView<R>& tables, const WorkView<T>& work, const T* q) {
+KEMPE_HD KEMPE_FLATTEN void expandMechanism(const TablesView<R>& tables, const WorkView<T>& work,
+                                            const T* q) {
   for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
     if (shapeOf(cluster, work) == ClusterShape::Single) {
@@ -395,9 +396,9 @@ KEMPE_HD int placeMechanism(const TablesView<R>& tables, const WorkView<T>& work
                             const T* q) {
   placeWorld(tables, work, q);
   expandMechanism(tables, work, q);
-  for (int c = 0; c < tables.clusterCount; ++c) {
-    if (!placeCluster(tables, c, work, loops)) {
-      return c;
+  for (int k = 0; k < tables.clusterCount; ++k) {
+    if (!placeCluster(tables, tables.order[k], work, loops)) {
+      return tables.order[k];
     }
   }
   return -1;
