@@ -118,8 +118,8 @@ void registerPeers([[maybe_unused]] const std::string& robot,
 #endif
 #ifdef KEMPE_BENCH_MUJOCO
   const PeerRobot withArmature = peerRobot(openTreeWithArmature(mechanism));
-  registerPeer(robot + "_tree", "mujoco", tree, mujocoOpenTree(tree));
-  registerPeer(robot, "mujoco", withArmature, mujocoOpenTree(withArmature));
+  registerPeer(robot + "_tree", "mujoco", tree, mujocoOpenTree(tree), Ways::Fastest);
+  registerPeer(robot, "mujoco", withArmature, mujocoOpenTree(withArmature), Ways::Fastest);
   registerPeer(robot, "mujoco_exact", closed, mujocoExact(closed));
 #endif
 }
