@@ -1,7 +1,5 @@
 #include "peers.hpp"
 
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -59,8 +57,8 @@ double timeOf(const PeerWay& way, std::size_t states) {
   return best;
 }
 
-void registerWay(const std::string& name, const PeerWay& way, std::size_t states) {
-  benchmark::RegisterBenchmark(name.c_str(), [way, states](benchmark::State& run) {
+void registerWay(const std::string& name, const PeerWay& way, std::size_t states, int links) {
+  benchmark::RegisterBenchmark(name.c_str(), [way, states, links](benchmark::State& run) {
     std::size_t i = 0;
     for (auto _ : run) {
       way.compute(i);
@@ -68,13 +66,21 @@ void registerWay(const std::string& name, const PeerWay& way, std::size_t states
       i = (i + 1) % states;
     }
     run.SetLabel(way.name);
+    if (links > 0) {
+      countPerLink(run, links);
+    }
   });
 }
 
 }  // namespace
 
+void countPerLink(benchmark::State& run, int links) {
+  using benchmark::Counter;
+  run.counters["per_link"] = Counter(links, Counter::kIsIterationInvariantRate | Counter::kInvert);
+}
+
 void registerPeer(const std::string& robotName, const std::string& method, const PeerRobot& robot,
-                  const std::vector<PeerWay>& ways, Ways registered) {
+                  const std::vector<PeerWay>& ways, Ways registered, int links) {
   struct Best {
     const PeerWay* way = nullptr;
     double time = std::numeric_limits<double>::infinity();
@@ -92,12 +98,13 @@ void registerPeer(const std::string& robotName, const std::string& method, const
       best = {&way, time};
     }
     if (registered == Ways::All) {
-      registerWay(name + "_" + way.name, way, robot.states.size());
+      registerWay(name + "_" + way.name, way, robot.states.size(), links);
     }
   }
   for (const auto& [algorithm, best] : fastest) {
     if (best.way != nullptr) {
-      registerWay(algorithm + "/" + robotName + "/" + method, *best.way, robot.states.size());
+      registerWay(algorithm + "/" + robotName + "/" + method, *best.way, robot.states.size(),
+                  links);
     }
   }
 }

@@ -84,14 +84,14 @@ std::vector<PeerWay> pinocchioOpenTree(const PeerRobot& robot) {
                                            std::pair{"world", pinocchio::Convention::WORLD}}) {
     add(
         "forward_dynamics", std::string("aba_") + suffix,
-        [convention](OpenTree& t, std::size_t i) {
-          pinocchio::aba(t.tree.model, t.tree.data, t.q[i], t.v[i], t.tau[i], convention);
+        [chosen = convention](OpenTree& t, std::size_t i) {
+          pinocchio::aba(t.tree.model, t.tree.data, t.q[i], t.v[i], t.tau[i], chosen);
         },
         [](OpenTree& t) { return t.back(t.tree.data.ddq); });
     add(
         "mass_matrix", std::string("crba_") + suffix,
-        [convention](OpenTree& t, std::size_t i) {
-          pinocchio::crba(t.tree.model, t.tree.data, t.q[i], convention);
+        [chosen = convention](OpenTree& t, std::size_t i) {
+          pinocchio::crba(t.tree.model, t.tree.data, t.q[i], chosen);
         },
         [](OpenTree& t) { return t.massMatrix(); });
   }
@@ -114,7 +114,12 @@ std::vector<PeerWay> pinocchioOpenTree(const PeerRobot& robot) {
 }
 
 std::string pinocchioVersion() {
-  return PINOCCHIO_VERSION;
+  return PINOCCHIO_VERSION ", compiled by "
+#ifdef __clang__
+  "clang " __clang_version__;
+#else
+  "GCC " __VERSION__;
+#endif
 }
 
 }  // namespace kempe::bench

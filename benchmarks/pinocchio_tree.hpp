@@ -67,8 +67,8 @@ struct Follower {
 
 /// A tree of bodies in Pinocchio and the way between the two orders of numbers. Joints are those
 /// with an aligned axis, which are Pinocchio's fastest.
-template <template <typename, int> class Joints = FewJoints>
-class PinocchioTree {
+template <template <typename, int> class Joints>
+class PinocchioModel {
  public:
   using Model = pinocchio::ModelTpl<double, 0, Joints>;
   using Data = pinocchio::DataTpl<double, 0, Joints>;
@@ -77,9 +77,9 @@ class PinocchioTree {
                                           const pinocchio::SE3& frame, const Follower& follower)>;
 
   /// `followers` are added by `addFollower` and have no numbers of their own.
-  explicit PinocchioTree(const PeerRobot& robot,
-                         const std::map<std::string, Follower>& followers = {},
-                         const AddFollower& addFollower = {}) {
+  explicit PinocchioModel(const PeerRobot& robot,
+                          const std::map<std::string, Follower>& followers = {},
+                          const AddFollower& addFollower = {}) {
     const Source source{robot.mechanism, followers, addFollower};
     model.gravity.linear() = vectorOf(source.robot.gravity);
     for (const Body& body : source.robot.bodies) {
@@ -104,7 +104,6 @@ class PinocchioTree {
         model.armature[model.idx_vs[id] + i] = j.armature;
       }
     }
-    data = Data(model);
   }
 
   static typename Model::JointModel jointOf(const Joint& j) {
@@ -126,7 +125,6 @@ class PinocchioTree {
   }
 
   Model model;
-  Data data;
   std::map<std::string, pinocchio::JointIndex> joint;  ///< that carries a body
   std::map<std::string, pinocchio::SE3> placement;     ///< of a body on that joint
   Eigen::VectorXi position, velocity;  ///< spanning number of each of Pinocchio's numbers
@@ -166,6 +164,22 @@ class PinocchioTree {
     placement[j.child] = frame;
     addChildren(source, j.child);
   }
+};
+
+/// With room for results. It is large, so it is made in place.
+template <template <typename, int> class Joints = FewJoints>
+class PinocchioTree : public PinocchioModel<Joints> {
+ public:
+  using typename PinocchioModel<Joints>::Data;
+
+  template <typename... Arguments>
+  explicit PinocchioTree(const Arguments&... arguments)
+      : PinocchioModel<Joints>(arguments...), data(this->model) {}
+  PinocchioTree(const PinocchioTree&) = delete;
+  PinocchioTree& operator=(const PinocchioTree&) = delete;
+  ~PinocchioTree() = default;
+
+  Data data;
 };
 
 }  // namespace kempe::bench

@@ -61,8 +61,8 @@ std::vector<int> placesOf(const std::vector<std::string>& names,
   return places;
 }
 
-PeerState forPeers(const Model& model, const std::vector<int>& ends, const State& state) {
-  Data data(model);
+PeerState forPeers(const Model& model, Data& data, const std::vector<int>& ends,
+                   const State& state) {
   const int n = model.nv();
   Eigen::VectorXd positions(model.nqSpanning()), velocities(model.nvSpanning());
   Eigen::VectorXd g(model.nvSpanning()), a(n), force(n);
@@ -191,8 +191,9 @@ PeerRobot forPeers(const Model& model, const std::vector<State>& states) {
     robot.velocity[joint] = model.jointVelocityIndex(joint);
   }
   const std::vector<int> ends = framesOf(model, robot.ends);
+  Data data(model);
   for (const State& state : states) {
-    robot.states.push_back(forPeers(model, ends, state));
+    robot.states.push_back(forPeers(model, data, ends, state));
   }
   return robot;
 }

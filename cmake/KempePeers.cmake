@@ -6,10 +6,6 @@ find_path(KEMPE_PINOCCHIO_INCLUDE pinocchio/algorithm/rnea.hpp HINTS ${KEMPE_PIN
 
 # Headers only: none of the instantiations that come compiled with Pinocchio are linked. Boost's get
 # must take types that the joints in use leave out.
-function(kempe_use_pinocchio target)
-  target_include_directories(${target} SYSTEM PRIVATE ${KEMPE_PINOCCHIO_INCLUDE})
-  target_compile_definitions(
-    ${target} PRIVATE BOOST_MPL_LIMIT_LIST_SIZE=30 BOOST_MPL_LIMIT_VECTOR_SIZE=30
-                      BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS BOOST_FUSION_INVOKE_MAX_ARITY=12
-                      BOOST_VARIANT_USE_RELAXED_GET_BY_DEFAULT)
-endfunction()
+set(KEMPE_PINOCCHIO_DEFINITIONS
+    BOOST_MPL_LIMIT_LIST_SIZE=30 BOOST_MPL_LIMIT_VECTOR_SIZE=30 BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS
+    BOOST_FUSION_INVOKE_MAX_ARITY=12 BOOST_VARIANT_USE_RELAXED_GET_BY_DEFAULT)
