@@ -43,16 +43,20 @@ double errorOf(const PeerWay& way, const PeerRobot& robot) {
   return worst;
 }
 
-/// Seconds for all states, the best of several.
-double timeOf(const PeerWay& way, std::size_t states) {
+/// Seconds that each way takes for all states: the best of many rounds, in turns, so that a busy
+/// moment of the machine hits all alike.
+std::vector<double> timesOf(const std::vector<const PeerWay*>& ways, std::size_t states) {
   using Clock = std::chrono::steady_clock;
-  double best = std::numeric_limits<double>::infinity();
-  for (int repeat = 0; repeat < 20; ++repeat) {
-    const Clock::time_point begin = Clock::now();
-    for (std::size_t i = 0; i < states; ++i) {
-      way.compute(i);
+  constexpr int rounds = 40;
+  std::vector<double> best(ways.size(), std::numeric_limits<double>::infinity());
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t k = 0; k < ways.size(); ++k) {
+      const Clock::time_point begin = Clock::now();
+      for (std::size_t i = 0; i < states; ++i) {
+        ways[k]->compute(i);
+      }
+      best[k] = std::min(best[k], std::chrono::duration<double>(Clock::now() - begin).count());
     }
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
   }
   return best;
 }
@@ -81,31 +85,26 @@ void countPerLink(benchmark::State& run, int links) {
 
 void registerPeer(const std::string& robotName, const std::string& method, const PeerRobot& robot,
                   const std::vector<PeerWay>& ways, Ways registered, int links) {
-  struct Best {
-    const PeerWay* way = nullptr;
-    double time = std::numeric_limits<double>::infinity();
-  };
-  std::map<std::string, Best> fastest;
+  std::map<std::string, std::vector<const PeerWay*>> candidates;  // by algorithm
   for (const PeerWay& way : ways) {
-    const std::string name = way.algorithm + "/" + robotName + "/" + method;
+    const std::string name = way.algorithm + "/" + robotName + "/" + method + "_" + way.name;
     const double error = errorOf(way, robot);
     if (!(error <= way.tolerance)) {
-      std::cerr << name << "_" << way.name << " is left out: it is wrong by " << error << "\n";
+      std::cerr << name << " is left out: it is wrong by " << error << "\n";
       continue;
     }
-    const double time = timeOf(way, robot.states.size());
-    if (Best& best = fastest[way.algorithm]; way.complete && time < best.time) {
-      best = {&way, time};
+    if (way.complete) {
+      candidates[way.algorithm].push_back(&way);
     }
     if (registered == Ways::All) {
-      registerWay(name + "_" + way.name, way, robot.states.size(), links);
+      registerWay(name, way, robot.states.size(), links);
     }
   }
-  for (const auto& [algorithm, best] : fastest) {
-    if (best.way != nullptr) {
-      registerWay(algorithm + "/" + robotName + "/" + method, *best.way, robot.states.size(),
-                  links);
-    }
+  for (const auto& [algorithm, choice] : candidates) {
+    const std::vector<double> times = timesOf(choice, robot.states.size());
+    const auto fastest = std::ranges::min_element(times) - times.begin();
+    registerWay(algorithm + "/" + robotName + "/" + method,
+                *choice[static_cast<std::size_t>(fastest)], robot.states.size(), links);
   }
 }
 

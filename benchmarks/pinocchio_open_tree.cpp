@@ -114,11 +114,12 @@ std::vector<PeerWay> pinocchioOpenTree(const PeerRobot& robot) {
 }
 
 std::string pinocchioVersion() {
-  return PINOCCHIO_VERSION ", compiled by "
+  return PINOCCHIO_VERSION
+      ", compiled by "
 #ifdef __clang__
-  "clang " __clang_version__;
+      "clang " __clang_version__;
 #else
-  "GCC " __VERSION__;
+      "GCC " __VERSION__;
 #endif
 }
 
