@@ -92,7 +92,7 @@ class Simulated {
       Eigen::Matrix3d matrix;
       matrix << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
       const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> principal(matrix);
-      const Eigen::Vector3d moments = principal.eigenvalues();  // ascending
+      const Eigen::Vector3d& moments = principal.eigenvalues();  // ascending
       if (id < 1 || moments[0] + moments[1] >= moments[2]) {
         continue;
       }

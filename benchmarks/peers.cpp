@@ -1,6 +1,7 @@
 #include "peers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -9,6 +10,13 @@
 
 namespace kempe::bench {
 namespace {
+
+/// algorithm/robot/method
+std::string nameOf(const std::array<std::string, 3>& parts) {
+  std::string name = parts[0];
+  name.append("/").append(parts[1]).append("/").append(parts[2]);
+  return name;
+}
 
 const std::vector<double>& expected(const PeerState& state, const std::string& algorithm) {
   if (algorithm == "forward_dynamics") {
@@ -87,7 +95,7 @@ void registerPeer(const std::string& robotName, const std::string& method, const
                   const std::vector<PeerWay>& ways, Ways registered, int links) {
   std::map<std::string, std::vector<const PeerWay*>> candidates;  // by algorithm
   for (const PeerWay& way : ways) {
-    const std::string name = way.algorithm + "/" + robotName + "/" + method + "_" + way.name;
+    const std::string name = nameOf({way.algorithm, robotName, method + "_" + way.name});
     const double error = errorOf(way, robot);
     if (!(error <= way.tolerance)) {
       std::cerr << name << " is left out: it is wrong by " << error << "\n";
@@ -103,8 +111,8 @@ void registerPeer(const std::string& robotName, const std::string& method, const
   for (const auto& [algorithm, choice] : candidates) {
     const std::vector<double> times = timesOf(choice, robot.states.size());
     const auto fastest = std::ranges::min_element(times) - times.begin();
-    registerWay(algorithm + "/" + robotName + "/" + method,
-                *choice[static_cast<std::size_t>(fastest)], robot.states.size(), links);
+    registerWay(nameOf({algorithm, robotName, method}), *choice[static_cast<std::size_t>(fastest)],
+                robot.states.size(), links);
   }
 }
 
