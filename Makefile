@@ -120,7 +120,7 @@ bench: packages
 	cmake --build --preset bench
 	build/bench/benchmarks/kempe_bench_dynamics $(bench_flags) --benchmark_out=build/bench.json $(BENCH_FLAGS)
 	build/bench/benchmarks/kempe_bench_scaling $(bench_flags) --benchmark_out=build/bench_scaling.json $(BENCH_FLAGS)
-	build/bench/benchmarks/kempe_bench_configuration $(BENCH_FLAGS)
+	build/bench/benchmarks/kempe_bench_configuration --benchmark_min_time=0.03 $(BENCH_FLAGS)
 	/usr/bin/python3 tools/bench_report.py
 
 fuzz: packages
