@@ -136,6 +136,7 @@ int main(int argc, char** argv) {
     kempe::bench::registerBatch(robot + "_tree", tree);
     registerPeers(robot, mechanism);
   }
+  benchmark::AddCustomContext("instruction_set", kempe::instructionSet());
 #ifdef KEMPE_BENCH_PINOCCHIO
   benchmark::AddCustomContext("pinocchio", kempe::bench::pinocchioVersion());
 #endif

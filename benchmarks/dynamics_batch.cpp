@@ -1,7 +1,5 @@
 #include "dynamics_batch.hpp"
 
-#if __has_include("kempe/batch.hpp")
-
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -71,13 +69,3 @@ void registerBatch(const std::string& robot, const Model& model) {
 }
 
 }  // namespace kempe::bench
-
-#else
-
-namespace kempe::bench {
-
-void registerBatch(const std::string& /*robot*/, const Model& /*model*/) {}
-
-}  // namespace kempe::bench
-
-#endif

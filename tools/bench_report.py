@@ -184,7 +184,8 @@ def machine_table(results: Results) -> str:
     rows = [
         ["processor", f"{cpu.group(1) if cpu else platform.machine()}, {context['num_cpus']} cores, "
                       f"{context['mhz_per_cpu'] / 1000:.1f} GHz; has {', '.join(sets) or 'none of AVX'}"],
-        ["Kempe", context.get("kempe", "as shipped")],
+        ["Kempe", f"compiled by {compiler()}, without `-march=native`; instruction set chosen at "
+                  f"load: {context.get('instruction_set', 'unknown')}"],
         ["Pinocchio", context.get("pinocchio", "not measured").strip()],
         ["MuJoCo", context.get("mujoco", "not measured")],
         ["date", context["date"][:10]],
@@ -241,8 +242,6 @@ def main() -> None:
 
     results = Results(json.loads(arguments.results.read_text()))
     scaling = Results(json.loads(arguments.scaling.read_text()))
-    results.context.setdefault("kempe", f"this tree, compiled by {compiler()} without "
-                                        "`-march=native`")
     page = filled(arguments.page.read_text(), parts_of(results, scaling))
     arguments.page.write_text(page)
     folder = arguments.page.parent

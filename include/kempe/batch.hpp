@@ -52,10 +52,9 @@ struct States {
         stateStride(perState),
         entryStride(perEntry) {}
   template <typename Matrix>
-    requires detail::MatrixOf<Matrix, T>
+  requires detail::MatrixOf<Matrix, T>
   // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
-  States(Matrix&& m)
-      : States(m.data(), m.rows(), m.cols(), m.rowStride(), m.colStride()) {}
+  States(Matrix&& m) : States(m.data(), m.rows(), m.cols(), m.rowStride(), m.colStride()) {}
 };
 template <typename T>
 using StatesIn = States<const std::type_identity_t<T>>;
@@ -117,7 +116,8 @@ void inverseOperationalInertia(const Model& model, BasicBatch<T>& batch, StatesI
                                std::span<const int> frames, StatesOut<T> Omega,
                                Reference reference = Reference::LocalWorldAligned);
 
-/// (N, nq) → (N, 12 k): of each of k frames the rotation, row by row, and the position in the world.
+/// (N, nq) → (N, 12 k): of each of k frames the rotation, row by row, and the position in the
+/// world.
 template <typename T>
 void forwardKinematics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
                        std::span<const int> frames, StatesOut<T> placements);

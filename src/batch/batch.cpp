@@ -42,9 +42,7 @@ class LaneBuffer {
 template <typename T>
 struct BatchWorker {
   BatchWorker(const Model& model, const KernelSet<T>& set)
-      : data(model),
-        dataDouble(model),
-        kernels(set, tablesOf<T>(model.impl())) {}
+      : data(model), dataDouble(model), kernels(set, tablesOf<T>(model.impl())) {}
 
   BasicData<T> data;  ///< for states that have to be computed on their own
   Data dataDouble;
@@ -487,17 +485,17 @@ void integrate(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn
       });
 }
 
-#define KEMPE_INSTANTIATE(T)                                                                      \
-  template void inverseDynamics<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>,        \
-                                   StatesIn<T>, StatesOut<T>, const BatchForces<T>&);             \
-  template void forwardDynamics<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>,        \
-                                   StatesIn<T>, StatesOut<T>, const BatchForces<T>&);             \
-  template void massMatrix<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesOut<T>);           \
-  template void inverseOperationalInertia<T>(const Model&, BasicBatch<T>&, StatesIn<T>,           \
-                                             std::span<const int>, StatesOut<T>, Reference);      \
-  template void forwardKinematics<T>(const Model&, BasicBatch<T>&, StatesIn<T>,                   \
-                                     std::span<const int>, StatesOut<T>);                         \
-  template void integrate<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>, T,           \
+#define KEMPE_INSTANTIATE(T)                                                                 \
+  template void inverseDynamics<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>,   \
+                                   StatesIn<T>, StatesOut<T>, const BatchForces<T>&);        \
+  template void forwardDynamics<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>,   \
+                                   StatesIn<T>, StatesOut<T>, const BatchForces<T>&);        \
+  template void massMatrix<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesOut<T>);      \
+  template void inverseOperationalInertia<T>(const Model&, BasicBatch<T>&, StatesIn<T>,      \
+                                             std::span<const int>, StatesOut<T>, Reference); \
+  template void forwardKinematics<T>(const Model&, BasicBatch<T>&, StatesIn<T>,              \
+                                     std::span<const int>, StatesOut<T>);                    \
+  template void integrate<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>, T,      \
                              StatesOut<T>);
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)
