@@ -13,6 +13,7 @@ MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 60
 BENCH_FLAGS ?=
+PINOCCHIO_COMPILER ?= clang++
 
 venv := .venv
 requirements_stamp := $(venv)/.requirements
@@ -105,8 +106,22 @@ lint: build python
 
 # --- measuring and fuzzing ---------------------------------------------------------------------
 
-bench: build
-	@for program in build/release/benchmarks/kempe_bench_*; do "$$program" $(BENCH_FLAGS); done
+# Beside Pinocchio and MuJoCo, from the Python packages `pin` and `mujoco`; writes the report
+# benchmarks/README.md. Some minutes on a machine that does nothing else.
+bench_flags := --benchmark_enable_random_interleaving=true --benchmark_repetitions=9 \
+  --benchmark_report_aggregates_only=true --benchmark_min_time=0.03 --benchmark_out_format=json
+bench: packages
+	test -d $(peers) || /usr/bin/python3 -m venv $(peers)
+	$(peers)/bin/pip install --quiet pin mujoco
+	cmake --preset bench -Wno-dev \
+	  -DKEMPE_PINOCCHIO_ROOT="$$(echo "$$PWD"/$(peers)/lib/python3.*/site-packages/cmeel.prefix)" \
+	  -DKEMPE_MUJOCO_ROOT="$$(echo "$$PWD"/$(peers)/lib/python3.*/site-packages/mujoco)" \
+	  -DKEMPE_PINOCCHIO_COMPILER=$(PINOCCHIO_COMPILER)
+	cmake --build --preset bench
+	build/bench/benchmarks/kempe_bench_dynamics $(bench_flags) --benchmark_out=build/bench.json $(BENCH_FLAGS)
+	build/bench/benchmarks/kempe_bench_scaling $(bench_flags) --benchmark_out=build/bench_scaling.json $(BENCH_FLAGS)
+	build/bench/benchmarks/kempe_bench_configuration --benchmark_min_time=0.03 $(BENCH_FLAGS)
+	/usr/bin/python3 tools/bench_report.py
 
 fuzz: packages
 	cmake --preset fuzz -Wno-dev

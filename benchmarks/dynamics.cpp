@@ -1,23 +1,24 @@
 /// Time of the dynamics algorithms by every method, per call, over random states.
 /// Names are algorithm/robot/method; robots with the suffix `_tree` have their loops and rotors
-/// removed.
+/// removed. Methods `cluster_batch` and those of peers are registered by other files.
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <random>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "dynamics_batch.hpp"
 #include "kempe/kempe.hpp"
+#include "peers.hpp"
+#include "robots.hpp"
 
 namespace {
 
 using kempe::Data;
 using kempe::Method;
 using kempe::Model;
-
-constexpr int kStates = 64;
+using kempe::bench::State;
 
 struct NamedMethod {
   const char* name;
@@ -29,83 +30,35 @@ constexpr NamedMethod kMethods[] = {{"cluster", Method::Cluster},
                                     {"approximate", Method::Approximate},
                                     {"unconstrained", Method::Unconstrained}};
 
-/// A robot and states of it, the same in every run.
+/// A robot, states of it and room for results.
 struct Bench {
-  explicit Bench(const Model& robot) : model(robot), data(robot), H(robot.nv(), robot.nv()) {
-    std::mt19937_64 engine(1);
-    std::uniform_real_distribution<double> uniform(-1.0, 1.0);
-    const auto draw = [&] {
-      return Eigen::VectorXd(
-          Eigen::VectorXd::NullaryExpr(model.nv(), [&] { return uniform(engine); }));
-    };
-    for (int i = 0; i < kStates; ++i) {
-      q.push_back(model.randomConfiguration(static_cast<std::uint64_t>(i)));
-      v.push_back(draw());
-      tau.push_back(draw());
-    }
-    result.resize(model.nv());
-  }
+  explicit Bench(const Model& robot)
+      : model(robot),
+        data(robot),
+        states(kempe::bench::randomStates(robot)),
+        ends(kempe::bench::framesOf(robot, kempe::bench::endsOf(robot))),
+        result(robot.nv()),
+        H(robot.nv(), robot.nv()),
+        Omega(6 * ends.size(), 6 * ends.size()) {}
 
   Model model;
   Data data;
-  std::vector<Eigen::VectorXd> q, v, tau;
+  std::vector<State> states;
+  std::vector<int> ends;
   Eigen::VectorXd result;
-  Eigen::MatrixXd H;
+  Eigen::MatrixXd H, Omega;
 };
 
-/// The robot without its loops and without the bodies that are rotors or have no inertia.
-kempe::Mechanism openTree(const kempe::Mechanism& robot) {
-  const Model model(robot);
-  std::vector<std::string> dropped = model.foldedRotors();
-  for (const kempe::Body& body : robot.bodies) {
-    const kempe::Joint* above = robot.jointAbove(body.name);
-    const bool leaf = std::ranges::none_of(
-        robot.joints, [&](const kempe::Joint& j) { return j.parent == body.name; });
-    const auto& I = body.inertia;
-    if (above != nullptr && leaf && body.mass == 0.0 && I.xx + I.yy + I.zz == 0.0) {
-      dropped.push_back(body.name);
-    }
-  }
-  const auto isDropped = [&](const std::string& body) {
-    return std::ranges::find(dropped, body) != dropped.end();
-  };
-  kempe::Mechanism tree = robot;
-  tree.name += "_tree";
-  tree.couplings.clear();
-  tree.loops.clear();
-  tree.rods.clear();
-  tree.functions.clear();
-  std::erase_if(tree.bodies, [&](const kempe::Body& body) { return isDropped(body.name); });
-  std::erase_if(tree.joints, [&](const kempe::Joint& joint) { return isDropped(joint.child); });
-  return tree;
-}
-
 template <typename Function>
-void measure(const std::string& name, const Model& model, Function function) {
-  benchmark::RegisterBenchmark(name.c_str(), [model, function](benchmark::State& run) {
-    Bench bench(model);
+void measure(const std::string& name, const std::shared_ptr<Bench>& bench, Function function) {
+  benchmark::RegisterBenchmark(name.c_str(), [bench, function](benchmark::State& run) {
     std::size_t i = 0;
     for (auto _ : run) {
-      function(bench, i);
+      function(*bench, bench->states[i]);
       benchmark::ClobberMemory();
-      i = (i + 1) % kStates;
+      i = (i + 1) % bench->states.size();
     }
   });
-}
-
-/// The last bodies of the tree's branches: feet and hands.
-std::vector<int> endsOf(const Model& model) {
-  std::vector<int> ends;
-  const kempe::Mechanism& robot = model.mechanism();
-  for (const std::string& body : model.bodyNames()) {
-    const bool leaf =
-        std::ranges::none_of(robot.joints, [&](const kempe::Joint& j) { return j.parent == body; });
-    if (leaf && std::ranges::find(model.foldedRotors(), body) == model.foldedRotors().end() &&
-        robot.findBody(body)->mass > 0.0) {
-      ends.push_back(model.frameIndex(body));
-    }
-  }
-  return ends;
 }
 
 /// Whether a method is defined for a model.
@@ -120,45 +73,76 @@ bool isDefined(const Model& model, Method method) {
   return true;
 }
 
-void registerRobot(const std::string& robot, const Model& model) {
+void registerOurs(const std::string& robot, const Model& model) {
+  const auto bench = std::make_shared<Bench>(model);
   for (const NamedMethod& m : kMethods) {
     const Method method = m.method;
     if (!isDefined(model, method)) {
       continue;
     }
     const std::string which = "/" + robot + "/" + m.name;
-    measure("forward_dynamics" + which, model, [method](Bench& b, std::size_t i) {
-      kempe::forwardDynamics(b.model, b.data, b.q[i], b.v[i], b.tau[i], b.result,
-                             {.method = method});
+    measure("forward_dynamics" + which, bench, [method](Bench& b, const State& s) {
+      kempe::forwardDynamics(b.model, b.data, s.q, s.v, s.tau, b.result, {.method = method});
     });
-    measure("inverse_dynamics" + which, model, [method](Bench& b, std::size_t i) {
-      kempe::inverseDynamics(b.model, b.data, b.q[i], b.v[i], b.tau[i], b.result,
-                             {.method = method});
+    measure("inverse_dynamics" + which, bench, [method](Bench& b, const State& s) {
+      kempe::inverseDynamics(b.model, b.data, s.q, s.v, s.tau, b.result, {.method = method});
     });
   }
-  measure("mass_matrix/" + robot + "/cluster", model,
-          [](Bench& b, std::size_t i) { kempe::massMatrix(b.model, b.data, b.q[i], b.H); });
-  const std::vector<int> ends = endsOf(model);
-  const auto size = static_cast<Eigen::Index>(6 * ends.size());
+  measure("mass_matrix/" + robot + "/cluster", bench,
+          [](Bench& b, const State& s) { kempe::massMatrix(b.model, b.data, s.q, b.H); });
   for (const NamedMethod& m : {kMethods[0], kMethods[1]}) {
-    measure("inverse_operational_inertia/" + robot + "/" + m.name, model,
-            [ends, size, method = m.method](Bench& b, std::size_t i) {
-              b.H.resize(size, size);
-              kempe::inverseOperationalInertia(b.model, b.data, b.q[i], ends, b.H,
+    measure("inverse_operational_inertia/" + robot + "/" + m.name, bench,
+            [method = m.method](Bench& b, const State& s) {
+              kempe::inverseOperationalInertia(b.model, b.data, s.q, b.ends, b.Omega,
                                                kempe::Reference::LocalWorldAligned, method);
             });
   }
 }
 
+/// Peers compute with the open tree's states for the robot, too.
+void registerPeers([[maybe_unused]] const std::string& robot,
+                   [[maybe_unused]] const kempe::Mechanism& mechanism) {
+#if defined(KEMPE_BENCH_PINOCCHIO) || defined(KEMPE_BENCH_MUJOCO)
+  using namespace kempe::bench;
+  const auto peerRobot = [](const kempe::Mechanism& m) {
+    const Model model(m);
+    return forPeers(model, randomStates(model));
+  };
+  const PeerRobot closed = peerRobot(mechanism), tree = peerRobot(openTree(mechanism));
+#endif
+#ifdef KEMPE_BENCH_PINOCCHIO
+  const std::vector<PeerWay> treeWays = pinocchioOpenTree(tree);
+  registerPeer(robot + "_tree", "pinocchio", tree, treeWays);
+  registerPeer(robot, "pinocchio", tree, treeWays, Ways::Fastest);
+  registerPeer(robot, "pinocchio_exact", closed, pinocchioExact(closed));
+#endif
+#ifdef KEMPE_BENCH_MUJOCO
+  const PeerRobot withArmature = peerRobot(openTreeWithArmature(mechanism));
+  registerPeer(robot + "_tree", "mujoco", tree, mujocoOpenTree(tree), Ways::Fastest);
+  registerPeer(robot, "mujoco", withArmature, mujocoOpenTree(withArmature), Ways::Fastest);
+  registerPeer(robot, "mujoco_exact", closed, mujocoExact(closed));
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const std::string robot : {"mini_cheetah", "mit_humanoid", "tello", "jvrc1", "geared_chain",
-                                  "belt_chain", "four_bar"}) {
+  for (const std::string& robot : kempe::bench::robotNames()) {
     const kempe::Mechanism mechanism = kempe::robots::mechanism(robot);
-    registerRobot(robot, Model(mechanism));
-    registerRobot(robot + "_tree", Model(openTree(mechanism)));
+    const Model model(mechanism), tree(kempe::bench::openTree(mechanism));
+    registerOurs(robot, model);
+    registerOurs(robot + "_tree", tree);
+    kempe::bench::registerBatch(robot, model);
+    kempe::bench::registerBatch(robot + "_tree", tree);
+    registerPeers(robot, mechanism);
   }
+  benchmark::AddCustomContext("instruction_set", kempe::instructionSet());
+#ifdef KEMPE_BENCH_PINOCCHIO
+  benchmark::AddCustomContext("pinocchio", kempe::bench::pinocchioVersion());
+#endif
+#ifdef KEMPE_BENCH_MUJOCO
+  benchmark::AddCustomContext("mujoco", kempe::bench::mujocoVersion());
+#endif
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
     return 1;

@@ -1,0 +1,126 @@
+#include <memory>
+#include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/cholesky.hpp>
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/delassus.hpp>
+#include <pinocchio/algorithm/jacobian.hpp>
+#include <pinocchio/algorithm/rnea.hpp>
+
+#include "pinocchio_tree.hpp"
+
+/// Pinocchio's algorithms for trees, each in the conventions that it offers.
+namespace kempe::bench {
+namespace {
+
+struct OpenTree {
+  explicit OpenTree(const PeerRobot& robot) : tree(robot) {
+    for (const PeerState& state : robot.states) {
+      q.emplace_back(mapOf(state.positions)(tree.position));
+      v.emplace_back(mapOf(state.velocities)(tree.velocity));
+      tau.emplace_back(mapOf(state.tau)(tree.velocity));
+    }
+    for (const std::string& end : robot.ends) {
+      ends.push_back(tree.joint.at(end));
+      contacts.emplace_back(pinocchio::CONTACT_6D, tree.model, tree.joint.at(end),
+                            tree.placement.at(end), pinocchio::LOCAL);
+      contactData.emplace_back(contacts.back());
+    }
+    const auto rows = static_cast<Eigen::Index>(6 * ends.size());
+    J.setZero(rows, tree.model.nv);
+    JMinv.setZero(tree.model.nv, rows);
+    Omega.setZero(rows, rows);
+    end6.setZero(6, tree.model.nv);
+    pinocchio::initPvDelassus(tree.model, tree.data, contacts);
+  }
+
+  [[nodiscard]] std::vector<double> back(const Eigen::VectorXd& x) const {
+    Eigen::VectorXd result(tree.model.nv);
+    result(tree.velocity) = x;
+    return plain(result);
+  }
+  [[nodiscard]] std::vector<double> massMatrix() const {
+    Eigen::MatrixXd upper = tree.data.M;
+    upper.triangularView<Eigen::StrictlyLower>() = upper.transpose();
+    Eigen::MatrixXd H(tree.model.nv, tree.model.nv);
+    H(tree.velocity, tree.velocity) = upper;
+    return plain(H);
+  }
+
+  PinocchioTree<> tree;
+  std::vector<Eigen::VectorXd> q, v, tau;
+  std::vector<pinocchio::JointIndex> ends;
+  std::vector<pinocchio::RigidConstraintModel> contacts;
+  std::vector<pinocchio::RigidConstraintData> contactData;
+  Eigen::MatrixXd J, JMinv, Omega;
+  Eigen::Matrix<double, 6, Eigen::Dynamic> end6;
+};
+
+/// J M⁻¹ Jᵀ through the Jacobians and the factor of M along the tree.
+void omegaByCholesky(OpenTree& t, std::size_t i) {
+  pinocchio::crba(t.tree.model, t.tree.data, t.q[i], pinocchio::Convention::WORLD);
+  pinocchio::cholesky::decompose(t.tree.model, t.tree.data);
+  for (std::size_t k = 0; k < t.ends.size(); ++k) {
+    t.end6.setZero();
+    pinocchio::getJointJacobian(t.tree.model, t.tree.data, t.ends[k], pinocchio::LOCAL, t.end6);
+    t.J.middleRows<6>(static_cast<Eigen::Index>(6 * k)) = t.end6;
+  }
+  t.JMinv = t.J.transpose();
+  pinocchio::cholesky::solve(t.tree.model, t.tree.data, t.JMinv);
+  t.Omega.noalias() = t.J * t.JMinv;
+}
+
+}  // namespace
+
+std::vector<PeerWay> pinocchioOpenTree(const PeerRobot& robot) {
+  const auto shared = std::make_shared<OpenTree>(robot);
+  std::vector<PeerWay> ways;
+  const auto add = [&](const char* algorithm, const std::string& name, auto compute, auto result) {
+    ways.push_back({.algorithm = algorithm,
+                    .name = name,
+                    .compute = [shared, compute](std::size_t i) { compute(*shared, i); },
+                    .result = [shared, result] { return result(*shared); }});
+  };
+  for (const auto& [suffix, convention] : {std::pair{"local", pinocchio::Convention::LOCAL},
+                                           std::pair{"world", pinocchio::Convention::WORLD}}) {
+    add(
+        "forward_dynamics", std::string("aba_") + suffix,
+        [chosen = convention](OpenTree& t, std::size_t i) {
+          pinocchio::aba(t.tree.model, t.tree.data, t.q[i], t.v[i], t.tau[i], chosen);
+        },
+        [](OpenTree& t) { return t.back(t.tree.data.ddq); });
+    add(
+        "mass_matrix", std::string("crba_") + suffix,
+        [chosen = convention](OpenTree& t, std::size_t i) {
+          pinocchio::crba(t.tree.model, t.tree.data, t.q[i], chosen);
+        },
+        [](OpenTree& t) { return t.massMatrix(); });
+  }
+  add(
+      "inverse_dynamics", "rnea",
+      [](OpenTree& t, std::size_t i) {
+        pinocchio::rnea(t.tree.model, t.tree.data, t.q[i], t.v[i], t.tau[i]);
+      },
+      [](OpenTree& t) { return t.back(t.tree.data.tau); });
+  add("inverse_operational_inertia", "cholesky", omegaByCholesky,
+      [](OpenTree& t) { return plain(t.Omega); });
+  add(
+      "inverse_operational_inertia", "delassus",
+      [](OpenTree& t, std::size_t i) {
+        pinocchio::computeDelassusMatrix(t.tree.model, t.tree.data, t.q[i], t.contacts,
+                                         t.contactData, t.Omega);
+      },
+      [](OpenTree& t) { return plain(t.Omega.selfadjointView<Eigen::Upper>()); });
+  return ways;
+}
+
+std::string pinocchioVersion() {
+  return PINOCCHIO_VERSION
+      ", compiled by "
+#ifdef __clang__
+      "clang " __clang_version__;
+#else
+      "GCC " __VERSION__;
+#endif
+}
+
+}  // namespace kempe::bench

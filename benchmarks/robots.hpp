@@ -1,0 +1,42 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+#include "kempe/model.hpp"
+#include "peer.hpp"
+
+/// The robots that are measured, and random states of them that are the same in every run.
+namespace kempe::bench {
+
+constexpr int kStates = 64;
+
+struct State {
+  Eigen::VectorXd q, v;
+  Eigen::VectorXd tau;  ///< forces of forward dynamics, accelerations of inverse dynamics
+};
+
+std::vector<State> randomStates(const Model& model, int count = kStates);
+
+/// Names of the robots with loops.
+const std::vector<std::string>& robotNames();
+
+/// The robot without its loops and without the bodies that are rotors or have no inertia.
+Mechanism openTree(const Mechanism& robot);
+
+/// Its open tree with the inertia of the rotors on the diagonal of the mass matrix: Σ J r², r the
+/// ratio between the joints at the neutral configuration.
+Mechanism openTreeWithArmature(const Mechanism& robot);
+
+/// The last bodies of the tree's branches: feet and hands.
+std::vector<std::string> endsOf(const Model& model);
+std::vector<int> framesOf(const Model& model, const std::vector<std::string>& bodies);
+
+/// Whether all loops are couplings, so that G is constant.
+bool hasCouplingsOnly(const Mechanism& robot);
+
+/// What a peer is given: the robot and its states as plain numbers, and what it must find.
+PeerRobot forPeers(const Model& model, const std::vector<State>& states);
+
+}  // namespace kempe::bench

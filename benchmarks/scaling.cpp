@@ -1,0 +1,147 @@
+/// Time of forward dynamics as robots grow: serial chains, with motors of their own or without, and
+/// single loops. Names are algorithm/robot_<links>/method; the counter per_link is the time divided
+/// by the number of links.
+
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "kempe/kempe.hpp"
+#include "peers.hpp"
+#include "robots.hpp"
+
+namespace {
+
+using kempe::Data;
+using kempe::Mechanism;
+using kempe::Method;
+using kempe::Model;
+using kempe::bench::State;
+
+constexpr int kChains[] = {2, 5, 10, 20, 50, 100, 200};
+constexpr int kLoops[] = {2, 3, 5, 10, 20, 40};
+constexpr int kStates = 16;
+/// Above, Pinocchio's Data takes gigabytes: it grows with the cube of the freedoms.
+[[maybe_unused]] constexpr int kMostFreedomsOfPeers = 200;
+
+/// One closed loop of n equal links in a plane, which together with the ground form a regular
+/// polygon where all positions are zero. Two links need a rod without mass as a side of its own, or
+/// they could not move.
+Mechanism loopOf(int n) {
+  const bool withRod = n == 2;
+  const int sides = n + (withRod ? 2 : 1);
+  const double turn = 2 * std::numbers::pi / sides;
+  Mechanism robot("loop");
+  robot.addBody("ground");
+  std::string parent = "ground";
+  for (int i = 0; i < n; ++i) {
+    const std::string link = "link-" + std::to_string(i);
+    robot.addBody(link).withMass(1).centeredAt({0.5, 0, 0}).withInertia(1, 1, 1);
+    robot.addJoint("joint-" + std::to_string(i), kempe::JointType::Continuous)
+        .from(parent)
+        .to(link)
+        .at({i == 0 ? 0.0 : 1.0, 0, 0}, {0, 0, turn})
+        .about({0, 0, 1});
+    parent = link;
+  }
+  const kempe::Vector3 tip{1, 0, 0}, end{-1, 0, 0};
+  if (withRod) {
+    robot.addRod("closure").from(parent, tip).to("ground", end).ofLength(1);
+  } else {
+    robot.addLoop("closure", kempe::LoopType::Revolute)
+        .from(parent, kempe::at(tip))
+        .to("ground", kempe::at(end))
+        .about({0, 0, 1});
+  }
+  return robot;
+}
+
+struct Bench {
+  explicit Bench(const Model& robot)
+      : model(robot),
+        data(robot),
+        states(kempe::bench::randomStates(robot, kStates)),
+        result(robot.nv()) {}
+
+  Model model;
+  Data data;
+  std::vector<State> states;
+  Eigen::VectorXd result;
+};
+
+void registerOurs(const std::string& robot, const std::shared_ptr<Bench>& bench, int links) {
+  struct NamedMethod {
+    const char* name;
+    Method method;
+  };
+  for (const auto& [name, method] :
+       {NamedMethod{"cluster", Method::Cluster}, NamedMethod{"projection", Method::Projection},
+        NamedMethod{"lagrange", Method::Lagrange}}) {
+    benchmark::RegisterBenchmark(("forward_dynamics/" + robot + "/" + name).c_str(),
+                                 [bench, links, chosen = method](benchmark::State& run) {
+                                   std::size_t i = 0;
+                                   for (auto _ : run) {
+                                     const State& s = bench->states[i];
+                                     kempe::forwardDynamics(bench->model, bench->data, s.q, s.v,
+                                                            s.tau, bench->result,
+                                                            {.method = chosen});
+                                     benchmark::ClobberMemory();
+                                     i = (i + 1) % bench->states.size();
+                                   }
+                                   kempe::bench::countPerLink(run, links);
+                                 });
+  }
+}
+
+#ifdef KEMPE_BENCH_PINOCCHIO
+/// Forward dynamics alone, without the ways that dense matrices make cubic.
+std::vector<kempe::bench::PeerWay> onlyFast(std::vector<kempe::bench::PeerWay> ways) {
+  std::erase_if(ways, [](const kempe::bench::PeerWay& way) {
+    return way.algorithm != "forward_dynamics" || way.name.find("dense") != std::string::npos ||
+           way.name.find("llt") != std::string::npos;
+  });
+  return ways;
+}
+#endif
+
+void registerRobot(const std::string& name, const Mechanism& mechanism, int links) {
+  const std::string robot = name + "_" + std::to_string(links);
+  const auto bench = std::make_shared<Bench>(Model(mechanism));
+  registerOurs(robot, bench, links);
+#ifdef KEMPE_BENCH_PINOCCHIO
+  using namespace kempe::bench;
+  if (bench->model.nvSpanning() > kMostFreedomsOfPeers) {
+    return;
+  }
+  const PeerRobot peer = forPeers(bench->model, bench->states);
+  const bool tree =
+      mechanism.couplings.empty() && mechanism.loops.empty() && mechanism.rods.empty();
+  registerPeer(robot, tree ? "pinocchio" : "pinocchio_exact", peer,
+               onlyFast(tree ? pinocchioOpenTree(peer) : pinocchioExact(peer)), Ways::Fastest,
+               links);
+#endif
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const int n : kChains) {
+    const Mechanism geared = kempe::robots::gearedChain(n);
+    registerRobot("chain", kempe::bench::openTree(geared), n);
+    registerRobot("geared_chain", geared, n);
+    registerRobot("belt_chain", kempe::robots::beltChain(n), n);
+  }
+  for (const int n : kLoops) {
+    registerRobot("loop", loopOf(n), n);
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
+    return 1;
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
