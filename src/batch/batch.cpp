@@ -42,14 +42,13 @@ class LaneBuffer {
 template <typename T>
 struct BatchWorker {
   BatchWorker(const Model& model, const KernelSet<T>& set)
-      : data(model),
-        dataDouble(model),
-        kernels(set, tablesOf<T>(model.impl())) {}
+      : data(model), dataDouble(model), kernels(set, tablesOf<T>(model.impl())) {}
 
   BasicData<T> data;  ///< for states that have to be computed on their own
   Data dataDouble;
   KernelMemory<T> kernels;
   LaneBuffer<T> q, v, x, wrenches, W, result;
+  Eigen::VectorXd position, velocity;  ///< one state's, for integrate
 };
 
 template <typename T>
@@ -198,11 +197,16 @@ class BatchCall {
   }
 
   /// A state as a vector.
-  static RowVector<T> row(const States<const T>& states, Eigen::Index state) {
-    RowVector<T> x(states.entries);
+  template <typename U>
+  static void readRow(const States<const T>& states, Eigen::Index state, RowVector<U>& x) {
+    x.resize(states.entries);
     for (Eigen::Index i = 0; i < states.entries; ++i) {
-      x[i] = states.data[state * states.stateStride + i * states.entryStride];
+      x[i] = static_cast<U>(states.data[state * states.stateStride + i * states.entryStride]);
     }
+  }
+  static RowVector<T> row(const States<const T>& states, Eigen::Index state) {
+    RowVector<T> x;
+    readRow(states, state, x);
     return x;
   }
   template <typename Vector>
@@ -480,24 +484,25 @@ void integrate(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn
         return block.finish({}, next, result);
       },
       [&](BatchWorker<T>& worker, Eigen::Index state) {
-        Eigen::VectorXd next = call.qOf(state).template cast<double>();
-        const Eigen::VectorXd velocity = call.row(v, state).template cast<double>();
-        integrate(model, worker.dataDouble, next, velocity, static_cast<double>(dt), next);
-        call.setRow(next, result, state);
+        call.readRow(q, state, worker.position);
+        call.readRow(v, state, worker.velocity);
+        integrate(model, worker.dataDouble, worker.position, worker.velocity,
+                  static_cast<double>(dt), worker.position);
+        call.setRow(worker.position, result, state);
       });
 }
 
-#define KEMPE_INSTANTIATE(T)                                                                      \
-  template void inverseDynamics<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>,        \
-                                   StatesIn<T>, StatesOut<T>, const BatchForces<T>&);             \
-  template void forwardDynamics<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>,        \
-                                   StatesIn<T>, StatesOut<T>, const BatchForces<T>&);             \
-  template void massMatrix<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesOut<T>);           \
-  template void inverseOperationalInertia<T>(const Model&, BasicBatch<T>&, StatesIn<T>,           \
-                                             std::span<const int>, StatesOut<T>, Reference);      \
-  template void forwardKinematics<T>(const Model&, BasicBatch<T>&, StatesIn<T>,                   \
-                                     std::span<const int>, StatesOut<T>);                         \
-  template void integrate<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>, T,           \
+#define KEMPE_INSTANTIATE(T)                                                                 \
+  template void inverseDynamics<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>,   \
+                                   StatesIn<T>, StatesOut<T>, const BatchForces<T>&);        \
+  template void forwardDynamics<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>,   \
+                                   StatesIn<T>, StatesOut<T>, const BatchForces<T>&);        \
+  template void massMatrix<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesOut<T>);      \
+  template void inverseOperationalInertia<T>(const Model&, BasicBatch<T>&, StatesIn<T>,      \
+                                             std::span<const int>, StatesOut<T>, Reference); \
+  template void forwardKinematics<T>(const Model&, BasicBatch<T>&, StatesIn<T>,              \
+                                     std::span<const int>, StatesOut<T>);                    \
+  template void integrate<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>, T,      \
                              StatesOut<T>);
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)
