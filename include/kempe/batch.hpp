@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -51,11 +52,16 @@ struct States {
         entries(entryCount),
         stateStride(perState),
         entryStride(perEntry) {}
+  /// What can be written can be read.
+  template <typename U>
+  requires std::same_as<const U, T>
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  States(const States<U>& other)
+      : States(other.data, other.states, other.entries, other.stateStride, other.entryStride) {}
   template <typename Matrix>
-    requires detail::MatrixOf<Matrix, T>
+  requires detail::MatrixOf<Matrix, T>
   // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
-  States(Matrix&& m)
-      : States(m.data(), m.rows(), m.cols(), m.rowStride(), m.colStride()) {}
+  States(Matrix&& m) : States(m.data(), m.rows(), m.cols(), m.rowStride(), m.colStride()) {}
 };
 template <typename T>
 using StatesIn = States<const std::type_identity_t<T>>;
@@ -117,7 +123,8 @@ void inverseOperationalInertia(const Model& model, BasicBatch<T>& batch, StatesI
                                std::span<const int> frames, StatesOut<T> Omega,
                                Reference reference = Reference::LocalWorldAligned);
 
-/// (N, nq) → (N, 12 k): of each of k frames the rotation, row by row, and the position in the world.
+/// (N, nq) → (N, 12 k): of each of k frames the rotation, row by row, and the position in the
+/// world.
 template <typename T>
 void forwardKinematics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
                        std::span<const int> frames, StatesOut<T> placements);
