@@ -35,7 +35,9 @@ foreach(isa IN LISTS kempe_isas)
                         $<$<CXX_COMPILER_ID:GNU>:--param=sra-max-scalarization-size-Ospeed=8192>)
     if(xsimd_FOUND)
       target_link_libraries(${object} PRIVATE xsimd)
-      target_compile_definitions(${object} PRIVATE "KEMPE_XSIMD_ARCH=${kempe_arch_${isa}}")
+      # Some of xsimd's functions are the same by name for all instruction sets: they get a namespace
+      # of their own, or the linker could keep one that needs a newer processor.
+      target_compile_definitions(${object} PRIVATE "KEMPE_XSIMD_ARCH=${kempe_arch_${isa}}" xsimd=xsimd_${isa})
     else()
       target_compile_definitions(${object} PRIVATE KEMPE_PLAIN)
     endif()

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -51,6 +52,12 @@ struct States {
         entries(entryCount),
         stateStride(perState),
         entryStride(perEntry) {}
+  /// What can be written can be read.
+  template <typename U>
+  requires std::same_as<const U, T>
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  States(const States<U>& other)
+      : States(other.data, other.states, other.entries, other.stateStride, other.entryStride) {}
   template <typename Matrix>
   requires detail::MatrixOf<Matrix, T>
   // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)

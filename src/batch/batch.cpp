@@ -48,6 +48,7 @@ struct BatchWorker {
   Data dataDouble;
   KernelMemory<T> kernels;
   LaneBuffer<T> q, v, x, wrenches, W, result;
+  Eigen::VectorXd position, velocity;  ///< one state's, for integrate
 };
 
 template <typename T>
@@ -196,11 +197,16 @@ class BatchCall {
   }
 
   /// A state as a vector.
-  static RowVector<T> row(const States<const T>& states, Eigen::Index state) {
-    RowVector<T> x(states.entries);
+  template <typename U>
+  static void readRow(const States<const T>& states, Eigen::Index state, RowVector<U>& x) {
+    x.resize(states.entries);
     for (Eigen::Index i = 0; i < states.entries; ++i) {
-      x[i] = states.data[state * states.stateStride + i * states.entryStride];
+      x[i] = static_cast<U>(states.data[state * states.stateStride + i * states.entryStride]);
     }
+  }
+  static RowVector<T> row(const States<const T>& states, Eigen::Index state) {
+    RowVector<T> x;
+    readRow(states, state, x);
     return x;
   }
   template <typename Vector>
@@ -470,10 +476,11 @@ void integrate(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn
         return block.finish({}, next, result);
       },
       [&](BatchWorker<T>& worker, Eigen::Index state) {
-        Eigen::VectorXd next = call.qOf(state).template cast<double>();
-        const Eigen::VectorXd velocity = call.row(v, state).template cast<double>();
-        integrate(model, worker.dataDouble, next, velocity, static_cast<double>(dt), next);
-        call.setRow(next, result, state);
+        call.readRow(q, state, worker.position);
+        call.readRow(v, state, worker.velocity);
+        integrate(model, worker.dataDouble, worker.position, worker.velocity,
+                  static_cast<double>(dt), worker.position);
+        call.setRow(worker.position, result, state);
       });
 }
 

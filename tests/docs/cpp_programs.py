@@ -9,6 +9,8 @@ from code_blocks import Block
 INCLUDE = re.compile(r"^\s*#\s*include\b.*$", re.MULTILINE)
 MAIN = re.compile(r"^\s*int\s+main\s*\(", re.MULTILINE)
 PRELUDE = "#include <iostream>\n#include <kempe/kempe.hpp>\n"
+# What earlier blocks print is not that of the block that goes on from them.
+MARKER = "----- the block itself -----"
 
 
 def located(block: Block, hoist: bool) -> str:
@@ -46,6 +48,8 @@ class CppPrograms:
                 continue
             declarations, statements = "", ""
             for part in chain(block):
+                if part is block and block.before:
+                    statements += f'std::cout << "{MARKER}\\n" << std::flush;\n'
                 includes += INCLUDE.findall(part.code)
                 if "declarations" in part.flags:
                     declarations += located(part, True)

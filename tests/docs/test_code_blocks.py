@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from code_blocks import Block, PageError, blocks_of, matches, pages
-from cpp_programs import CppPrograms
+from cpp_programs import MARKER, CppPrograms
 
 import kempe
 
@@ -73,18 +73,17 @@ def cpp_programs() -> CppPrograms:
 def test_cpp(block: Block, cpp_programs: CppPrograms, tmp_path: Path) -> None:
     if cpp_programs.problem:
         pytest.fail(cpp_programs.problem, pytrace=False)
-    compare(block.output, run(cpp_programs.commands[str(block)], tmp_path, block), block)
+    printed = run(cpp_programs.commands[str(block)], tmp_path, block)
+    compare(block.output, printed.split(MARKER + "\n", 1)[-1], block)
 
 
 @of("python")
 def test_python(block: Block, tmp_path: Path) -> None:
     program = tmp_path / "block.py"
     before = "".join(part.code for part in block.before)
-    # What earlier blocks print is not this one's.
-    marker = "----- the block itself -----"
-    program.write_text(f"{before}\nprint({marker!r})\n{block.code}")
+    program.write_text(f"{before}\nprint({MARKER!r})\n{block.code}")
     printed = run([sys.executable, str(program)], tmp_path, block)
-    compare(block.output, printed.split(marker + "\n", 1)[1], block)
+    compare(block.output, printed.split(MARKER + "\n", 1)[1], block)
 
 
 def make_targets() -> set[str]:

@@ -20,8 +20,9 @@ template <typename A, typename B>
   if (actual.size() == 0) {
     return ::testing::AssertionSuccess();
   }
-  const double difference = (actual - expected).cwiseAbs().maxCoeff();
-  const double allowed = relative * std::max(1.0, expected.cwiseAbs().maxCoeff());
+  const auto difference = static_cast<double>((actual - expected).cwiseAbs().maxCoeff());
+  const auto largest = static_cast<double>(expected.cwiseAbs().maxCoeff());
+  const double allowed = relative * std::max(1.0, largest);
   if (difference <= allowed && actual.allFinite()) {
     return ::testing::AssertionSuccess();
   }

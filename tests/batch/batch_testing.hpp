@@ -1,0 +1,237 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kempe/kempe.hpp"
+
+/// All functions of batch.hpp under one signature, beside what gives the same for one state.
+namespace kempe::test {
+
+template <typename T>
+using Rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <typename T>
+using Columns = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+template <typename T>
+using Numbers = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+
+/// Arguments of a call. `x` are accelerations or forces, as the function wants them.
+template <typename T>
+struct BatchArguments {
+  StatesIn<T> q, v, x;
+  std::vector<int> frames;  ///< that are asked for, or that the external forces act on
+  StatesIn<T> wrenches;
+  Reference reference = Reference::LocalWorldAligned;
+  T dt = T(0.01);
+};
+
+/// States with all that a call can want of them, a row each.
+template <typename T>
+struct BatchStates {
+  Rows<T> q, v, x, wrenches;
+  std::vector<int> frames;
+  Reference reference = Reference::LocalWorldAligned;
+  T dt = T(0.01);
+
+  [[nodiscard]] Eigen::Index count() const { return q.rows(); }
+  [[nodiscard]] BatchArguments<T> arguments() const {
+    return {q, v, x, frames, wrenches, reference, dt};
+  }
+  [[nodiscard]] std::vector<FrameForce> forces(Eigen::Index state) const {
+    std::vector<FrameForce> result;
+    for (std::size_t f = 0; f < frames.size(); ++f) {
+      FrameForce force{frames[f], {}, reference};
+      for (std::size_t i = 0; i < 6; ++i) {
+        force.wrench[i] =
+            static_cast<double>(wrenches(state, static_cast<Eigen::Index>(6 * f + i)));
+      }
+      result.push_back(force);
+    }
+    return result;
+  }
+};
+
+/// Frames of all sorts: links, joints, rotors (folded ones among them), what does not move.
+inline std::vector<int> someFrames(const Model& model) {
+  std::vector<int> frames{model.frameIndex(model.mechanism().bodies.front().name),
+                          model.frameIndex(model.mechanism().bodies.back().name)};
+  if (!model.jointNames().empty()) {
+    frames.push_back(model.frameIndex(model.jointNames()[model.jointNames().size() / 2]));
+  }
+  for (std::size_t i = 0; i < std::min<std::size_t>(2, model.foldedRotors().size()); ++i) {
+    frames.push_back(model.frameIndex(model.foldedRotors()[i]));
+  }
+  return frames;
+}
+
+/// Random states; configurations are drawn once and come again, as closing loops takes time.
+template <typename T>
+BatchStates<T> randomStates(const Model& model, int count, std::uint64_t seed = 1) {
+  constexpr int kDistinct = 23;
+  std::mt19937_64 engine(seed);
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  const auto random = [&](Eigen::Index entries) {
+    return Rows<T>(Rows<T>::NullaryExpr(
+        count, entries, [&](Eigen::Index) { return static_cast<T>(uniform(engine)); }));
+  };
+  BatchStates<T> states;
+  states.frames = someFrames(model);
+  states.q.resize(count, model.nq());
+  for (int k = 0; k < count; ++k) {
+    if (k < kDistinct) {
+      states.q.row(k) = model.randomConfiguration(seed + static_cast<std::uint64_t>(k))
+                            .template cast<T>()
+                            .transpose();
+    } else {
+      states.q.row(k) = states.q.row(k % kDistinct);
+    }
+  }
+  states.v = random(model.nv());
+  // Near the ends of what loops allow, steps have to be small.
+  Data data(model);
+  Eigen::VectorXd next(model.nq());
+  for (Eigen::Index k = 0; k < count; ++k) {
+    for (bool reached = false; !reached;) {
+      try {
+        integrate(model, data, states.q.row(k).transpose().template cast<double>(),
+                  states.v.row(k).transpose().template cast<double>(), states.dt, next);
+        reached = true;
+      } catch (const AssemblyError&) {
+        states.v.row(k) *= T(0.1);
+      }
+    }
+  }
+  states.x = random(model.nv());
+  states.wrenches = random(6 * static_cast<Eigen::Index>(states.frames.size()));
+  return states;
+}
+
+template <typename T>
+struct BatchFunction {
+  std::string name;
+  std::string x;       ///< what it calls x; empty where it takes none
+  std::string output;  ///< what it calls its output
+  bool takesV = false, takesFrames = false, takesForces = false;
+  std::function<Eigen::Index(const Model&, std::size_t frames)> entries;  ///< of the output
+  std::function<void(const Model&, BasicBatch<T>&, const BatchArguments<T>&, StatesOut<T>)> run;
+  /// The same for state k, by the function for one state.
+  std::function<Numbers<T>(const Model&, BasicData<T>&, const BatchStates<T>&, Eigen::Index)> one;
+
+  [[nodiscard]] bool takes(const std::string& argument) const {
+    return argument == "q" || (argument == "v" && takesV) || (argument == "x" && !x.empty()) ||
+           (argument == "wrenches" && takesForces);
+  }
+  /// An output full of NaN.
+  [[nodiscard]] Rows<T> room(const Model& model, const BatchStates<T>& states) const {
+    return Rows<T>::Constant(states.count(), entries(model, states.frames.size()),
+                             std::numeric_limits<T>::quiet_NaN());
+  }
+  [[nodiscard]] Rows<T> operator()(const Model& model, BasicBatch<T>& batch,
+                                   const BatchStates<T>& states) const {
+    Rows<T> out = room(model, states);
+    run(model, batch, states.arguments(), out);
+    return out;
+  }
+};
+
+template <typename T>
+std::vector<BatchFunction<T>> batchFunctions() {
+  using B = BasicBatch<T>;
+  using D = BasicData<T>;
+  using A = BatchArguments<T>;
+  using S = BatchStates<T>;
+  using Index = Eigen::Index;
+  const auto nv = [](const Model& m, std::size_t) { return Index{m.nv()}; };
+  return {
+      {"inverseDynamics", "a", "tau", true, false, true, nv,
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         inverseDynamics(m, b, a.q, a.v, a.x, out, {a.frames, a.wrenches, a.reference});
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         Numbers<T> out(m.nv());
+         inverseDynamics(m, d, s.q.row(k).transpose(), s.v.row(k).transpose(),
+                         s.x.row(k).transpose(), out, {.external = s.forces(k)});
+         return out;
+       }},
+      {"forwardDynamics", "tau", "a", true, false, true, nv,
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         forwardDynamics(m, b, a.q, a.v, a.x, out, {a.frames, a.wrenches, a.reference});
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         Numbers<T> out(m.nv());
+         forwardDynamics(m, d, s.q.row(k).transpose(), s.v.row(k).transpose(),
+                         s.x.row(k).transpose(), out, {.external = s.forces(k)});
+         return out;
+       }},
+      {"massMatrix", "", "H", false, false, false,
+       [](const Model& m, std::size_t) { return Index{m.nv()} * m.nv(); },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) { massMatrix(m, b, a.q, out); },
+       [](const Model& m, D& d, const S& s, Index k) {
+         Columns<T> out(m.nv(), m.nv());
+         massMatrix(m, d, s.q.row(k).transpose(), out);
+         return Numbers<T>(out.reshaped());
+       }},
+      {"inverseOperationalInertia", "", "Omega", false, true, false,
+       [](const Model&, std::size_t frames) { return static_cast<Index>(36 * frames * frames); },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         inverseOperationalInertia(m, b, a.q, a.frames, out, a.reference);
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         const auto size = static_cast<Index>(6 * s.frames.size());
+         Columns<T> out(size, size);
+         inverseOperationalInertia(m, d, s.q.row(k).transpose(), s.frames, out, s.reference);
+         return Numbers<T>(out.reshaped());
+       }},
+      {"forwardKinematics", "", "placements", false, true, false,
+       [](const Model&, std::size_t frames) { return static_cast<Index>(12 * frames); },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         forwardKinematics(m, b, a.q, a.frames, out);
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         std::vector<Transform<T>> all(m.frameNames().size());
+         forwardKinematics<T>(m, d, s.q.row(k).transpose(), all);
+         Numbers<T> out(static_cast<Index>(12 * s.frames.size()));
+         Index next = 0;
+         for (const int frame : s.frames) {
+           const Transform<T>& X = all[static_cast<std::size_t>(frame)];
+           for (int i = 0; i < 9; ++i) {
+             out[next++] = X.R(i / 3, i % 3);
+           }
+           for (int i = 0; i < 3; ++i) {
+             out[next++] = X.p[i];
+           }
+         }
+         return out;
+       }},
+      {"integrate", "", "result", true, false, false,
+       [](const Model& m, std::size_t) { return Index{m.nq()}; },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         integrate(m, b, a.q, a.v, a.dt, out);
+       },
+       [](const Model& m, D&, const S& s, Index k) {
+         Data data(m);
+         Eigen::VectorXd out(m.nq());
+         integrate(m, data, s.q.row(k).transpose().template cast<double>(),
+                   s.v.row(k).transpose().template cast<double>(), static_cast<double>(s.dt), out);
+         return Numbers<T>(out.cast<T>());
+       }},
+  };
+}
+
+/// Largest over smallest eigenvalue of the mass matrix: how much forward dynamics can magnify
+/// rounding.
+inline double conditionOf(const Model& model, Data& data, const Eigen::VectorXd& q) {
+  if (model.nv() == 0) {
+    return 1.0;
+  }
+  Eigen::MatrixXd H(model.nv(), model.nv());
+  massMatrix(model, data, q, H);
+  const Eigen::VectorXd values = H.selfadjointView<Eigen::Lower>().eigenvalues();
+  return values.maxCoeff() / values.minCoeff();
+}
+
+}  // namespace kempe::test

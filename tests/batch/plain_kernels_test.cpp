@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include "batch/batch_testing.hpp"
+#include "lanes/kernel_set.hpp"
+#include "model/model_impl.hpp"
+#include "support/close_to.hpp"
+#include "support/random_mechanism.hpp"
+
+namespace kempe::detail {
+
+/// The recursions as they are compiled where the processor is none that they have vectors for.
+const KernelSets<double>& kernels_plain_double();  // NOLINT(readability-identifier-naming)
+const KernelSets<float>& kernels_plain_float();    // NOLINT(readability-identifier-naming)
+
+}  // namespace kempe::detail
+
+namespace kempe::test {
+namespace {
+
+template <typename T>
+const detail::KernelSets<T>& plainKernels() {
+  if constexpr (std::is_same_v<T, double>) {
+    return detail::kernels_plain_double();
+  } else {
+    return detail::kernels_plain_float();
+  }
+}
+
+class PlainKernels : public ::testing::TestWithParam<MechanismCase> {
+ protected:
+  /// Forward and inverse dynamics and the mass matrix of one state, against the library's.
+  template <typename T>
+  void expectTheLibrarysNumbers(const detail::KernelSet<T>& set, double tolerance) {
+    ASSERT_EQ(set.lanes, 1);
+    const Model model(randomMechanism(GetParam()));
+    BasicData<T> data(model), scratch(model);
+    const detail::TablesView<T> tables(detail::tablesOf<T>(model.impl()));
+    detail::KernelMemory<T> memory(set, detail::tablesOf<T>(model.impl()));
+    const detail::KernelContext<T> context{tables, memory.data(), model.mechanism().functions,
+                                           scratch.impl().loops.forFunctions(), false};
+    const int n = model.nv();
+    const BatchStates<T> states = randomStates<T>(model, 5);
+    for (Eigen::Index k = 0; k < states.count(); ++k) {
+      const Numbers<T> q = states.q.row(k), v = states.v.row(k), a = states.x.row(k);
+      Numbers<T> tau(n), expected(n);
+      inverseDynamics(model, data, q, v, a, expected);
+      ASSERT_FALSE(
+          set.inverseDynamics(context, q.data(), v.data(), a.data(), {}, tau.data()).failed());
+      EXPECT_TRUE(closeTo(tau, expected, tolerance)) << "inverse dynamics";
+
+      Numbers<T> back(n);
+      ASSERT_FALSE(
+          set.forwardDynamics(context, q.data(), v.data(), tau.data(), {}, back.data()).failed());
+      Data exact(model);
+      EXPECT_TRUE(closeTo(
+          back, a,
+          tolerance * std::max(1.0, 1e-3 * conditionOf(model, exact, q.template cast<double>()))))
+          << "forward dynamics";
+
+      Columns<T> H(n, n), expectedH(n, n);
+      massMatrix(model, data, q, expectedH);
+      ASSERT_FALSE(set.massMatrix(context, q.data(), H.data(), n).failed());
+      EXPECT_TRUE(closeTo(H, expectedH, tolerance)) << "mass matrix";
+    }
+  }
+};
+
+TEST_P(PlainKernels, GiveTheSameNumbers) {
+  expectTheLibrarysNumbers<double>(plainKernels<double>().single, 1e-10);
+  expectTheLibrarysNumbers<double>(plainKernels<double>().pack, 1e-10);
+  expectTheLibrarysNumbers<float>(plainKernels<float>().single, 1e-3);
+  expectTheLibrarysNumbers<float>(plainKernels<float>().pack, 1e-3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, PlainKernels, ::testing::ValuesIn(everyMechanism()),
+                         [](const auto& given) { return kempe::test::nameOf(given.param); });
+
+}  // namespace
+}  // namespace kempe::test
