@@ -1,9 +1,11 @@
 #include "kempe/batch.hpp"
 
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <cmath>
+#include <optional>
 #include <thread>
 
 #include "algorithms/arguments.hpp"
@@ -58,6 +60,10 @@ struct BatchImpl {
         tables(tablesOf<T>(model.impl())),
         set(kernelSets<T>().pack),
         arena(threadCount) {
+    if (threadCount > tbb::this_task_arena::max_concurrency()) {
+      moreThreads.emplace(tbb::global_control::max_allowed_parallelism,
+                          static_cast<std::size_t>(threadCount));
+    }
     for (int i = 0; i < threadCount; ++i) {
       workers.push_back(std::make_unique<BatchWorker<T>>(model, set));
     }
@@ -66,6 +72,7 @@ struct BatchImpl {
   std::uint64_t modelId;
   TablesView<T> tables;
   KernelSet<T> set;
+  std::optional<tbb::global_control> moreThreads;  ///< than the machine has cores
   tbb::task_arena arena;
   std::vector<std::unique_ptr<BatchWorker<T>>> workers;
   std::vector<BodyFrame<T>> frames;

@@ -221,10 +221,8 @@ KEMPE_HD KEMPE_FLATTEN void condenseSingle(const ClusterEntry& cluster, const Bo
     Force<T> U = inertia * s;
     const T dInverse = T(1) / (dot(U, s) + T(body.single.reflected));
     work.dInverse[cluster.firstV] = dInverse;
-    T u(0);
     if constexpr (withForce) {
-      u = work.u[cluster.firstV] - dot(work.f[cluster.moving], s);
-      work.u[cluster.firstV] = u;
+      work.u[cluster.firstV] -= dot(work.f[cluster.moving], s);
     }
     if (cluster.output == kWorld) {
       return;
@@ -235,7 +233,7 @@ KEMPE_HD KEMPE_FLATTEN void condenseSingle(const ClusterEntry& cluster, const Bo
     work.U[cluster.firstV] = U;
     work.IA[cluster.output].addCondensed(inertia, -dInverse, U);
     if constexpr (withForce) {
-      work.f[cluster.output] += work.f[cluster.moving] + (dInverse * u) * U;
+      work.f[cluster.output] += work.f[cluster.moving] + (dInverse * work.u[cluster.firstV]) * U;
     }
   };
   body.carrier ? condense(work.IA[cluster.moving]) : condense(work.I[cluster.moving]);
