@@ -19,6 +19,9 @@ ROOT = Path(__file__).resolve().parent.parent
 CLEAN = ROOT / "build" / "lint"
 # The compile commands of the library and all programs, and those of the Python extension.
 DATABASES = [ROOT / "build" / "release", ROOT / "build" / "python"]
+DATABASE = ROOT / "build" / "lint_database"
+ONLY_GCC = re.compile(r" --param=\S+")
+MOST_CODE = re.compile(r"-DKEMPE_ISA=v3 -DKEMPE_SCALAR=double")
 INCLUDE_FOLDERS = [ROOT / "include", ROOT / "src", ROOT / "tests", ROOT / "python" / "src"]
 INCLUDE = re.compile(rb'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
 
@@ -51,15 +54,20 @@ def all_included(source: Path) -> list[Path]:
     return sorted(seen)
 
 
-def compile_commands() -> dict[Path, tuple[Path, str]]:
-    """Our sources, each with the database to use and its compile command."""
-    commands: dict[Path, tuple[Path, str]] = {}
+def compile_commands() -> dict[Path, dict[str, str]]:
+    """Our sources, each with one entry of a compile database.
+
+    Of the kernels, which are compiled for several instruction sets, one that has all of the code.
+    """
+    commands: dict[Path, dict[str, str]] = {}
     for database in DATABASES:
         for entry in json.loads((database / "compile_commands.json").read_text()):
             source = (Path(entry["directory"]) / entry["file"]).resolve()
             ours = source.is_relative_to(ROOT) and not source.is_relative_to(ROOT / "build")
             if ours and not source.is_relative_to(ROOT / ".venv") and source.is_file():
-                commands.setdefault(source, (database, entry["command"]))
+                entry["command"] = ONLY_GCC.sub("", entry["command"])
+                if source not in commands or MOST_CODE.search(entry["command"]):
+                    commands[source] = entry
     return commands
 
 
@@ -68,23 +76,25 @@ def main() -> int:
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
     commands = compile_commands()
     CLEAN.mkdir(parents=True, exist_ok=True)
+    DATABASE.mkdir(parents=True, exist_ok=True)
+    (DATABASE / "compile_commands.json").write_text(json.dumps(list(commands.values())))
 
     waiting = []
     stamps = set()
-    for source, (database, command) in sorted(commands.items()):
-        digest = hashlib.sha256(settings + version + command.encode())
+    for source, entry in sorted(commands.items()):
+        digest = hashlib.sha256(settings + version + entry["command"].encode())
         for file in all_included(source):
             digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + read(file))
         stamp = CLEAN / digest.hexdigest()
         stamps.add(stamp)
         if not stamp.exists():
-            waiting.append((source, database, stamp))
+            waiting.append((source, stamp))
     print(f"clang-tidy: {len(commands)} files, {len(waiting)} to check", flush=True)
 
-    def check(job: tuple[Path, Path, Path]) -> bool:
-        source, database, stamp = job
+    def check(job: tuple[Path, Path]) -> bool:
+        source, stamp = job
         result = subprocess.run(
-            ["clang-tidy", "--quiet", "-p", str(database), str(source)],
+            ["clang-tidy", "--quiet", "-p", str(DATABASE), str(source)],
             capture_output=True, text=True, cwd=ROOT, check=False)
         if result.returncode == 0:
             stamp.touch()
