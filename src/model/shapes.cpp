@@ -75,6 +75,20 @@ void orderByDepth(ModelTables<double>& tables) {
   std::ranges::stable_sort(tables.order, {}, [&](int c) { return depth[c]; });
 }
 
+void listAncestors(ModelTables<double>& tables) {
+  tables.ancestors.clear();
+  for (const ClusterEntry& cluster : tables.clusters) {
+    AncestorEntry entry;
+    if (cluster.output != kWorld) {
+      const BodyEntry<double>& body = tables.bodies[cluster.output];
+      const ClusterEntry& above = tables.clusters[body.cluster];
+      entry = {body.cluster, body.firstS, above.firstV, above.nv,
+               above.shape == ClusterShape::FreeBase};
+    }
+    tables.ancestors.push_back(entry);
+  }
+}
+
 }  // namespace
 
 void findShapes(ModelTables<double>& tables) {
@@ -106,6 +120,7 @@ void findShapes(ModelTables<double>& tables) {
       tables.mostRows = std::max(tables.mostRows, d);
     }
   }
+  listAncestors(tables);
 }
 
 }  // namespace kempe::detail

@@ -14,7 +14,7 @@
 ///   array      one entry per                  written by
 ///   bodies     moving body                    model/compile.cpp
 ///   clusters   cluster                        model/compile.cpp, loops/analysis.cpp
-///   order      cluster                        model/shapes.cpp
+///   order, ancestors   cluster                model/shapes.cpp
 ///   loops      loop, rod, coupling, function  loops/compile_loops.cpp
 ///   columns    freedom that a loop feels      loops/compile_loops.cpp
 ///   terms      summand of a coupling, or coordinate of a function
@@ -133,11 +133,19 @@ struct ClusterEntry {
   bool dissipates = false;     ///< some joint of it has damping or friction
 };
 
+/// The freedoms of the body that a cluster hangs on, for walks to the root.
+struct AncestorEntry {
+  int cluster = -1;  ///< that body's; −1: the world
+  int firstS = 0, firstV = 0, nv = 0;
+  bool base = false;  ///< it is a cluster of shape FreeBase
+};
+
 template <typename T>
 struct ModelTables {
   std::vector<BodyEntry<T>> bodies;
   std::vector<ClusterEntry> clusters;
-  std::vector<int> order;  ///< all clusters, those nearer to the root first
+  std::vector<int> order;                ///< all clusters, those nearer to the root first
+  std::vector<AncestorEntry> ancestors;  ///< per cluster
   std::vector<LoopEntry<T>> loops;
   std::vector<LoopColumn> columns;
   std::vector<LoopTerm<T>> terms;
@@ -189,6 +197,7 @@ ModelTables<U> ModelTables<T>::cast() const {
   }
   to.clusters = clusters;
   to.order = order;
+  to.ancestors = ancestors;
   to.columns = columns;
   to.rowSlots = rowSlots;
   to.independent = independent;

@@ -16,6 +16,7 @@ struct TablesView {
   const BodyEntry<R>* bodies = nullptr;
   const ClusterEntry* clusters = nullptr;
   const int* order = nullptr;
+  const AncestorEntry* ancestors = nullptr;
   const LoopEntry<R>* loops = nullptr;
   const LoopColumn* columns = nullptr;
   const LoopTerm<R>* terms = nullptr;
@@ -41,6 +42,7 @@ struct TablesView {
       : bodies(t.bodies.data()),
         clusters(t.clusters.data()),
         order(t.order.data()),
+        ancestors(t.ancestors.data()),
         loops(t.loops.data()),
         columns(t.columns.data()),
         terms(t.terms.data()),

@@ -44,17 +44,18 @@ class MassMatrixKernel {
       }
     }
     for (int k = tables_.clusterCount - 1; k >= 0; --k) {
-      const ClusterEntry& cluster = tables_.clusters[tables_.order[k]];
+      const int c = tables_.order[k];
+      const ClusterEntry& cluster = tables_.clusters[c];
       switch (shapeOf(cluster, work_)) {
         case ClusterShape::Single:
-          composeSingle(cluster, tables_.bodies[cluster.moving]);
+          composeSingle(c, cluster, tables_.bodies[cluster.moving]);
           break;
         case ClusterShape::FreeBase:
           composeBase(cluster);
           break;
         case ClusterShape::Coupled:
         case ClusterShape::General:
-          composeGeneral(cluster);
+          composeGeneral(c, cluster);
           break;
       }
     }
@@ -65,7 +66,7 @@ class MassMatrixKernel {
     work_.I[b] = aboutOrigin(placed(work_.X[b], tables_.bodies[b].central));
   }
 
-  KEMPE_HD KEMPE_FLATTEN void composeSingle(const ClusterEntry& cluster,
+  KEMPE_HD KEMPE_FLATTEN void composeSingle(int c, const ClusterEntry& cluster,
                                             const BodyEntry<R>& body) const {
     const Motion<T> s = work_.S[body.firstS];
     const RigidInertia<T> inertia = work_.I[cluster.moving];
@@ -76,7 +77,7 @@ class MassMatrixKernel {
       if (body.single.geared) {
         F.moment += turned(work_.X[cluster.output].R, body.single.spin);
       }
-      writeAncestors(cluster.output, cluster.firstV, F);
+      writeAncestors(c, cluster.firstV, F);
     }
   }
 
@@ -102,7 +103,7 @@ class MassMatrixKernel {
     }
   }
 
-  KEMPE_HD void composeGeneral(const ClusterEntry& cluster) const {
+  KEMPE_HD void composeGeneral(int c, const ClusterEntry& cluster) const {
     const int m = cluster.nv, first = cluster.firstV;
     withSize(m, [&]<int M>() { composeCluster<M>(tables_, cluster, work_); });
     const T* D = work_.D + cluster.firstD;
@@ -111,27 +112,27 @@ class MassMatrixKernel {
         H_[(first + j) * stride_ + first + i] = H_[(first + i) * stride_ + first + j] =
             D[i * m + j];
       }
-      writeAncestors(cluster.output, first + i, work_.U[first + i]);
+      writeAncestors(c, first + i, work_.U[first + i]);
     }
   }
 
-  /// H_jk of the freedoms on the way to the root, and the same as rows.
-  KEMPE_HD void writeAncestors(int output, int column, const Force<T>& F) const {
+  /// H_jk of the freedoms on the way from cluster c to the root, and the same as rows.
+  KEMPE_HD void writeAncestors(int c, int column, const Force<T>& F) const {
     T* own = H_ + column * stride_;
-    for (int b = output; b != kWorld;) {
-      const BodyEntry<R>& body = tables_.bodies[b];
-      const ClusterEntry& ancestor = tables_.clusters[body.cluster];
-      if (shapeOf(ancestor, work_) == ClusterShape::FreeBase) {
-        alongBase(transposedBase_, F, own + ancestor.firstV);
-      } else {
-        for (int i = 0; i < ancestor.nv; ++i) {
-          own[ancestor.firstV + i] = dot(F, work_.S[body.firstS + i]);
+    for (const AncestorEntry* a = tables_.ancestors + c; a->cluster >= 0;
+         a = tables_.ancestors + a->cluster) {
+      if (a->base) {
+        alongBase(transposedBase_, F, own + a->firstV);
+        for (int i = a->firstV; i < a->firstV + 6; ++i) {
+          H_[i * stride_ + column] = own[i];
         }
+        continue;
       }
-      for (int i = ancestor.firstV; i < ancestor.firstV + ancestor.nv; ++i) {
-        H_[i * stride_ + column] = own[i];
+      for (int i = 0; i < a->nv; ++i) {
+        const T value = dot(F, work_.S[a->firstS + i]);
+        own[a->firstV + i] = value;
+        H_[(a->firstV + i) * stride_ + column] = value;
       }
-      b = ancestor.output;
     }
   }
 
