@@ -12,6 +12,8 @@ function(kempe_compile_settings target)
     set(flags -fsanitize=${KEMPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_compile_options(${target} PRIVATE ${flags})
     target_link_options(${target} PRIVATE ${flags})
+    # With sanitizers, kernels into which everything is inlined take minutes to compile.
+    target_compile_definitions(${target} PRIVATE KEMPE_NO_FLATTEN)
   endif()
   if(KEMPE_BUILD_FUZZERS)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)

@@ -7,5 +7,9 @@
 #define KEMPE_FLATTEN
 #else
 #define KEMPE_HD
+#ifdef KEMPE_NO_FLATTEN
+#define KEMPE_FLATTEN
+#else
 #define KEMPE_FLATTEN __attribute__((flatten))
+#endif
 #endif
