@@ -7,6 +7,7 @@
 
 #include "algorithms/baselines/baselines.hpp"
 #include "kempe/kempe.hpp"
+#include "mechanism/small_robots.hpp"
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
 #include "support/random_mechanism.hpp"
@@ -23,6 +24,16 @@ struct Subject {
   friend std::ostream& operator<<(std::ostream& out, const Subject& s) { return out << s.name; }
 };
 
+/// Its first joint is held by a coupling: a cluster without a freedom carries the rest.
+Mechanism brakedArm() {
+  Mechanism robot = twoLinkArm();
+  robot.addCoupling("brake").plus(1, "shoulder").equals(0.4);
+  addBarOn(robot, "lower", "finger", {1, 0, 0});
+  addBarOn(robot, "finger", "tip", {1, 0, 0});
+  robot.addCoupling("tendon").plus(1, "to_finger").minus(2, "to_tip").equals(0);
+  return robot;
+}
+
 std::vector<Subject> everySubject() {
   std::vector<Subject> subjects;
   for (const MechanismCase& choice : everyMechanism()) {
@@ -31,6 +42,7 @@ std::vector<Subject> everySubject() {
   for (const std::string& name : robots::names()) {
     subjects.push_back({name, [name] { return robots::mechanism(name); }});
   }
+  subjects.push_back({"braked_arm", brakedArm});
   return subjects;
 }
 

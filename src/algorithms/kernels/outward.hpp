@@ -156,12 +156,12 @@ KEMPE_HD const R* constantRatios(const TablesView<R>& tables, const ClusterEntry
   return tables.G + cluster.firstG + (velocity - cluster.firstVelocity) * cluster.nv;
 }
 
-/// r x of a freedom with ratios r.
+/// r x of a freedom with ratios r; 0 in a cluster that couplings hold still.
 template <int M, typename T, typename R>
 KEMPE_HD T alongRatios(int size, const R* r, const T* x) {
   const int m = M > 0 ? M : size;
-  T sum = T(r[0]) * x[0];
-  for (int j = 1; j < m; ++j) {
+  T sum(0);
+  for (int j = 0; j < m; ++j) {
     sum += T(r[j]) * x[j];
   }
   return sum;
