@@ -1,6 +1,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <deque>
+#include <regex>
+#include <string>
+#include <utility>
+
 #include "bindings.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/version.hpp"
@@ -59,9 +64,31 @@ void addExceptions(nb::module_& m) {
 
 }  // namespace
 
+nb::sig kempe::python::signature(std::string text) {
+  static const std::pair<const char*, const char*> words[] = {
+      {"ArrayLike", "numpy.typing.ArrayLike"},
+      {"NDArray", "numpy.typing.NDArray[typing.Any]"},
+      {"Sequence", "collections.abc.Sequence"},
+      {"Mapping", "collections.abc.Mapping"},
+      {"Callable", "collections.abc.Callable[..., typing.Any]"},
+      {"Forces", "collections.abc.Mapping[str | int, numpy.typing.ArrayLike] | None"},
+      {"Frames", "collections.abc.Sequence[str | int] | None"},
+      {"Out", "*, out: numpy.typing.NDArray[typing.Any] | None = None"}};
+  for (const auto& [word, type] : words) {
+    text = std::regex_replace(text, std::regex(std::string("\\b") + word + "\\b"), type);
+  }
+  static std::deque<std::string> kept;
+  return nb::sig(kept.emplace_back(std::move(text)).c_str());
+}
+
 NB_MODULE(_kempe, m) {
+  // A constraint function in Python keeps its module alive, and that often the mechanism: such
+  // circles last until the process ends, which is no news to its user.
+  nb::set_leak_warnings(false);
   m.doc() = "The compiled part of kempe.";
   m.attr("__version__") = kempe::version();
   addExceptions(m);
+  kempe::python::bindJet(m);
+  kempe::python::bindMechanism(m);
   kempe::python::bindModel(m);
 }
