@@ -46,31 +46,37 @@ template <typename Class, typename... Accesses>
 void bindFields(nanobind::class_<Class>& bound, const Field<Accesses>&... fields) {
   (bindField(bound, fields), ...);
   const std::tuple<Field<Accesses>...> all(fields...);
-  bound.def("__getstate__", [all](Class& self) {
-    nanobind::list state;
-    const auto add = [&](const auto& f) {
-      using Value = std::remove_cvref_t<decltype(std::invoke(f.access, self))>;
-      state.append(Conversion<Value>::write(std::invoke(f.access, self)));
-    };
-    std::apply([&](const auto&... f) { (add(f), ...); }, all);
-    return nanobind::tuple(state);
-  });
-  bound.def("__setstate__", [all](Class& self, const nanobind::tuple& state) {
-    new (&self) Class();
-    std::size_t i = 0;
-    const auto take = [&](const auto& f) {
-      auto& member = std::invoke(f.access, self);
-      member = Conversion<std::remove_cvref_t<decltype(member)>>::read(state[i++], f.name);
-    };
-    std::apply([&](const auto&... f) { (take(f), ...); }, all);
-  });
+  bound.def(
+      "__getstate__",
+      [all](Class& self) {
+        nanobind::list state;
+        const auto add = [&](const auto& f) {
+          using Value = std::remove_cvref_t<decltype(std::invoke(f.access, self))>;
+          state.append(Conversion<Value>::write(std::invoke(f.access, self)));
+        };
+        std::apply([&](const auto&... f) { (add(f), ...); }, all);
+        return nanobind::tuple(state);
+      },
+      signature("def __getstate__(self) -> State"));
+  bound.def(
+      "__setstate__",
+      [all](Class& self, const nanobind::tuple& state) {
+        new (&self) Class();
+        std::size_t i = 0;
+        const auto take = [&](const auto& f) {
+          auto& member = std::invoke(f.access, self);
+          member = Conversion<std::remove_cvref_t<decltype(member)>>::read(state[i++], f.name);
+        };
+        std::apply([&](const auto&... f) { (take(f), ...); }, all);
+      },
+      signature("def __setstate__(self, state: State) -> None"));
   bound.def("__copy__", [](const Class& self) { return Class(self); });
   bound.def(
       "__deepcopy__", [](const Class& self, nanobind::handle) { return Class(self); },
       nanobind::arg("memo"));
   bound.def("__repr__", [](nanobind::handle self) {
     const nanobind::str type(self.type().attr("__name__"));
-    return nanobind::str("<kempe.{} {!r}>").attr("format")(type, self.attr("name"));
+    return nanobind::str(nanobind::str("<kempe.{} {!r}>").attr("format")(type, self.attr("name")));
   });
 }
 

@@ -52,8 +52,9 @@ Number numberFrom(nb::handle object, const std::string& what) {
     Jet jet;
     if (nb::try_cast(object, jet, false)) return jet;
   }
-  double number = 0;
-  if (nb::isinstance<Jet>(object) || !nb::try_cast(nb::float_(nb::borrow(object)), number)) {
+  const double number = PyFloat_AsDouble(object.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
     throw std::invalid_argument(what + " returned " + nb::cast<std::string>(nb::repr(object)) +
                                 ", which is not a number");
   }

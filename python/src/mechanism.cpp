@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <functional>
@@ -269,19 +270,24 @@ void bindParts(nb::module_& m) {
           signature("def coordinates(self) -> tuple[tuple[str, int], ...]"),
           "(joint, component) of each.")
       .def_ro("rows", &Function::rows, "Number of equations.")
-      .def("__getstate__",
-           [](const Function& self) {
-             return nb::make_tuple(self.name,
-                                   Conversion<std::vector<Coordinate>>::write(self.coordinates),
-                                   self.rows, originOf(self));
-           })
-      .def("__setstate__", [](Function& self, nb::tuple state) {
-        new (&self) Function();
-        self.name = nb::cast<std::string>(state[0]);
-        self.coordinates = Conversion<std::vector<Coordinate>>::read(state[1], "coordinates");
-        self.rows = nb::cast<int>(state[2]);
-        restore(self, state[3]);
-      });
+      .def(
+          "__getstate__",
+          [](const Function& self) {
+            return nb::make_tuple(self.name,
+                                  Conversion<std::vector<Coordinate>>::write(self.coordinates),
+                                  self.rows, originOf(self));
+          },
+          signature("def __getstate__(self) -> State"))
+      .def(
+          "__setstate__",
+          [](Function& self, nb::tuple state) {
+            new (&self) Function();
+            self.name = nb::cast<std::string>(state[0]);
+            self.coordinates = Conversion<std::vector<Coordinate>>::read(state[1], "coordinates");
+            self.rows = nb::cast<int>(state[2]);
+            restore(self, state[3]);
+          },
+          signature("def __setstate__(self, state: State) -> None"));
 }
 
 /// What a mechanism is pickled as.
@@ -421,7 +427,7 @@ Args:
 void bindFiles(nb::module_& m) {
   m.def(
       "read_mechanism", [](const std::filesystem::path& path) { return readMechanism(path); },
-      "path"_a,
+      "path"_a, signature("def read_mechanism(path: Path) -> Mechanism"),
       "Reads a robot without compiling it, to inspect or change it: a .urdf, or a .yaml of loop "
       "closures beside one. Raises ModelError.");
   m.def("read_urdf_text", &readUrdfText, "text"_a, "source"_a = "urdf",
@@ -433,7 +439,9 @@ void bindFiles(nb::module_& m) {
   m.def("write_urdf_text", &writeUrdfText, "mechanism"_a,
         "The mechanism as URDF with Kempe's tags, numbers with all their digits. Raises ModelError "
         "where it has a constraint function, which no file can hold.");
-  m.def("write_urdf", &writeUrdf, "mechanism"_a, "path"_a, "Writes write_urdf_text() to a file.");
+  m.def("write_urdf", &writeUrdf, "mechanism"_a, "path"_a,
+        signature("def write_urdf(mechanism: Mechanism, path: Path) -> None"),
+        "Writes write_urdf_text() to a file.");
 }
 
 }  // namespace
@@ -503,8 +511,8 @@ is checked before validate(), which Model calls.)");
       .def(
           "__deepcopy__", [](const Mechanism& self, nb::handle) { return Mechanism(self); },
           "memo"_a)
-      .def("__getstate__", &stateOf)
-      .def("__setstate__", &setState);
+      .def("__getstate__", &stateOf, signature("def __getstate__(self) -> State"))
+      .def("__setstate__", &setState, signature("def __setstate__(self, state: State) -> None"));
   bindBuilder(mechanism);
   bindFiles(m);
 }

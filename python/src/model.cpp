@@ -205,6 +205,8 @@ not fit say which argument is wrong (ValueError).)");
 
   m.def("load", &loadFile, "path"_a, nb::kw_only(), "floating_base"_a = false,
         "fold_rotors"_a = true,
+        signature("def load(path: Path, *, floating_base: bool = False, fold_rotors: bool = True) "
+                  "-> Model"),
         "Reads and compiles a robot: a .urdf, or a .yaml of loop closures beside one. Raises "
         "ModelError.");
   m.def("robot_mechanism", &bundledMechanism, "name"_a, "n"_a);
