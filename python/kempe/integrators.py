@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kempe._kempe import Model
 
-Vector = NDArray[np.float64]
+Vector = NDArray[np.floating[Any]]
 Triple = tuple[float, float, float]
 
 

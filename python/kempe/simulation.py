@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kempe._kempe import AssemblyError, Model, SingularityError
 from kempe.integrators import INTEGRATORS, Rates, State, Vector
@@ -35,9 +35,9 @@ class Run:
     q_names: list[str]
     v_names: list[str]
     t: Vector  # (T,) s
-    q: NDArray[np.float64]  # (T, nq)
-    v: NDArray[np.float64]  # (T, nv)
-    tau: NDArray[np.float64]  # (T, nv), the controller's
+    q: Vector  # (T, nq)
+    v: Vector  # (T, nv)
+    tau: Vector  # (T, nv), the controller's
     kinetic: Vector  # (T,) J
     potential: Vector  # (T,) J
     work: Vector  # (T,) J, done since the start by tau and external forces
@@ -46,7 +46,7 @@ class Run:
     @property
     def energy(self) -> Vector:
         """Kinetic and potential energy together, (T,) J."""
-        return self.kinetic + self.potential
+        return np.asarray(self.kinetic + self.potential)
 
     @property
     def energy_error(self) -> Vector:
@@ -56,15 +56,16 @@ class Run:
         they have taken is in it too.
         """
         energy = self.energy
-        return energy - energy[0] - self.work
+        return np.asarray(energy - energy[0] - self.work)
 
     @property
     def energy_drift(self) -> float:
-        """The largest |energy_error|, relative to the energy that was on the move: the largest
-        kinetic energy, or the range of the potential one where that is more."""
-        moved = max(self.kinetic.max(), np.ptp(self.potential))
+        """The largest |energy_error| relative to the energy on the move: the largest kinetic
+        energy, or the range of the potential one, or a millionth of all where nothing moves."""
+        moved = max(float(self.kinetic.max()), float(np.ptp(self.potential)),
+                    1e-6 * float(np.abs(self.energy).max()))
         largest = float(np.abs(self.energy_error).max())
-        return largest / float(moved) if moved > 0 else largest
+        return largest / moved if moved > 0 else largest
 
     def __len__(self) -> int:
         return len(self.t)
@@ -277,7 +278,7 @@ def simulate(
     start_v = np.zeros(model.nv) if v is None else np.array(v, dtype=np.float64)
     if start_v.shape != (model.nv,) or not np.isfinite(start_v).all():
         raise ValueError(f"v: nv = {model.nv} finite numbers are needed, got shape {start_v.shape}")
-    start_q = np.array(model.neutral() if q is None else q, dtype=np.float64)
+    start_q: Vector = np.array(model.neutral() if q is None else q, dtype=np.float64)
     if start_q.shape != (model.nq,):
         raise ValueError(f"q: nq = {model.nq} numbers are needed, got shape {start_q.shape}")
     # A step of no length closes loops and makes quaternions of unit length.

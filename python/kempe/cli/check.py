@@ -17,6 +17,7 @@ from kempe.cli.common import (
     escaped,
     load_robot,
     print_json,
+    print_table,
     progress_bar,
 )
 
@@ -52,9 +53,10 @@ def print_page(model: kempe.Model, findings: list[Finding], verdict: str) -> Non
     table.add_column(no_wrap=True, style="bold")
     table.add_column()
     for finding in findings:
-        lines = [finding.text, *(f"  {line}" for line in finding.details)]
-        table.add_row(MARKS[finding.passed], finding.what, escaped("\n".join(lines)))
-    out.print(table)
+        table.add_row(MARKS[finding.passed], finding.what, escaped(finding.text))
+        for line in finding.details:
+            table.add_row("", "", escaped(line))
+    print_table(table)
     out.print(f"[bold]{escaped(verdict)}[/]", soft_wrap=True)
 
 

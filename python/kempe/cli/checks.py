@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kempe
+from kempe.cli.common import free_velocities
 from kempe.cli.dead_points import FREEDOMS, ClusterLoops, Sweeper
 
-Array = NDArray[np.float64]
+Array = NDArray[np.floating[Any]]
 
 EXACT = ("cluster", "projection", "lagrange")
 SHORTCUTS = ("approximate", "unconstrained")
@@ -24,6 +25,7 @@ FORCES = 1e-9
 ACCELERATIONS = 1e-6  # inverses of mass matrices lose digits
 ENERGY = 1e-6
 
+SHOWN = 4  # warnings that are printed
 STEP = 0.01  # seconds that the robot moves, at up to one unit of each velocity
 DIFFERENCE = 1e-3  # seconds between the samples of an energy whose rate is wanted
 
@@ -44,7 +46,7 @@ class States:
 
     def __init__(self, model: kempe.Model, samples: int, seed: int) -> None:
         self.seed = seed
-        self.q = np.array([model.random_configuration(seed + i) for i in range(samples)])
+        self.q = model.random_configuration(seed, samples)
         random = np.random.default_rng(seed)
         self.v, self.a = random.uniform(-1, 1, (2, samples, model.nv))
 
@@ -58,13 +60,20 @@ def difference(x: Array, y: Array) -> float:
     return float((np.abs(x - y).max(axis=-1) / np.where(size > 0, size, 1.0)).max())
 
 
+def small(value: float) -> str:
+    return f"{value:.1e}" if value != 0 else "0"
+
+
 # --- laws ----------------------------------------------------------------------------------------
 
 def warnings(model: kempe.Model) -> Finding:
     count = len(model.warnings)
     text = "valid, no warnings" if count == 0 else f"valid, {count} warning{'s'[:count > 1]}"
+    shown = list(model.warnings)[:SHOWN]
+    if count > SHOWN:
+        shown.append(f"… and {count - SHOWN} more; `kempe info` prints all")
     return Finding("file", text, True if count == 0 else None, {"warnings": list(model.warnings)},
-                   list(model.warnings))
+                   shown)
 
 
 def loops(model: kempe.Model, states: States) -> Finding:
@@ -85,8 +94,10 @@ def loops(model: kempe.Model, states: States) -> Finding:
     standing = widest(states.q)
     after = widest(np.array(moved)) if moved else standing
     gap, loop, seed = max(standing, after)
-    text = (f"closed to {standing[0]:.1e} in {len(states)} random configurations, to {after[0]:.1e} "
-            f'after a step; widest "{loop}", seed {seed}')
+    text = (f"closed to {small(standing[0])} in {len(states)} random configurations, to "
+            f"{small(after[0])} after a step")
+    if gap > 0:
+        text += f'; widest "{loop}", seed {seed}'
     details = ([f"{blocked} of {len(states)} steps would leave what the loops allow"]
                if blocked else [])
     return Finding("loops", text, gap <= CLOSED,
@@ -103,7 +114,7 @@ def methods(model: kempe.Model, states: States) -> Finding:
     accelerations = {m: difference(model.forward_dynamics(q, v, tau, method=m), forward)
                      for m in EXACT[1:]}
     worst_force, worst = max(forces.values()), max(accelerations.values())
-    text = (f"{', '.join(EXACT)} agree: forces to {worst_force:.1e}, accelerations to {worst:.1e}")
+    text = (f"{', '.join(EXACT)} agree: forces to {small(worst_force)}, accelerations to {small(worst)}")
     return Finding("methods", text, worst_force <= FORCES and worst <= ACCELERATIONS,
                    {"forces": forces, "accelerations": accelerations})
 
@@ -111,7 +122,7 @@ def methods(model: kempe.Model, states: States) -> Finding:
 def inverse(model: kempe.Model, states: States) -> Finding:
     tau = model.inverse_dynamics(states.q, states.v, states.a)
     gap = difference(model.forward_dynamics(states.q, states.v, tau), states.a)
-    return Finding("round trip", f"forward dynamics undoes inverse dynamics to {gap:.1e}",
+    return Finding("round trip", f"forward dynamics undoes inverse dynamics to {small(gap)}",
                    gap <= ACCELERATIONS, {"largest": gap})
 
 
@@ -127,8 +138,8 @@ def mass_matrix(model: kempe.Model, states: States) -> Finding:
     with_bias = np.einsum("nij,nj->ni", H, states.a) + model.bias_forces(states.q, v)
     gap = difference(with_bias, model.inverse_dynamics(states.q, v, states.a))
     definite = "positive definite" if smallest > 0 else "NOT POSITIVE DEFINITE"
-    text = (f"symmetric to {asymmetry:.1e}, {definite}; H a + h is tau to {gap:.1e}; condition "
-            f"number {np.median(conditions):.1e}, worst {conditions[worst]:.1e}")
+    text = (f"symmetric to {small(asymmetry)}, {definite}; H a + h is tau to {small(gap)}; condition "
+            f"number {np.median(conditions):.3g}, worst {conditions[worst]:.3g}")
     return Finding("mass matrix", text, smallest > 0 and asymmetry <= FORCES and gap <= FORCES,
                    {"asymmetry": asymmetry, "smallest_eigenvalue": smallest,
                     "bias_difference": gap, "condition_median": float(np.median(conditions)),
@@ -163,15 +174,18 @@ def power_balance(model: kempe.Model, states: States) -> Finding:
     given = (tau * v).sum(axis=1)
     size = np.abs(tau * v).sum(axis=1) + taken
     gap = float((np.abs(given - taken - rate) / np.where(size > 0, size, 1.0)).max())
-    return Finding("energy", f"power is the rate of energy to {gap:.1e}", gap <= ENERGY,
+    return Finding("energy", f"power is the rate of energy to {small(gap)}", gap <= ENERGY,
                    {"largest": gap})
 
 
 # --- to know -------------------------------------------------------------------------------------
 
-def shortcuts(model: kempe.Model, states: States) -> Finding:
-    """How wrong it would be to leave out loops and rotors."""
-    tau = model.inverse_dynamics(states.q, states.v, states.a)
+def shortcuts(model: kempe.Model, states: States) -> Finding | None:
+    """How wrong it would be to leave out loops and rotors, in the forces of motors."""
+    motors = [index for index in range(model.nv) if index not in free_velocities(model)]
+    if not motors:
+        return None
+    tau = model.inverse_dynamics(states.q, states.v, states.a)[:, motors]
     size = np.linalg.norm(tau, axis=1)
     figures: dict[str, Any] = {}
     texts = []
@@ -182,16 +196,16 @@ def shortcuts(model: kempe.Model, states: States) -> Finding:
             figures[method] = None
             texts.append(f"{method}: {error}")
             continue
-        off = np.linalg.norm(other - tau, axis=1) / np.where(size > 0, size, 1.0)
+        off = np.linalg.norm(other[:, motors] - tau, axis=1) / np.where(size > 0, size, 1.0)
         figures[method] = {"median": float(np.median(off)), "worst": float(off.max())}
-        texts.append(f"{method} (inexact): forces off by {100 * np.median(off):.3g} % in the "
+        texts.append(f"{method} method: motor forces off by {100 * np.median(off):.3g} % in the "
                      f"median, {100 * off.max():.3g} % at worst")
     return Finding("shortcuts", texts[0], None, figures, texts[1:])
 
 
 def conditioning(model: kempe.Model, states: States) -> Finding | None:
     """Condition numbers of the loops in random configurations."""
-    parts = []
+    parts: list[dict[str, Any]] = []
     for cluster in model.clusters:
         if cluster.implicit:
             conditions = 1 / ClusterLoops(model, cluster).ratios(states.q)
@@ -215,15 +229,15 @@ def dead_points(model: kempe.Model, done: Callable[[float], None]) -> Finding | 
     lines, sweeps = [], []
     for index, (cluster, name) in enumerate(jobs):
         sweeper = Sweeper(model, ClusterLoops(model, cluster), name)
-        low, high = sweeper.sweep(-1), sweeper.sweep(+1)
-        sweeps += [dataclasses.asdict(low), dataclasses.asdict(high)]
-        found = [f"{sweep.end:.6g}" for sweep in (low, high) if sweep.dead_point]
-        lines.append(f"{name}: " + (f"at {' and '.join(found)}" if found else "none")
-                     + f", seen from {low.end:.4g} to {high.end:.4g}")
+        both = [sweeper.sweep(-1), sweeper.sweep(+1)]
+        sweeps += [dataclasses.asdict(sweep) for sweep in both]
+        found = [f"{round(sweep.end, 6) + 0.0:g}" for sweep in both if sweep.dead_point]
+        if found:
+            lines.append(f"{name} at {' and '.join(found)} (loops {', '.join(cluster.loops)})")
         done((index + 1) / len(jobs))
-    count = sum(sweep["dead_point"] for sweep in sweeps)
-    text = ("none" if count == 0 else f"{count}") + " when each coordinate moves from neutral"
-    return Finding("dead points", text, None, {"sweeps": sweeps}, lines)
+    text = "none" if not lines else f"of {len(lines)} of {len(jobs)} coordinates"
+    return Finding("dead points", f"{text}, each moved alone from neutral through its range", None,
+                   {"sweeps": sweeps}, lines)
 
 
 def remarks(model: kempe.Model) -> list[Finding]:

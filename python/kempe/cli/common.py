@@ -13,6 +13,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 import kempe
 
@@ -66,6 +67,15 @@ def print_json(report: dict[str, Any]) -> None:
             return None
         return value
     print(json.dumps(plain(report), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(table: Table) -> None:
+    """Prints a table without blanks at the ends of its lines."""
+    out = console()
+    with out.capture() as captured:
+        out.print(table)
+    for line in captured.get().splitlines():
+        print(line.rstrip())
 
 
 def print_warnings(model: kempe.Model) -> None:
@@ -143,3 +153,10 @@ def hold_base(mechanism: kempe.Mechanism) -> None:
         raise BadInput(f"--fixed-base: {mechanism.name} has no free base")
     for joint in bases:
         joint.type = "fixed"
+
+
+def free_velocities(model: kempe.Model) -> list[int]:
+    """Where in v the velocities of free joints are: no motor drives them."""
+    types = {joint.name: joint.type for joint in model.mechanism.joints}
+    return [index for index, name in enumerate(model.v_names)
+            if types.get(name.rpartition(".")[0]) == "free"]

@@ -5,17 +5,14 @@ from __future__ import annotations
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 import kempe
-from kempe.cli.common import BadInput
-
-Vector = NDArray[np.float64]
-Controller = Callable[[float, Vector, Vector], ArrayLike]
+from kempe.cli.common import BadInput, free_velocities
+from kempe.integrators import Vector
+from kempe.simulation import Controller
 
 FREQUENCY = 10.0  # rad/s at which `hold` returns from a disturbance, without swinging
 
@@ -30,9 +27,7 @@ class Hold:
 
     def __init__(self, model: kempe.Model, q: Vector) -> None:
         self._model, self._target = model, q
-        types = {joint.name: joint.type for joint in model.mechanism.joints}
-        self._base = [index for index, name in enumerate(model.v_names)
-                      if types.get(name.rpartition(".")[0]) == "free"]
+        self._base = free_velocities(model)
 
     def __call__(self, t: float, q: Vector, v: Vector) -> Vector:
         away = self._model.difference(q, self._target)
@@ -69,13 +64,15 @@ class FromFile:
         except BadInput:
             raise
         except Exception as error:
-            raise BadInput(f"{self.place(error)}: {type(error).__name__}: {error}") from error
+            raise BadInput(f"{self.place(error) or path}: {type(error).__name__}: {error}") from error
         self.control: Controller = control
 
-    def place(self, error: BaseException) -> str:
-        """file:line, of where the file raised an error."""
+    def place(self, error: BaseException | None) -> str:
+        """file:line of where the file raised an error; nothing where it did not."""
+        if error is None:
+            return ""
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
-                 if Path(frame.filename) == Path(self._path)]
+                 if Path(frame.filename).resolve() == Path(self._path).resolve()]
         if isinstance(error, SyntaxError):
             lines.append(error.lineno)
-        return f"{self._path}:{lines[-1]}" if lines else self._path
+        return f"{self._path}:{lines[-1]}" if lines else ""

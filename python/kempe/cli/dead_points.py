@@ -9,15 +9,18 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import kempe
 
-Array = NDArray[np.float64]
+Array = NDArray[np.floating[Any]]
 
 STEP = 1e-5  # of the differences that K is computed with
+SCALED = 16  # random configurations that typical lengths of rows are taken from
+NOTHING = 1e-6  # relative length of a row of K that is zero, but for rounding
 STEPS = 180  # of a sweep to one side
 SINGULAR = 1e-5  # smallest over largest singular value of K_d; less is a dead point
 SUSPECT = 0.1  # less is looked at closely
@@ -46,32 +49,42 @@ class ClusterLoops:
         self._model = model
         self.cluster = cluster
         self._rows = [row for row, name in enumerate(model.loop_row_names) if name in cluster.loops]
-        independent = set(cluster.independent)
-        self._moves: list[Callable[[Array, float], None]] = []  # of one dependent velocity each
+        self._moves: list[Callable[[Array, float], None]] = []  # of one velocity each
+        self._dependent: list[int] = []  # which of them
         types = {joint.name: joint.type for joint in model.mechanism.joints}
         for joint in cluster.joints:
             first = model.joint_velocity_index(joint)
             start = model.q_names.index(
                 model.spanning_position_names[model.joint_position_index(joint)])
             for component in range(FREEDOMS.get(types[joint], 1)):
-                if model.spanning_velocity_names[first + component] not in independent:
-                    self._moves.append(mover(types[joint], start, component))
+                if model.spanning_velocity_names[first + component] not in cluster.independent:
+                    self._dependent.append(len(self._moves))
+                self._moves.append(mover(types[joint], start, component))
 
-    def ratios(self, q: Array) -> Array:
-        """Smallest over largest singular value of K_d at N positions; 1 where all is determined."""
+        # Rows come in different units. What they are divided by must not change with the position,
+        # as a row may vanish at a dead point.
+        self._lengths = np.ones((1, 1))
+        lengths = np.linalg.norm(self._jacobians(model.random_configuration(0, SCALED)), axis=2)
+        self._lengths = np.maximum(lengths.max(axis=0), NOTHING * lengths.max())[:, None]
+
+    def _jacobians(self, q: Array) -> Array:
+        """K at N positions, by central differences, each row divided by a typical length."""
         columns = len(self._moves)
-        if columns == 0:
-            return np.ones(len(q))
         moved = np.repeat(q[:, None, :], 2 * columns, axis=1)
         for column, move in enumerate(self._moves):
             move(moved[:, 2 * column], STEP)
             move(moved[:, 2 * column + 1], -STEP)
         residual = self._model.loop_residual(moved.reshape(-1, q.shape[1]))
         rows = residual.reshape(len(q), columns, 2, -1)[..., self._rows]
-        K = (rows[:, :, 0] - rows[:, :, 1]) / (2 * STEP)
-        sizes = np.linalg.svd(K, compute_uv=False)
-        ratios: Array = sizes[:, columns - 1] / sizes[:, 0]
-        return ratios
+        K = ((rows[:, :, 0] - rows[:, :, 1]) / (2 * STEP)).transpose(0, 2, 1)
+        return np.asarray(K / self._lengths)
+
+    def ratios(self, q: Array) -> Array:
+        """The smallest singular value of K_d over the largest of K, at N positions."""
+        K = self._jacobians(q)
+        largest = np.linalg.svd(K, compute_uv=False)[:, 0]
+        dependent = np.linalg.svd(K[:, :, self._dependent], compute_uv=False)
+        return np.asarray(dependent[:, len(self._dependent) - 1] / largest)
 
 
 def mover(kind: str, start: int, component: int) -> Callable[[Array, float], None]:
@@ -110,7 +123,7 @@ class Sweeper:
         self._model, self._loops, self._coordinate = model, loops, coordinate
         self._unit = np.zeros(model.nv)
         self._unit[model.v_names.index(coordinate)] = 1.0
-        self._neutral = model.neutral()
+        self._neutral: Array = model.neutral()
         self.start = float(self._neutral[model.q_names.index(coordinate)])
         limits = {joint.name: (joint.lower, joint.upper) for joint in model.mechanism.joints}
         own = [(model.q_names.index(name), *limits[name]) for name in loops.cluster.joints
@@ -140,7 +153,7 @@ class Sweeper:
     def sweep(self, side: int) -> Sweep:
         reach = self._reach(side)
         step = side * reach / STEPS
-        path = [self._neutral]
+        path: list[Array] = [self._neutral]
         blocked = 0.0
         for _ in range(STEPS):
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ DESCRIPTION = "Exact dynamics of robots whose bodies form loops."
 EXAMPLES = """examples:
   kempe info tello
   kempe check examples/geared_four_bar_leg.urdf
-  kempe simulate four_bar --duration 2 --out run.npz
+  kempe simulate six_bar --speed 1 --out run.npz
 
 `kempe COMMAND --help` has more.
 
@@ -55,6 +56,8 @@ def complain(text: str) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # trees are drawn with characters beyond ASCII
     try:
         arguments.run(arguments)
         sys.stdout.flush()

@@ -6,12 +6,14 @@ coordinates are the spanning ones of Kempe, in the same order.
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
-import pinocchio
 
 import kempe
+
+pinocchio: Any = importlib.import_module("pinocchio")
 
 
 def turned_to(axis: Any) -> Any:
@@ -56,7 +58,7 @@ def open_tree(model: kempe.Model) -> Any:
     tree.gravity.linear = np.asarray(model.gravity)
     # Where each body is: the joint that carries it, and its placement there.
     carried: dict[str, tuple[int, Any]] = {}
-    armatures = []
+    armatures: list[float] = []
 
     def place(name: str) -> tuple[int, Any]:
         if name not in carried:

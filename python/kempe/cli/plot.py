@@ -6,11 +6,11 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 import kempe
+from kempe.integrators import Vector
 
-LEGEND = 10  # names of more lines than this do not fit beside a panel
+LEGEND = 7  # names of more lines than this do not fit beside a panel
 FLOOR = 1e-18  # what a logarithmic axis shows zero as
 
 INK, GRID = "#24292f", "#d8dee4"
@@ -23,7 +23,7 @@ def write_plot(run: kempe.Run, path: str) -> None:
     positions = run.q[:, [run.q_names.index(name) for name in independent]]
     driven = bool(np.any(run.tau))
     panels = 3 + bool(independent) + driven
-    figure = Figure(figsize=(10, 2.1 * panels + 0.8), layout="constrained")
+    figure = Figure(figsize=(11, 2.1 * panels + 0.8), layout="constrained")
     axes = iter(np.atleast_1d(figure.subplots(panels, 1, sharex=True)).tolist())
     figure.suptitle(f"{run.robot}: {run.integrator}, dt {run.dt:g} s", color=INK, weight="bold",
                     x=0.01, ha="left")
@@ -54,17 +54,18 @@ def legend(axes: Axes) -> None:
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
 
 
-def lines(axes: Axes, run: kempe.Run, values: NDArray[np.float64], names: list[str],
-          label: str) -> None:
+def lines(axes: Axes, run: kempe.Run, values: Vector, names: list[str], label: str) -> None:
+    """A line for each coordinate; the legend names those that move most."""
+    ranges = np.ptp(values, axis=0)
+    named = set(np.argsort(-ranges, kind="stable")[:LEGEND].tolist())
     for index, name in enumerate(names):
         colour = colormaps["turbo"](0.05 + 0.9 * index / max(1, len(names) - 1))
-        axes.plot(run.t, values[:, index], color=colour, linewidth=1.2, label=name)
+        axes.plot(run.t, values[:, index], color=colour, linewidth=1.2,
+                  label=name if index in named else "_")
+    if len(names) > LEGEND:
+        axes.plot([], [], " ", label=f"and {len(names) - LEGEND} more")
     dress(axes, label)
-    if len(names) <= LEGEND:
-        legend(axes)
-    else:
-        axes.annotate(f"{len(names)} coordinates", (1.01, 0.5), xycoords="axes fraction",
-                      fontsize=8, color=INK, va="center")
+    legend(axes)
 
 
 def energies(axes: Axes, run: kempe.Run) -> None:

@@ -13,7 +13,6 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kempe
 from kempe.cli.common import (
@@ -28,8 +27,10 @@ from kempe.cli.common import (
     print_warnings,
     progress_bar,
 )
-from kempe.cli.controllers import Controller, FromFile, Hold
+from kempe.cli.controllers import FromFile, Hold
 from kempe.cli.files import load_run, optional_packages, require_folder
+from kempe.integrators import INTEGRATORS, Vector
+from kempe.simulation import Controller
 
 NAME = "simulate"
 SUMMARY = "let a robot move, passively or controlled, and record it"
@@ -49,8 +50,9 @@ controllers:
 start: neutral; random or random:SEED; a file of nq numbers (.txt, .npy), whose loops are closed
 first; or a recorded run (.npz), to go on from its end"""
 EXAMPLES = """examples:
-  kempe simulate four_bar --duration 2
-  kempe simulate planar_leg --controller hold --start random:3 --out run.npz --plot run.png
+  kempe simulate examples/geared_four_bar_leg.urdf --start random:1 --duration 2
+  kempe simulate six_bar --speed 1 --out run.npz --plot run.png
+  kempe simulate planar_leg --speed 2 --controller hold --duration 1
   kempe simulate tello --fixed-base --controller examples/controllers/tello_run.py --duration 0.5
   kempe simulate mini_cheetah --duration 0.2 --integrator semi_implicit_euler --dt 1e-4 --json
 """
@@ -64,13 +66,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--duration", type=float, default=5.0, metavar="S", help="seconds (5)")
     parser.add_argument("--dt", type=float, default=1e-3, metavar="S",
                         help="length of a step in seconds (1e-3)")
-    parser.add_argument("--integrator", choices=["rk4", "semi_implicit_euler"], default="rk4",
+    parser.add_argument("--integrator", choices=list(INTEGRATORS), default="rk4",
                         help="rk4 (default): order 4, four evaluations a step; "
                         "semi_implicit_euler: order 1, one evaluation")
     parser.add_argument("--controller", default="none", metavar="NAME",
                         help="none (default), hold, or FILE.py, see above")
     parser.add_argument("--start", default="neutral", metavar="WHERE",
                         help="neutral (default), random[:SEED], or a file, see above")
+    parser.add_argument("--speed", type=float, default=0.0, metavar="V",
+                        help="start with random velocities, up to V of every independent "
+                        "coordinate, rad/s or m/s (0)")
     parser.add_argument("--out", metavar="RUN.npz", help="write the run, for numpy and kempe view")
     parser.add_argument("--plot", metavar="FILE", help="write a figure, .png, .pdf or .svg; needs "
                         'pip install "kempe[plot]"')
@@ -97,29 +102,37 @@ def check_files(arguments: argparse.Namespace) -> None:
             import kempe.viewer  # noqa: F401
 
 
-def starting_state(model: kempe.Model, start: str) -> tuple[NDArray[np.float64], Any]:
-    """Positions, and velocities where the start says so."""
+def starting_state(model: kempe.Model, arguments: argparse.Namespace) -> tuple[Vector, Vector]:
+    start, speed = arguments.start, arguments.speed
     word, _, seed = start.partition(":")
+    if not np.isfinite(speed) or speed < 0:
+        raise BadInput(f"--speed: zero or more is needed, got {speed:g}")
+    if seed and word == "random" and not seed.isdecimal():
+        raise BadInput(f'--start {start}: the seed "{seed}" is not a whole number')
+    number = int(seed) if word == "random" and seed else 0
+    v = np.random.default_rng(number).uniform(-speed, speed, model.nv)
     if start == "neutral":
-        return model.neutral(), None
+        return model.neutral(), v
     if word == "random":
-        if seed and not seed.isdecimal():
-            raise BadInput(f'--start {start}: the seed "{seed}" is not a whole number')
-        return model.random_configuration(int(seed or 0)), None
-    if not Path(start).is_file():
-        raise BadInput(f'--start: "{start}" is neither neutral nor random nor a file')
+        return model.random_configuration(number), v
     if start.endswith(".npz"):
         run = load_run(start, model)
-        return run.q[-1], run.v[-1]
+        return run.q[-1], run.v[-1] + v
+    return load_configuration(start, model), v
+
+
+def load_configuration(path: str, model: kempe.Model) -> Vector:
+    """nq numbers of a text or .npy file, loops closed."""
+    if not Path(path).is_file():
+        raise BadInput(f'--start: "{path}" is neither neutral nor random nor a file')
     try:
-        q = np.load(start) if start.endswith(".npy") else np.loadtxt(start, delimiter=None)
-        q = np.asarray(q, dtype=np.float64)
+        q = np.asarray(np.load(path) if path.endswith(".npy") else np.loadtxt(path, ndmin=1))
         if q.shape != (model.nq,):
-            raise ValueError(f"holds numbers of shape {q.shape}; nq = {model.nq} are needed, "
-                             "in the order of `kempe info --json`")
-        return model.project(q), None
-    except (ValueError, kempe.AssemblyError) as error:
-        raise BadInput(f"--start {start}: {error}") from error
+            raise ValueError(f"holds numbers of shape {q.shape}; nq = {model.nq} are needed, in "
+                             "the order of q_names of `kempe info --json`")
+        return model.project(q)
+    except (ValueError, kempe.AssemblyError, kempe.SingularityError) as error:
+        raise BadInput(f"--start {path}: {error}") from error
 
 
 # --- after ---------------------------------------------------------------------------------------
@@ -213,8 +226,14 @@ def interruptible() -> Iterator[Interrupt]:
         signal.signal(signal.SIGINT, before)
 
 
+def with_place(error: Exception, file: FromFile | None) -> str:
+    """What went wrong, and where in the controller's file if it was there."""
+    place = file.place(error.__cause__) if file is not None else ""
+    return f"{error} ({place})" if place else str(error)
+
+
 def moved(model: kempe.Model, arguments: argparse.Namespace) -> Outcome:
-    q, v = starting_state(model, arguments.start)
+    q, v = starting_state(model, arguments)
     controller: Controller | None = None
     file: FromFile | None = None
     if arguments.controller == "hold":
@@ -238,11 +257,9 @@ def moved(model: kempe.Model, arguments: argparse.Namespace) -> Outcome:
                 model, q, v, duration=arguments.duration, dt=arguments.dt,
                 integrator=arguments.integrator, controller=controller, progress=progress)
         except kempe.SimulationError as error:
-            place = f" ({file.place(error.__cause__)})" if file and error.__cause__ else ""
-            return Outcome(error.run, time.perf_counter() - start, f"{error}{place}")
+            return Outcome(error.run, time.perf_counter() - start, with_place(error, file))
         except (ValueError, MemoryError) as error:
-            place = f" ({file.place(error.__cause__)})" if file and error.__cause__ else ""
-            raise BadInput(f"{error}{place}") from error
+            raise BadInput(with_place(error, file)) from error
         stopped = f"interrupted at t = {run.t[-1]:.6g} s" if wish.wished else ""
         return Outcome(run, time.perf_counter() - start, stopped, wish.wished)
 

@@ -14,7 +14,7 @@ in colours, joint axes, centres of mass. With --run, plays back what `kempe simu
 recorded. Ctrl-C ends it. Needs pip install "kempe[view]"."""
 EXAMPLES = """examples:
   kempe view tello
-  kempe view four_bar --run run.npz
+  kempe view six_bar --run run.npz
   kempe view examples/geared_four_bar_leg.urdf --port 9000 --no-browser
 """
 
