@@ -2,7 +2,6 @@
 
 from kempe import robots
 from kempe._kempe import (
-    AssemblyError,
     Body,
     Cluster,
     Coupling,
@@ -12,11 +11,8 @@ from kempe._kempe import (
     LoopJoint,
     Mechanism,
     Model,
-    ModelError,
     Rod,
     Shape,
-    SingularityError,
-    __version__,
     add_closures_from_yaml_text,
     get_num_threads,
     instruction_set,
@@ -24,10 +20,14 @@ from kempe._kempe import (
     read_mechanism,
     read_urdf_text,
     set_num_threads,
+    version,
     write_urdf,
     write_urdf_text,
 )
+from kempe.errors import AssemblyError, ModelError, SingularityError
 from kempe.simulation import Run, SimulationError, simulate
+
+__version__ = version()
 
 __all__ = [
     "AssemblyError",

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kempe._kempe import AssemblyError, Model, SingularityError
+from kempe._kempe import Model
+from kempe.errors import AssemblyError, SingularityError
 from kempe.integrators import INTEGRATORS, Rates, State, Vector
 
 __all__ = ["Run", "SimulationError", "simulate"]
@@ -20,6 +21,7 @@ Controller = Callable[[float, Vector, Vector], ArrayLike]
 External = Mapping["str | int", ArrayLike]
 
 FORMAT = 1  # of saved runs
+MOST_STEPS = 1e10
 BEYOND = 1e100  # velocities that nothing meaningful has
 
 
@@ -221,6 +223,9 @@ class _Recorder:
 
 def _times(duration: float, dt: float) -> Vector:
     """0, dt, 2 dt, … and the duration; the last step is shorter where dt does not divide it."""
+    if not duration / dt < MOST_STEPS:
+        raise ValueError(f"dt: {duration / dt:.3g} steps are too many. Take a longer dt or a shorter "
+                         "duration.")
     steps = max(1, math.ceil(duration / dt * (1 - 1e-12) - 1e-9))
     times = dt * np.arange(steps + 1, dtype=np.float64)
     times[-1] = duration

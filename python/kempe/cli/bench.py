@@ -123,9 +123,9 @@ def pinocchio_cases(model: kempe.Model) -> tuple[list[Case], str]:
         from kempe.cli.pinocchio_tree import open_tree, pinocchio
     except ImportError:
         return [], "Pinocchio is not installed; `pip install pin` puts it beside."
-    tree = open_tree(model)
-    data = tree.createData()
-    q = np.asarray(model.spanning_positions(model.random_configuration(1)))
+    opened = open_tree(model)
+    tree, data = opened.model, opened.model.createData()
+    q = model.spanning_positions(model.random_configuration(1))[opened.positions]
     v, x = np.random.default_rng(0).uniform(-1, 1, (2, tree.nv))
     return [
         Case("forward_dynamics", "pinocchio", "single", lambda: pinocchio.aba(tree, data, q, v, x)),

@@ -132,14 +132,16 @@ def load_robot(arguments: argparse.Namespace) -> kempe.Model:
                        f"{', '.join(kempe.robots.names())}.")
     if not bundled and links is not None:
         raise BadInput(f"-n is for bundled chains; {robot} is a file")
+    fold_rotors = not arguments.keep_rotors
     try:
+        if not bundled and not arguments.fixed_base:
+            return kempe.load(
+                robot, floating_base=arguments.floating_base, fold_rotors=fold_rotors)
         mechanism = (kempe.robots.mechanism(robot, links) if bundled
                      else kempe.read_mechanism(robot))
-        if arguments.floating_base:
-            mechanism.add_floating_base()
         if arguments.fixed_base:
             hold_base(mechanism)
-        return kempe.Model(mechanism, fold_rotors=not arguments.keep_rotors)
+        return kempe.Model(mechanism, fold_rotors=fold_rotors)
     except (kempe.ModelError, ValueError, OSError) as error:
         raise BadInput(str(error)) from error
 

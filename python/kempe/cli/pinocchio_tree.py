@@ -1,11 +1,11 @@
 """The open tree of a robot as a model of Pinocchio, to compare times with.
 
-All bodies and joints are in it, rotors too; loops are not, as Pinocchio's recursions know none. Its
-coordinates are the spanning ones of Kempe, in the same order.
+All bodies and joints are in it, rotors too; loops are not, as Pinocchio's recursions know none.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from typing import Any
 
@@ -50,42 +50,59 @@ def steps_of(joint: kempe.Joint) -> list[Any]:
     raise ValueError(f'joint "{joint.name}": a {joint.type} joint is not known here')
 
 
-def open_tree(model: kempe.Model) -> Any:
-    """A pinocchio.Model of all bodies and tree joints."""
+@dataclasses.dataclass(frozen=True)
+class OpenTree:
+    """A pinocchio.Model, and which spanning coordinates of Kempe its coordinates are."""
+
+    model: Any
+    positions: list[int]
+    velocities: list[int]
+
+
+def depth_first(model: kempe.Model) -> list[str]:
+    """The moving bodies, each followed by all that it carries, as Pinocchio wants them."""
+    children: dict[str, list[kempe.Joint]] = {}
+    for joint in model.mechanism.joints:
+        children.setdefault(joint.parent, []).append(joint)
+    carried = {joint.child for joint in model.mechanism.joints}
+    waiting = [body.name for body in model.mechanism.bodies if body.name not in carried]
+    order = []
+    while waiting:
+        body = waiting.pop()
+        order.append(body)
+        waiting += [joint.child for joint in reversed(children.get(body, []))]
+    return order
+
+
+def open_tree(model: kempe.Model) -> OpenTree:
     mechanism = model.mechanism
-    above = {joint.child: joint for joint in mechanism.joints}
     tree = pinocchio.Model()
     tree.gravity.linear = np.asarray(model.gravity)
-    # Where each body is: the joint that carries it, and its placement there.
-    carried: dict[str, tuple[int, Any]] = {}
+    positions: list[int] = []
+    velocities: list[int] = []
     armatures: list[float] = []
-
-    def place(name: str) -> tuple[int, Any]:
-        if name not in carried:
-            joint = above.get(name)
-            if joint is None:
-                carried[name] = (0, pinocchio.SE3.Identity())
-            else:
-                parent, placement = place(joint.parent)
-                if joint.type != "fixed":
-                    raise ValueError(f'body "{name}" comes before the one that carries it')
-                carried[name] = (parent, placement * pinocchio.SE3(*map(np.asarray, joint.origin)))
-        return carried[name]
-
-    for name, body in zip(model.joint_names, model.body_names, strict=True):
-        joint = above[body]
-        parent, placement = place(joint.parent)
-        placement = placement * pinocchio.SE3(*map(np.asarray, joint.origin))
-        for number, step in enumerate(steps_of(joint)):
-            parent = tree.addJoint(parent, step, placement, f"{name}.{number}")
-            placement = pinocchio.SE3.Identity()
-        armatures += [joint.armature] * (tree.nv - len(armatures))
-        carried[body] = (parent, pinocchio.SE3.Identity())
-    for body_ in mechanism.bodies:
-        parent, placement = place(body_.name)
-        if parent > 0:
+    # Where each body is: the joint of Pinocchio that carries it, and its placement there.
+    places: dict[str, tuple[int, Any]] = {}
+    for name in depth_first(model):
+        body, joint = mechanism.find_body(name), mechanism.joint_above(name)
+        assert body is not None
+        carrier, placement = 0, pinocchio.SE3.Identity()
+        if joint is not None:
+            carrier, placement = places[joint.parent]
+            placement = placement * pinocchio.SE3(*map(np.asarray, joint.origin))
+        if joint is not None and joint.type != "fixed":
+            for number, step in enumerate(steps_of(joint)):
+                carrier = tree.addJoint(carrier, step, placement, f"{joint.name}.{number}")
+                placement = pinocchio.SE3.Identity()
+            position = model.joint_position_index(joint.name)
+            velocity = model.joint_velocity_index(joint.name)
+            positions += range(position, position + tree.nq - len(positions))
+            velocities += range(velocity, velocity + tree.nv - len(velocities))
+            armatures += [joint.armature] * (tree.nv - len(armatures))
+        places[name] = (carrier, placement)
+        if carrier > 0:
             inertia = pinocchio.Inertia(
-                body_.mass, np.asarray(body_.center_of_mass), np.asarray(body_.inertia))
-            tree.appendBodyToJoint(parent, inertia, placement)
+                body.mass, np.asarray(body.center_of_mass), np.asarray(body.inertia))
+            tree.appendBodyToJoint(carrier, inertia, placement)
     tree.armature = np.array(armatures)
-    return tree
+    return OpenTree(tree, positions, velocities)
