@@ -218,7 +218,7 @@ def run(arguments: argparse.Namespace) -> None:
     threads = kempe.get_num_threads()
     cases = kempe_cases(model, arguments.batch, threads)
     peers, note = pinocchio_cases(model)
-    with progress_bar("measuring", quiet=arguments.json) as done:
+    with progress_bar("measuring") as done:
         measure([*cases, *peers], arguments.seconds, done)
     result = report(model, [*cases, *peers], arguments.batch, threads, note)
     if arguments.json:

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.seed < 0:
         raise BadInput(f"--seed: zero or more is needed, got {arguments.seed}")
     model = load_robot(arguments)
-    with progress_bar("checking", quiet=arguments.json) as done:
+    with progress_bar("checking") as done:
         findings = all_findings(model, arguments.samples, arguments.seed, done)
     failed = [finding.what for finding in findings if finding.passed is False]
     notes = sum(finding.passed is None for finding in findings)

@@ -90,12 +90,12 @@ def escaped(text: str) -> str:
 
 
 @contextmanager
-def progress_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[float], None]]:
+def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
     """A bar on stderr, if that is a terminal; call what it gives with the fraction done."""
     with Progress(
         TextColumn(f"{what:<14}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(),
         console=console(stderr=True), transient=True, refresh_per_second=10,
-        disable=quiet or not sys.stderr.isatty(),
+        disable=not sys.stderr.isatty(),
     ) as progress:
         task = progress.add_task(what, total=1.0)
         yield lambda fraction: progress.update(task, completed=fraction)

@@ -17,11 +17,12 @@ pinocchio: Any = importlib.import_module("pinocchio")
 
 
 def turned_to(axis: Any) -> Any:
-    """A rotation that takes z to the axis."""
-    z = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
-    x = np.cross([0.0, 1.0, 0.0] if abs(z[1]) < 0.9 else [1.0, 0.0, 0.0], z)
-    x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(z, x), z])
+    """The rotation that takes z to a unit axis on the shortest way, as Kempe turns joints."""
+    side = -1.0 if axis[2] < -0.5 else 1.0
+    x, y, z = side * axis
+    k = 1 / (1 + z)
+    first, second = [1 - x * x * k, -x * y * k, -x], [-x * y * k, 1 - y * y * k, -y]
+    return np.column_stack([first, side * np.array(second), axis])
 
 
 def steps_of(joint: kempe.Joint) -> list[Any]:

@@ -242,7 +242,7 @@ def moved(model: kempe.Model, arguments: argparse.Namespace) -> Outcome:
         file = FromFile(arguments.controller, model)
         controller = file.control
     shown = 0.0
-    with interruptible() as wish, progress_bar("simulating", quiet=arguments.json) as show:
+    with interruptible() as wish, progress_bar("simulating") as show:
         def progress(fraction: float) -> bool:
             nonlocal shown
             now = time.perf_counter()
