@@ -18,7 +18,7 @@ show "Can its model be trusted?" \
 show "Two seconds of running on a test stand: motors follow a motion, loops and rotors included" \
   "kempe simulate tello --fixed-base --controller examples/controllers/tello_run.py --duration 2 \\
     --out $out/run.npz --plot $out/run.png --html $out/run.html"
-show "How long does it take?" \
+show "Measuring how long it takes, for the summary below" \
   "kempe bench tello --seconds 3 --json > $out/bench.json"
 show "What a mistake looks like: a loop that names a link that is not there" \
   "sed 's|<predecessor link=\"rod\">|<predecessor link=\"rodd\">|' examples/geared_four_bar_leg.urdf \\

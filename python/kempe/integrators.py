@@ -9,6 +9,7 @@ step in y then has its full order (Munthe-Kaas 1999).
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -151,15 +152,16 @@ class Chart:
 
 # --- steps ---------------------------------------------------------------------------------------
 
-class Integrator:
-    """Advances a state by one step; `first` are the rates at its start."""
+class Integrator(abc.ABC):
+    """Advances a state step by step."""
 
     def __init__(self, model: Model, evaluate: Evaluate) -> None:
         self._model = model
         self._evaluate = evaluate
 
+    @abc.abstractmethod
     def step(self, t: float, dt: float, state: State, first: Rates) -> State:
-        raise NotImplementedError
+        """The state at t + dt, from that at t and the rates there."""
 
 
 class SemiImplicitEuler(Integrator):
@@ -169,12 +171,8 @@ class SemiImplicitEuler(Integrator):
         v = state.v + dt * first.a
         q = self._model.integrate(state.q, v, dt)
         # tau is constant over the step, v is not.
-        mean = self._mean_power(state.v, v, first)
-        return State(q, v, state.work + dt * mean)
-
-    @staticmethod
-    def _mean_power(before: Vector, after: Vector, rates: Rates) -> float:
-        return rates.power + 0.5 * float(rates.tau @ (after - before))
+        power = first.power + 0.5 * float(first.tau @ (v - state.v))
+        return State(q, v, state.work + dt * power)
 
 
 class RungeKutta4(Integrator):

@@ -224,8 +224,8 @@ class _Recorder:
 def _times(duration: float, dt: float) -> Vector:
     """0, dt, 2 dt, … and the duration; the last step is shorter where dt does not divide it."""
     if not duration / dt < MOST_STEPS:
-        raise ValueError(f"dt: {duration / dt:.3g} steps are too many. Take a longer dt or a shorter "
-                         "duration.")
+        raise ValueError(f"dt: {duration / dt:.3g} steps are too many. Take a longer dt or a "
+                         "shorter duration.")
     steps = max(1, math.ceil(duration / dt * (1 - 1e-12) - 1e-9))
     times = dt * np.arange(steps + 1, dtype=np.float64)
     times[-1] = duration

@@ -1,5 +1,6 @@
 """The program `kempe` as people start it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def kempe_program(*arguments: str | Path, folder: Path = ROOT,
-                  timeout: float = 60) -> subprocess.CompletedProcess[str]:
-    """Runs it without a terminal."""
+                  without: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs it without a terminal, and without a package."""
+    environment = dict(os.environ)
+    if without:
+        hidden = folder / "hidden" / f"{without}.py"
+        hidden.parent.mkdir(exist_ok=True)
+        hidden.write_text(f'raise ModuleNotFoundError("{without} is hidden", name="{without}")')
+        environment["PYTHONPATH"] = os.pathsep.join(
+            [str(hidden.parent), environment.get("PYTHONPATH", "")])
     return subprocess.run([str(PROGRAM), *map(str, arguments)], cwd=folder, capture_output=True,
-                          text=True, timeout=timeout, check=False)
+                          text=True, timeout=60, check=False, env=environment)

@@ -62,24 +62,23 @@ def test_module_is_the_same_program() -> None:
     assert "no_such_robot" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["info", "check", "simulate", "bench"])
-@pytest.mark.parametrize("arguments, text", [
-    (["no_such_robot"], "Bundled robots: .*mini_cheetah"),
-    (["broken.urdf"], "broken.urdf"),
-    (["tello", "--floating-base"], "--floating-base is for files"),
-    (["four_bar", "--fixed-base"], "four_bar has no free base"),
-    (["whole.urdf", "-n", "3"], "-n is for bundled chains"),
-    (["tello", "-n", "3"], "tello"),
-    (["geared_chain", "-n", "0"], "n: a chain needs at least one link"),
-    ([], "ROBOT"),
-    (["tello", "--fast"], "--fast"),
-    (["."], "is a folder"),
+@pytest.mark.parametrize("command, text", [
+    *((f"{name} no_such_robot", "Bundled robots: .*mini_cheetah") for name in COMMANDS),
+    *((f"{name} broken.urdf", r"broken\.urdf") for name in COMMANDS),
+    ("info tello --floating-base", "--floating-base is for files"),
+    ("info four_bar --fixed-base", "four_bar has no free base"),
+    ("info broken.urdf -n 3", "-n is for bundled chains"),
+    ("info tello -n 3", "tello"),
+    ("info geared_chain -n 0", "n: a chain needs at least one link"),
+    ("info .", "is a folder"),
+    ("info", "ROBOT"),
+    ("info tello --fast", "--fast"),
+    ("fly tello", "fly"),
+    ("", "COMMAND"),
 ])
-def test_wrong_robots_and_options(
-        command: str, arguments: list[str], text: str, tmp_path: Path) -> None:
+def test_wrong_robots_and_options(command: str, text: str, tmp_path: Path) -> None:
     (tmp_path / "broken.urdf").write_text("<robot name='x'><link")
-    (tmp_path / "whole.urdf").write_text("<robot name='x'><link name='a'/></robot>")
-    result = kempe_program(command, *arguments, folder=tmp_path)
+    result = kempe_program(*command.split(), folder=tmp_path)
     assert result.returncode == 2
     assert re.search(text, result.stderr), result.stderr
     assert "Traceback" not in result.stderr

@@ -84,6 +84,26 @@ def test_plots(tmp_path: Path) -> None:
     assert drawn.count("<path") > 20
 
 
+@pytest.mark.parametrize("option, package, extra", [
+    ("--plot", "matplotlib", "plot"), ("--html", "viser", "view")])
+def test_missing_packages_are_named_before_the_run(
+        tmp_path: Path, option: str, package: str, extra: str) -> None:
+    file = tmp_path / "run.svg"
+    result = kempe_program("simulate", LEG, option, file, folder=tmp_path, without=package)
+    assert result.returncode == 2
+    assert f'pip install "kempe[{extra}]"' in result.stderr
+    assert package in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    assert not file.exists()
+
+
+def test_writes_a_page(tmp_path: Path) -> None:
+    report = simulated(tmp_path, LEG, "--duration", "0.1", "--html", "run.html")
+    assert report["files"] == ["run.html"]
+    assert (tmp_path / "run.html").read_text().lstrip().lower().startswith("<!doctype html>")
+
+
 # --- controllers ---------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("name", kempe.robots.names())

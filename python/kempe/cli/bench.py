@@ -28,7 +28,8 @@ from kempe.cli.common import (
 
 NAME = "bench"
 SUMMARY = "measure how long the algorithms take for a robot, on this machine"
-DESCRIPTION = """Measures how long algorithms and methods take for a robot, called from Python: one state at a time,
+DESCRIPTION = """\
+Measures how long algorithms and methods take for a robot, called from Python: one state at a time,
 and batches on one thread and on all. Figures are medians of repetitions that take turns; the spread
 is that of the middle half. Times of one state include the call from Python, about a microsecond or
 two; those of batches hardly do. Where the package `pinocchio` is installed (pip install pin), it is

@@ -23,7 +23,8 @@ from kempe.cli.common import (
 
 NAME = "check"
 SUMMARY = "find out whether to trust the model of a robot"
-DESCRIPTION = """Loads a robot and puts its model to the test in random states: the loops close, all exact methods
+DESCRIPTION = """\
+Loads a robot and puts its model to the test in random states: the loops close, all exact methods
 agree with each other, forward dynamics undoes inverse dynamics, the mass matrix is symmetric and
 positive definite, power is the rate of energy. Lines marked "note" are for you to judge: warnings,
 how wrong models without loops and rotors are, how well conditioned the loops are, dead points that

@@ -1,4 +1,4 @@
-"""What `kempe check` measures: laws that every right model obeys, and what is odd about this one."""
+"""What `kempe check` measures: laws that every right model obeys, and what is odd about one."""
 
 from __future__ import annotations
 
@@ -109,14 +109,23 @@ def methods(model: kempe.Model, states: States) -> Finding:
     """All exact methods give the same forces and the same accelerations."""
     q, v, a = states.q, states.v, states.a
     tau = model.inverse_dynamics(q, v, a)
-    forces = {m: difference(model.inverse_dynamics(q, v, a, method=m), tau) for m in EXACT[1:]}
     forward = model.forward_dynamics(q, v, tau)
-    accelerations = {m: difference(model.forward_dynamics(q, v, tau, method=m), forward)
-                     for m in EXACT[1:]}
-    worst_force, worst = max(forces.values()), max(accelerations.values())
-    text = (f"{', '.join(EXACT)} agree: forces to {small(worst_force)}, accelerations to {small(worst)}")
+    forces: dict[str, float] = {}
+    accelerations: dict[str, float] = {}
+    impossible = []
+    for method in EXACT[1:]:
+        try:
+            forces[method] = difference(model.inverse_dynamics(q, v, a, method=method), tau)
+            accelerations[method] = difference(
+                model.forward_dynamics(q, v, tau, method=method), forward)
+        except (ValueError, kempe.SingularityError) as error:
+            impossible.append(f"{method} is not possible: {error}")
+    worst_force = max(forces.values(), default=0.0)
+    worst = max(accelerations.values(), default=0.0)
+    text = (f"{', '.join([EXACT[0], *accelerations])} agree: forces to {small(worst_force)}, "
+            f"accelerations to {small(worst)}")
     return Finding("methods", text, worst_force <= FORCES and worst <= ACCELERATIONS,
-                   {"forces": forces, "accelerations": accelerations})
+                   {"forces": forces, "accelerations": accelerations}, impossible)
 
 
 def inverse(model: kempe.Model, states: States) -> Finding:
@@ -138,8 +147,8 @@ def mass_matrix(model: kempe.Model, states: States) -> Finding:
     with_bias = np.einsum("nij,nj->ni", H, states.a) + model.bias_forces(states.q, v)
     gap = difference(with_bias, model.inverse_dynamics(states.q, v, states.a))
     definite = "positive definite" if smallest > 0 else "NOT POSITIVE DEFINITE"
-    text = (f"symmetric to {small(asymmetry)}, {definite}; H a + h is tau to {small(gap)}; condition "
-            f"number {np.median(conditions):.3g}, worst {conditions[worst]:.3g}")
+    text = (f"symmetric to {small(asymmetry)}, {definite}; H a + h is tau to {small(gap)}; "
+            f"condition number {np.median(conditions):.3g}, worst {conditions[worst]:.3g}")
     return Finding("mass matrix", text, smallest > 0 and asymmetry <= FORCES and gap <= FORCES,
                    {"asymmetry": asymmetry, "smallest_eigenvalue": smallest,
                     "bias_difference": gap, "condition_median": float(np.median(conditions)),

@@ -64,7 +64,8 @@ class FromFile:
         except BadInput:
             raise
         except Exception as error:
-            raise BadInput(f"{self.place(error) or path}: {type(error).__name__}: {error}") from error
+            place = self.place(error) or path
+            raise BadInput(f"{place}: {type(error).__name__}: {error}") from error
         self.control: Controller = control
 
     def place(self, error: BaseException | None) -> str:

@@ -35,8 +35,10 @@ def optional_packages(extra: str) -> Iterator[None]:
     """For code that works only where the packages of an extra are installed."""
     try:
         yield
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.split(".")[0] == "kempe":
+    except ImportError as error:
+        missing = error if error.name else error.__cause__
+        name = getattr(missing, "name", None)
+        if not isinstance(missing, ModuleNotFoundError) or not name or name.startswith("kempe"):
             raise
-        raise BadInput(f"this needs the package {error.name}, which is not installed. "
+        raise BadInput(f"this needs the package {name}, which is not installed. "
                        f'pip install "kempe[{extra}]"') from error

@@ -21,7 +21,8 @@ from kempe.cli.common import (
 
 NAME = "info"
 SUMMARY = "show a robot's bodies, joints, loops and freedoms as a tree"
-DESCRIPTION = """Shows a robot's bodies, joints, loops, clusters, freedoms, folded rotors and masses as a tree.
+DESCRIPTION = """\
+Shows a robot's bodies, joints, loops, clusters, freedoms, folded rotors and masses as a tree.
 What is odd about it is printed as warnings on standard error."""
 EXAMPLES = """examples:
   kempe info tello

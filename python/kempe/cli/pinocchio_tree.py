@@ -25,11 +25,25 @@ def turned_to(axis: Any) -> Any:
     return np.column_stack([first, side * np.array(second), axis])
 
 
+def about(axis: Any, aligned: str, other: str) -> Any:
+    """A joint about or along an axis; Pinocchio is faster where that is x, y or z."""
+    for number, letter in enumerate("XYZ"):
+        if np.array_equal(axis, np.eye(3)[number]):
+            return getattr(pinocchio, aligned + letter)()
+    return getattr(pinocchio, other)(axis)
+
+
+def turn(axis: Any) -> Any:
+    return about(axis, "JointModelR", "JointModelRevoluteUnaligned")
+
+
+def slide(axis: Any) -> Any:
+    return about(axis, "JointModelP", "JointModelPrismaticUnaligned")
+
+
 def steps_of(joint: kempe.Joint) -> list[Any]:
     """Pinocchio's joints, one after the other, that move as one of Kempe."""
     axis = np.asarray(joint.axis) / np.linalg.norm(joint.axis)
-    turn = pinocchio.JointModelRevoluteUnaligned
-    slide = pinocchio.JointModelPrismaticUnaligned
     match joint.type:
         case "revolute" | "continuous":
             return [turn(axis)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib
 import signal
 import time
 from collections.abc import Iterator
@@ -34,7 +35,8 @@ from kempe.simulation import Controller
 
 NAME = "simulate"
 SUMMARY = "let a robot move, passively or controlled, and record it"
-DESCRIPTION = """Simulates the motion of a robot and reports energy, loop closure and time. A run that cannot go on
+DESCRIPTION = """\
+Simulates the motion of a robot and reports energy, loop closure and time. A run that cannot go on
 (a dead point, the end of what loops allow, a controller that fails) or is stopped with Ctrl-C is
 kept until then.
 
@@ -96,10 +98,10 @@ def check_files(arguments: argparse.Namespace) -> None:
             raise BadInput(f"--plot {arguments.plot}: the name must end in one of "
                            f"{', '.join(sorted(PLOT_FORMATS))}")
         with optional_packages("plot"):
-            import kempe.cli.plot  # noqa: F401
+            importlib.import_module("kempe.cli.plot")
     if arguments.html is not None:
         with optional_packages("view"):
-            import kempe.viewer  # noqa: F401
+            importlib.import_module("kempe.viewer")
 
 
 def starting_state(model: kempe.Model, arguments: argparse.Namespace) -> tuple[Vector, Vector]:
@@ -157,9 +159,9 @@ def write_files(model: kempe.Model, run: kempe.Run, arguments: argparse.Namespac
         written.append(arguments.plot)
     if arguments.html is not None:
         with optional_packages("view"):
-            from kempe import viewer
+            from kempe.viewer import write_html
 
-            viewer.write_html(model, run, arguments.html)
+            write_html(model, run, arguments.html)
         written.append(arguments.html)
     return written
 

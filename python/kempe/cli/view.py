@@ -9,7 +9,8 @@ from kempe.cli.files import load_run, optional_packages
 
 NAME = "view"
 SUMMARY = "open a robot, or a recorded run, in the browser"
-DESCRIPTION = """Opens a robot in the browser: sliders for its independent coordinates (the loops follow), clusters
+DESCRIPTION = """\
+Opens a robot in the browser: sliders for its independent coordinates (the loops follow), clusters
 in colours, joint axes, centres of mass. With --run, plays back what `kempe simulate --out` has
 recorded. Ctrl-C ends it. Needs pip install "kempe[view]"."""
 EXAMPLES = """examples:
@@ -37,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     recorded = None if arguments.recorded is None else load_run(arguments.recorded, model)
     print_warnings(model)
     with optional_packages("view"):
-        from kempe import viewer
+        from kempe.viewer import view
 
-        viewer.view(model, recorded, host=arguments.host, port=arguments.port,
-                    open_browser=not arguments.no_browser)
+        view(model, recorded, host=arguments.host, port=arguments.port,
+             open_browser=not arguments.no_browser)
