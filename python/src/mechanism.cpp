@@ -27,7 +27,7 @@ namespace {
 
 /// The parts of a mechanism of one kind, as Python sees them: they stay the mechanism's.
 template <auto member>
-nb::tuple partsOf(nb::object self) {
+nb::tuple partsOf(const nb::object& self) {
   nb::list list;
   for (auto& part : nb::cast<Mechanism&>(self).*member) {
     list.append(nb::cast(part, nb::rv_policy::reference_internal, self));
@@ -81,15 +81,15 @@ void requireArguments(const std::string& name, const nb::kwargs& arguments,
 }
 
 template <typename Part>
-nb::object added(nb::object self, std::deque<Part>& parts, Part part) {
+nb::object added(const nb::object& self, std::deque<Part>& parts, Part part) {
   return nb::cast(parts.emplace_back(std::move(part)), nb::rv_policy::reference_internal, self);
 }
 
-nb::object addBody(nb::object self, const std::string& name, const nb::kwargs& arguments) {
+nb::object addBody(const nb::object& self, const std::string& name, const nb::kwargs& arguments) {
   return added(self, nb::cast<Mechanism&>(self).bodies, described(Body{.name = name}, arguments));
 }
 
-nb::object addJointOf(nb::object self, const std::string& name, JointType type,
+nb::object addJointOf(const nb::object& self, const std::string& name, JointType type,
                       nb::kwargs arguments) {
   requireArguments(name, arguments, {"parent", "child"});
   takePose(arguments, "xyz", "rpy", "origin");
@@ -97,15 +97,16 @@ nb::object addJointOf(nb::object self, const std::string& name, JointType type,
                described(Joint{.name = name, .type = type}, arguments));
 }
 template <JointType type>
-nb::object addJointOfType(nb::object self, const std::string& name, const nb::kwargs& arguments) {
+nb::object addJointOfType(const nb::object& self, const std::string& name,
+                          const nb::kwargs& arguments) {
   return addJointOf(self, name, type, arguments);
 }
-nb::object addJoint(nb::object self, const std::string& name, nb::handle type,
+nb::object addJoint(const nb::object& self, const std::string& name, nb::handle type,
                     const nb::kwargs& arguments) {
   return addJointOf(self, name, Conversion<JointType>::read(type, "type"), arguments);
 }
 
-nb::object addCoupling(nb::object self, const std::string& name, nb::handle terms,
+nb::object addCoupling(const nb::object& self, const std::string& name, nb::handle terms,
                        nb::handle offset) {
   return added(self, nb::cast<Mechanism&>(self).couplings,
                Coupling{.name = name,
@@ -113,7 +114,7 @@ nb::object addCoupling(nb::object self, const std::string& name, nb::handle term
                         .offset = Conversion<double>::read(offset, "offset")});
 }
 
-nb::object addGear(nb::object self, const std::string& name, nb::handle driven, double ratio,
+nb::object addGear(const nb::object& self, const std::string& name, nb::handle driven, double ratio,
                    nb::handle driver) {
   Coupling& gear =
       nb::cast<Mechanism&>(self).addGear(name, Conversion<Coordinate>::read(driven, "driven"),
@@ -121,13 +122,13 @@ nb::object addGear(nb::object self, const std::string& name, nb::handle driven, 
   return nb::cast(gear, nb::rv_policy::reference_internal, self);
 }
 
-nb::object addBelt(nb::object self, const std::string& name, const std::string& predecessor,
+nb::object addBelt(const nb::object& self, const std::string& name, const std::string& predecessor,
                    double ratio, const std::string& successor) {
   Coupling& belt = nb::cast<Mechanism&>(self).addBelt(name, predecessor, ratio, successor);
   return nb::cast(belt, nb::rv_policy::reference_internal, self);
 }
 
-nb::object addLoop(nb::object self, const std::string& name, nb::handle type,
+nb::object addLoop(const nb::object& self, const std::string& name, nb::handle type,
                    nb::kwargs arguments) {
   requireArguments(name, arguments, {"predecessor", "successor"});
   takePose(arguments, "predecessor_xyz", "predecessor_rpy", "predecessor_frame");
@@ -138,7 +139,7 @@ nb::object addLoop(nb::object self, const std::string& name, nb::handle type,
   return added(self, nb::cast<Mechanism&>(self).loops, described(std::move(loop), arguments));
 }
 
-nb::object addRod(nb::object self, const std::string& name, const nb::kwargs& arguments) {
+nb::object addRod(const nb::object& self, const std::string& name, const nb::kwargs& arguments) {
   requireArguments(name, arguments,
                    {"predecessor", "predecessor_point", "successor", "successor_point", "length"});
   Rod rod;
@@ -146,8 +147,9 @@ nb::object addRod(nb::object self, const std::string& name, const nb::kwargs& ar
   return added(self, nb::cast<Mechanism&>(self).rods, described(std::move(rod), arguments));
 }
 
-nb::object addFunction(nb::object self, const std::string& name, nb::handle coordinates, int rows,
-                       nb::object phi, nb::object jacobian, nb::object curvature) {
+nb::object addFunction(const nb::object& self, const std::string& name, nb::handle coordinates,
+                       int rows, const nb::object& phi, const nb::object& jacobian,
+                       const nb::object& curvature) {
   Function function;
   function.name = name;
   function.coordinates = Conversion<std::vector<Coordinate>>::read(coordinates, "coordinates");
@@ -156,7 +158,7 @@ nb::object addFunction(nb::object self, const std::string& name, nb::handle coor
   return added(self, nb::cast<Mechanism&>(self).functions, std::move(function));
 }
 
-nb::object found(nb::object self, const auto* part) {
+nb::object found(const nb::object& self, const auto* part) {
   if (part == nullptr) return nb::none();
   return nb::cast(part, nb::rv_policy::reference_internal, self);
 }
@@ -280,7 +282,7 @@ void bindParts(nb::module_& m) {
           signature("def __getstate__(self) -> State"))
       .def(
           "__setstate__",
-          [](Function& self, nb::tuple state) {
+          [](Function& self, const nb::tuple& state) {
             new (&self) Function();
             self.name = nb::cast<std::string>(state[0]);
             self.coordinates = Conversion<std::vector<Coordinate>>::read(state[1], "coordinates");
@@ -291,7 +293,7 @@ void bindParts(nb::module_& m) {
 }
 
 /// What a mechanism is pickled as.
-nb::tuple stateOf(nb::object self) {
+nb::tuple stateOf(const nb::object& self) {
   const auto& mechanism = nb::cast<Mechanism&>(self);
   return nb::make_tuple(mechanism.name, Conversion<Vector3>::write(mechanism.gravity),
                         mechanism.source, mechanism.warnings, partsOf<&Mechanism::bodies>(self),
@@ -478,19 +480,19 @@ is checked before validate(), which Model calls.)");
                    signature("def functions(self) -> tuple[Function, ...]"))
       .def(
           "find_body",
-          [](nb::object self, const std::string& name) {
+          [](const nb::object& self, const std::string& name) {
             return found(self, nb::cast<Mechanism&>(self).findBody(name));
           },
           "name"_a, signature("def find_body(self, name: str) -> Body | None"))
       .def(
           "find_joint",
-          [](nb::object self, const std::string& name) {
+          [](const nb::object& self, const std::string& name) {
             return found(self, nb::cast<Mechanism&>(self).findJoint(name));
           },
           "name"_a, signature("def find_joint(self, name: str) -> Joint | None"))
       .def(
           "joint_above",
-          [](nb::object self, const std::string& body) {
+          [](const nb::object& self, const std::string& body) {
             return found(self, nb::cast<Mechanism&>(self).jointAbove(body));
           },
           "body"_a, signature("def joint_above(self, body: str) -> Joint | None"),

@@ -189,9 +189,9 @@ not fit say which argument is wrong (ValueError).)");
       .def("__str__", &printed)
       .def("__repr__", &summary)
       // Nothing in a model changes, so that it is its own copy.
-      .def("__copy__", [](nb::object self) { return self; })
+      .def("__copy__", [](const nb::object& self) { return self; })
       .def(
-          "__deepcopy__", [](nb::object self, nb::handle) { return self; }, "memo"_a)
+          "__deepcopy__", [](const nb::object& self, nb::handle) { return self; }, "memo"_a)
       .def("__getstate__",
            [](const PyModel& self) {
              return State(self.model().mechanism(), self.model().options().foldRotors);

@@ -15,7 +15,7 @@ namespace kempe::python {
 
 /// Threads that share the work of a batch; 0: as many as the machine has.
 int threadsInUse();
-void useThreads(int threads);
+void useThreads(int count);
 
 /// A model as Python holds it, with scratch memory for any number of threads. Other threads run
 /// Python while it computes.
