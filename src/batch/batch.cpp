@@ -57,7 +57,7 @@ template <typename T>
 struct BatchImpl {
   BatchImpl(const Model& model, int threadCount)
       : modelId(model.impl().id),
-        tables(tablesOf<T>(model.impl())),
+        tables(viewOf<T>(model.impl())),
         set(kernelSets<T>().pack),
         arena(threadCount) {
     if (threadCount > tbb::this_task_arena::max_concurrency()) {
@@ -70,8 +70,8 @@ struct BatchImpl {
   }
 
   std::uint64_t modelId;
-  TablesView<T> tables;
-  KernelSet<T> set;
+  const TablesView<T>& tables;  ///< the model's; every call brings the model along
+  const KernelSet<T>& set;
   std::optional<tbb::global_control> moreThreads;  ///< than the machine has cores
   tbb::task_arena arena;
   std::vector<std::unique_ptr<BatchWorker<T>>> workers;

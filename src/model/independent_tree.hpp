@@ -50,20 +50,14 @@ struct IndependentTree {
 /// The tables of the tree, with or without reflected inertia; both have the same sizes.
 template <typename T>
 const ModelTables<T>& tablesOf(const IndependentTree& tree, bool loaded) {
-  if constexpr (std::is_same_v<T, double>) {
-    return loaded ? tree.loaded : tree.plain;
-  } else {
-    return loaded ? tree.loadedFloat : tree.plainFloat;
-  }
+  return loaded ? inScalar<T>(tree.loaded, tree.loadedFloat)
+                : inScalar<T>(tree.plain, tree.plainFloat);
 }
 
 template <typename T>
 const TablesView<T>& viewOf(const IndependentTree& tree, bool loaded) {
-  if constexpr (std::is_same_v<T, double>) {
-    return loaded ? tree.loadedView : tree.plainView;
-  } else {
-    return loaded ? tree.loadedViewFloat : tree.plainViewFloat;
-  }
+  return loaded ? inScalar<T>(tree.loadedView, tree.loadedViewFloat)
+                : inScalar<T>(tree.plainView, tree.plainViewFloat);
 }
 
 /// Fills in ModelImpl::independentTree. Reflected is Σ J r² over the dropped joints: r their ratio

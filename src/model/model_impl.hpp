@@ -68,20 +68,12 @@ ModelImpl compile(const Mechanism& mechanism, const ModelOptions& options);
 
 template <typename T>
 const ModelTables<T>& tablesOf(const ModelImpl& model) {
-  if constexpr (std::is_same_v<T, double>) {
-    return model.tables;
-  } else {
-    return model.tablesFloat;
-  }
+  return inScalar<T>(model.tables, model.tablesFloat);
 }
 
 template <typename T>
 const TablesView<T>& viewOf(const ModelImpl& model) {
-  if constexpr (std::is_same_v<T, double>) {
-    return model.view;
-  } else {
-    return model.viewFloat;
-  }
+  return inScalar<T>(model.view, model.viewFloat);
 }
 
 /// What Data holds: scratch sized for one model.

@@ -43,20 +43,12 @@ void buildSpanningTree(ModelImpl& model);
 
 template <typename T>
 const TablesView<T>& viewOf(const SpanningTree& tree) {
-  if constexpr (std::is_same_v<T, double>) {
-    return tree.view;
-  } else {
-    return tree.viewFloat;
-  }
+  return inScalar<T>(tree.view, tree.viewFloat);
 }
 
 template <typename T>
 const ModelTables<T>& tablesOf(const SpanningTree& tree) {
-  if constexpr (std::is_same_v<T, double>) {
-    return tree.tables;
-  } else {
-    return tree.tablesFloat;
-  }
+  return inScalar<T>(tree.tables, tree.tablesFloat);
 }
 
 }  // namespace kempe::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "kempe/mechanism.hpp"
@@ -139,6 +140,16 @@ struct AncestorEntry {
   int firstS = 0, firstV = 0, nv = 0;
   bool base = false;  ///< it is a cluster of shape FreeBase
 };
+
+/// Of what is kept in double and in float, the one in T.
+template <typename T, typename InDouble, typename InFloat>
+const auto& inScalar(const InDouble& inDouble, const InFloat& inFloat) {
+  if constexpr (std::is_same_v<T, double>) {
+    return inDouble;
+  } else {
+    return inFloat;
+  }
+}
 
 template <typename T>
 struct ModelTables {

@@ -147,23 +147,24 @@ KEMPE_HD KernelOutcome forwardDynamicsKernel(const TablesView<R>& tables, const 
   for (int k = 0; k < tables.clusterCount; ++k) {
     const int c = tables.order[k];
     const ClusterEntry& cluster = tables.clusters[c];
-    if (shapeOf(cluster, work) == ClusterShape::Single) {
-      biasSingle(cluster, tables.bodies[cluster.moving], work, v, tau);
-      continue;
+    switch (shapeOf(cluster, work)) {
+      case ClusterShape::Single:
+        biasSingle(cluster, tables.bodies[cluster.moving], work, v, tau);
+        break;
+      case ClusterShape::Coupled:
+        withSize(cluster.nv, [&]<int M>() { biasCoupled<M>(tables, cluster, work, v, tau); });
+        break;
+      case ClusterShape::FreeBase:
+        biasBase(cluster, tables.bodies[cluster.firstBody], work, v, tau);
+        break;
+      case ClusterShape::General:
+        if (!placeCluster(tables, c, work, loops)) {
+          return {c, -1};
+        }
+        moveBodies<T>(tables, c, work, loops, v, nullptr);
+        biasCluster(tables, cluster, work, tau);
+        break;
     }
-    if (shapeOf(cluster, work) == ClusterShape::Coupled) {
-      withSize(cluster.nv, [&]<int M>() { biasCoupled<M>(tables, cluster, work, v, tau); });
-      continue;
-    }
-    if (cluster.shape == ClusterShape::FreeBase) {
-      biasBase(cluster, tables.bodies[cluster.firstBody], work, v, tau);
-      continue;
-    }
-    if (!placeCluster(tables, c, work, loops)) {
-      return {c, -1};
-    }
-    moveBodies<T>(tables, c, work, loops, v, nullptr);
-    biasCluster(tables, cluster, work, tau);
   }
   subtractExternal(external, work);
   for (int k = tables.clusterCount - 1; k >= 0; --k) {

@@ -78,6 +78,18 @@ KEMPE_HD KEMPE_FLATTEN void moveCoupled(const TablesView<R>& tables, const Clust
   }
 }
 
+/// (1) to (3) of the floating base.
+template <typename T, typename R>
+KEMPE_HD KEMPE_FLATTEN void accelerateBase(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                                           const WorkView<T>& work, const T* v, const T* ydd) {
+  moveBase(cluster, body, work, v);
+  const int b = cluster.firstBody;
+  const Mat3<T>& R_ = work.X[b].R;
+  const T* y = ydd + cluster.firstV;
+  work.a[b] += Motion<T>{R_ * Vec3<T>{y[3], y[4], y[5]}, R_ * Vec3<T>{y[0], y[1], y[2]}};
+  work.f[b] = forceOn(placed(work.X[b], body.central), work.v[b], work.a[b]);
+}
+
 /// (4) to (6) of a cluster of shape Coupled.
 template <int M, typename T, typename R>
 KEMPE_HD KEMPE_FLATTEN void gatherCoupled(const TablesView<R>& tables, const ClusterEntry& cluster,
@@ -99,18 +111,6 @@ KEMPE_HD KEMPE_FLATTEN void gatherCoupled(const TablesView<R>& tables, const Clu
       tau[cluster.firstV + j] += T(r[j]) * force;
     }
   }
-}
-
-/// The same of the floating base, whose (4) has nothing more.
-template <typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void accelerateBase(const ClusterEntry& cluster, const BodyEntry<R>& body,
-                                           const WorkView<T>& work, const T* v, const T* ydd) {
-  moveBase(cluster, body, work, v);
-  const int b = cluster.firstBody;
-  const Mat3<T>& R_ = work.X[b].R;
-  const T* y = ydd + cluster.firstV;
-  work.a[b] += Motion<T>{R_ * Vec3<T>{y[3], y[4], y[5]}, R_ * Vec3<T>{y[0], y[1], y[2]}};
-  work.f[b] = forceOn(placed(work.X[b], body.central), work.v[b], work.a[b]);
 }
 
 /// (3) of a moving cluster of general shape.
@@ -156,8 +156,8 @@ KEMPE_HD void gatherForces(const TablesView<R>& tables, const ClusterEntry& clus
   projectClusterForces(cluster, work, work.tau, tau);  // (6)
 }
 
-/// Places the mechanism too. Returns a cluster at a singular position, or −1. `tau` must not be
-/// `v`, but may be `ydd`.
+/// Places the mechanism too. Returns a cluster at a singular position, or −1. `tau` may be `v` or
+/// `ydd`: those of a cluster are read before its forces are written.
 template <typename T, typename R, typename Loops>
 KEMPE_HD int inverseDynamicsKernel(const TablesView<R>& tables, const WorkView<T>& work,
                                    Loops& loops, const T* q, const T* v, const T* ydd,
@@ -167,44 +167,51 @@ KEMPE_HD int inverseDynamicsKernel(const TablesView<R>& tables, const WorkView<T
   for (int k = 0; k < tables.clusterCount; ++k) {
     const int c = tables.order[k];
     const ClusterEntry& cluster = tables.clusters[c];
-    if (shapeOf(cluster, work) == ClusterShape::Single) {
-      const BodyEntry<R>& body = tables.bodies[cluster.moving];
-      moveSingle(cluster, body, work, v, ydd, tau);
-      continue;
+    switch (shapeOf(cluster, work)) {
+      case ClusterShape::Single:
+        moveSingle(cluster, tables.bodies[cluster.moving], work, v, ydd, tau);
+        break;
+      case ClusterShape::Coupled:
+        withSize(cluster.nv, [&]<int M>() { moveCoupled<M>(tables, cluster, work, v, ydd); });
+        break;
+      case ClusterShape::FreeBase:
+        accelerateBase(cluster, tables.bodies[cluster.firstBody], work, v, ydd);
+        break;
+      case ClusterShape::General:
+        if (!placeCluster(tables, c, work, loops)) {
+          return c;
+        }
+        moveBodies(tables, c, work, loops, v, ydd);
+        loadBodies(tables, cluster, work);
+        break;
     }
-    if (shapeOf(cluster, work) == ClusterShape::Coupled) {
-      withSize(cluster.nv, [&]<int M>() { moveCoupled<M>(tables, cluster, work, v, ydd); });
-      continue;
-    }
-    if (cluster.shape == ClusterShape::FreeBase) {
-      accelerateBase(cluster, tables.bodies[cluster.firstBody], work, v, ydd);
-      continue;
-    }
-    if (!placeCluster(tables, c, work, loops)) {
-      return c;
-    }
-    moveBodies(tables, c, work, loops, v, ydd);
-    loadBodies(tables, cluster, work);
   }
   subtractExternal(external, work);
   for (int k = tables.clusterCount - 1; k >= 0; --k) {
     const ClusterEntry& cluster = tables.clusters[tables.order[k]];
-    if (shapeOf(cluster, work) == ClusterShape::Single) {
-      const Force<T> f = work.f[cluster.moving];
-      tau[cluster.firstV] += dot(f, work.S[tables.bodies[cluster.moving].firstS]);
-      work.f[cluster.output] += f;
-    } else if (shapeOf(cluster, work) == ClusterShape::Coupled) {
-      withSize(cluster.nv, [&]<int M>() { gatherCoupled<M>(tables, cluster, work, tau); });
-    } else if (cluster.shape == ClusterShape::FreeBase) {
-      const Force<T> f = work.f[cluster.firstBody];
-      const Mat3<T>& R_ = work.X[cluster.firstBody].R;
-      const Vec3<T> force = transposeTimes(R_, f.force), moment = transposeTimes(R_, f.moment);
-      for (int i = 0; i < 3; ++i) {
-        tau[cluster.firstV + i] = force[i];
-        tau[cluster.firstV + 3 + i] = moment[i];
+    switch (shapeOf(cluster, work)) {
+      case ClusterShape::Single: {
+        const Force<T> f = work.f[cluster.moving];
+        tau[cluster.firstV] += dot(f, work.S[tables.bodies[cluster.moving].firstS]);
+        work.f[cluster.output] += f;
+        break;
       }
-    } else {
-      gatherForces(tables, cluster, work, tau);
+      case ClusterShape::Coupled:
+        withSize(cluster.nv, [&]<int M>() { gatherCoupled<M>(tables, cluster, work, tau); });
+        break;
+      case ClusterShape::FreeBase: {
+        const Force<T> f = work.f[cluster.firstBody];
+        const Mat3<T>& R_ = work.X[cluster.firstBody].R;
+        const Vec3<T> force = transposeTimes(R_, f.force), moment = transposeTimes(R_, f.moment);
+        for (int i = 0; i < 3; ++i) {
+          tau[cluster.firstV + i] = force[i];
+          tau[cluster.firstV + 3 + i] = moment[i];
+        }
+        break;
+      }
+      case ClusterShape::General:
+        gatherForces(tables, cluster, work, tau);
+        break;
     }
   }
   return -1;
