@@ -1,5 +1,5 @@
-/// A kick, by trying 1,024 of them at once. A leg winds up and then kicks as hard as its motors can;
-/// when hip and knee turn round is what is looked for. A kick that stretches the knee beyond
+/// A kick, by trying 1,024 of them at once. A leg winds up and then kicks as hard as its motors
+/// can; when hip and knee turn round is what is looked for. A kick that stretches the knee beyond
 /// straight does not count.
 
 #include <cmath>
@@ -66,7 +66,8 @@ int main() {
   std::printf("The knee goes beyond straight in %td of them, sooner or later.\n",
               static_cast<std::ptrdiff_t>((!fair).count()));
   std::printf("The fastest: %.2f m/s. The hip turns round after %.3f s, the knee after %.3f s.\n",
-              speed, turn(static_cast<int>(best) / kPerJoint), turn(static_cast<int>(best) % kPerJoint));
+              speed, turn(static_cast<int>(best) / kPerJoint),
+              turn(static_cast<int>(best) % kPerJoint));
   std::printf("Hip and knee together: %.2f m/s at best.\n",
               fastest(Eigen::seqN(0, kPerJoint, kPerJoint + 1)).maxCoeff());
   const double residual = (q.row(kCompared).transpose() - oneQ).lpNorm<Eigen::Infinity>();

@@ -28,7 +28,7 @@ Swing swingAt(double time) {
 }
 
 struct Outcome {
-  double error = 0.0;                                // largest of all joints, rad
+  double error = 0.0;                                 // largest of all joints, rad
   Eigen::VectorXd motors = Eigen::VectorXd::Zero(5);  // largest torques, N m
   double residual = 0.0;
 };
@@ -84,10 +84,9 @@ int main() {
   std::printf("                        largest error   largest motor torques, N m\n");
   std::printf("feed-forward from       of a joint, deg  yaw   roll  pitch   knee  ankle\n");
   double residual = 0.0;
-  for (const auto& [name, method] :
-       {std::pair{"the exact model", kempe::Method::Cluster},
-        std::pair{"reflected inertias", kempe::Method::Approximate},
-        std::pair{"no rotors", kempe::Method::Unconstrained}}) {
+  for (const auto& [name, method] : {std::pair{"the exact model", kempe::Method::Cluster},
+                                     std::pair{"reflected inertias", kempe::Method::Approximate},
+                                     std::pair{"no rotors", kempe::Method::Unconstrained}}) {
     const Outcome outcome = swing(model, motors, method);
     std::printf("%-20s %14.2f   ", name, outcome.error * 180 / std::numbers::pi);
     for (const double torque : outcome.motors) {

@@ -17,30 +17,27 @@ copyright = "the Kempe authors"
 release = re.search(r'KEMPE_VERSION "(.+)"', (ROOT / "include/kempe/version.hpp").read_text())[1]
 version = release
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "breathe", "sphinx_copybutton",
-              "headers", "mathml"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "breathe",
+              "sphinx_copybutton", "headers", "mathml", "readable_python"]
 root_doc = "docs/index"
 include_patterns = ["docs/**.md", "benchmarks/README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 exclude_patterns = ["build", ".venv", ".git", "docs/site", "tests", "src", "python"]
 
-myst_enable_extensions = ["dollarmath", "deflist"]
+myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
-# The Python reference is what the compiled extension says of itself.
-autodoc_docstring_signature = True
 add_module_names = False
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
 
 # The C++ reference comes from the public headers, by way of Doxygen's XML.
 breathe_projects = {"kempe": str(ROOT / "build" / "doxygen" / "xml")}
 breathe_default_project = "kempe"
-primary_domain = None
-highlight_language = "none"
 
 nitpicky = True
-# Types of others, which have no page here, and our templates, which C++ cross-references miss.
+# Types of NumPy and Eigen have no page here.
 nitpick_ignore_regex = [("cpp:.*", ".*"), ("py:.*", ".*")]
 
 html_theme = "furo"
@@ -54,4 +51,3 @@ html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
 copybutton_prompt_text = "$ "
-copybutton_exclude = ".linenos, .gp, .go"
