@@ -258,8 +258,8 @@ def coordinates() -> None:
     picture.save("coordinates.svg")
 
 
+ALL = [four_bar_cut, dead_point, cluster_graph, coordinates]
+
 if __name__ == "__main__":
-    four_bar_cut()
-    dead_point()
-    cluster_graph()
-    coordinates()
+    for draw in ALL:
+        draw()

@@ -7,7 +7,10 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-SITE = Path(__file__).resolve().parents[2] / "build" / "site"
+import kempe
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "build" / "site"
 PAGES = sorted(SITE.rglob("*.html"))
 # What a browser fetches to show a page; `a` is followed only by people.
 FETCHED = {"img": "src", "script": "src", "link": "href", "source": "src", "iframe": "src"}
@@ -72,3 +75,16 @@ def test_pages_need_no_network(page: Path) -> None:
 
 def test_formulas_are_drawn_by_the_browser() -> None:
     assert "math" in parsed(SITE / "docs" / "maths.html").tags
+
+
+def test_the_python_reference_has_every_name() -> None:
+    places = parsed(SITE / "docs" / "reference" / "python.html").places
+    names = {name for name in kempe.__all__ if not name.startswith("__") and name != "robots"}
+    assert not {name for name in names
+                if not any(place.endswith(f".{name}") for place in places)}
+
+
+def test_the_cpp_reference_has_every_header() -> None:
+    page = (ROOT / "docs" / "reference" / "cpp.md").read_text()
+    headers = {path.name for path in (ROOT / "include" / "kempe").glob("*.hpp")} - {"kempe.hpp"}
+    assert not {name for name in headers if f".. header:: {name}\n" not in page}
