@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -40,6 +41,7 @@ struct States {
   Eigen::Index entries = 0;      ///< numbers of each
   Eigen::Index stateStride = 0;  ///< from state to state
   Eigen::Index entryStride = 1;  ///< from number to number of one state
+  Eigen::Index firstNumber = 0;  ///< what errors call the first state, where these are part of more
 
   States() = default;
   /// One after the other, (states, entries) row-major.
@@ -57,7 +59,9 @@ struct States {
   requires std::same_as<const U, T>
   // NOLINTNEXTLINE(google-explicit-constructor)
   States(const States<U>& other)
-      : States(other.data, other.states, other.entries, other.stateStride, other.entryStride) {}
+      : States(other.data, other.states, other.entries, other.stateStride, other.entryStride) {
+    firstNumber = other.firstNumber;
+  }
   template <typename Matrix>
   requires detail::MatrixOf<Matrix, T>
   // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
@@ -94,6 +98,14 @@ class BasicBatch {
 };
 using Batch = BasicBatch<double>;
 using BatchF = BasicBatch<float>;
+
+/// Calls `compute(data, state)` for all states, on the threads of the batch: for what has no
+/// function of its own here. Errors get the number of the state, counted from `firstNumber`.
+template <typename T>
+void forEachState(const Model& model, BasicBatch<T>& batch, Eigen::Index states,
+                  const std::function<void(BasicData<std::type_identity_t<T>>& data,
+                                           Eigen::Index state)>& compute,
+                  Eigen::Index firstNumber = 0);
 
 /// Forces on frames, the same frames in all states.
 template <typename T>

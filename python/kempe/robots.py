@@ -2,7 +2,7 @@
 
 from kempe import _kempe
 
-__all__ = ["load", "names"]
+__all__ = ["load", "mechanism", "names"]
 
 
 def names() -> list[str]:
@@ -10,12 +10,17 @@ def names() -> list[str]:
     return _kempe.robot_names()
 
 
-def load(name: str, n: int | None = None, *, fold_rotors: bool = True) -> _kempe.Model:
-    """A robot by name.
+def mechanism(name: str, n: int | None = None) -> _kempe.Mechanism:
+    """A robot by name, to inspect or change before it is compiled.
 
     `n` is the number of links of the chains (`geared_chain`, `belt_chain`; 12 if not given); the
     other robots take none. Raises ModelError for a name that is not known.
     """
     if n is not None and n < 1:
         raise ValueError(f"n: a chain needs at least one link, got {n}")
-    return _kempe.load_robot(name, n or 0, fold_rotors)
+    return _kempe.robot_mechanism(name, n or 0)
+
+
+def load(name: str, n: int | None = None, *, fold_rotors: bool = True) -> _kempe.Model:
+    """A robot by name, compiled; arguments as in mechanism()."""
+    return _kempe.Model(mechanism(name, n), fold_rotors=fold_rotors)

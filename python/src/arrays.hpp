@@ -3,22 +3,133 @@
 #include <nanobind/nanobind.h>
 
 #include <Eigen/Core>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
 
+#include "kempe/batch.hpp"
+
+/// Arrays from Python and back.
 namespace kempe::python {
 
-/// A vector of numbers from Python, read without copying where it already is a contiguous array of
-/// doubles, through numpy otherwise (lists, other types). Throws ValueError naming the argument
-/// where it is not a vector of real numbers. Sizes and values are for the library to check.
-class VectorArgument {
+/// An array argument: numbers of one state, or a row of them for each of several states. Read where
+/// it is if it holds doubles or floats, whatever its strides, and through numpy otherwise (lists,
+/// other types). Throws ValueError naming the argument where it is neither.
+class ArrayArgument {
  public:
-  VectorArgument(nanobind::handle object, const char* name);
+  /// `entries` are the numbers of a state, `meaning` what they are called, as in "model.nq".
+  ArrayArgument(nanobind::handle object, const char* name, Eigen::Index entries,
+                const char* meaning = nullptr);
 
-  [[nodiscard]] Eigen::Map<const Eigen::VectorXd> view() const { return {data_, size_}; }
+  [[nodiscard]] const char* name() const { return name_; }
+  [[nodiscard]] bool isFloat() const { return isFloat_; }
+  [[nodiscard]] bool isBatch() const { return isBatch_; }
+  [[nodiscard]] Eigen::Index states() const { return states_; }
+
+  /// Makes the numbers doubles.
+  void widen();
+  /// Puts the numbers of each state one after the other.
+  void makeRowsContiguous();
+
+  /// The numbers of a state that makeRowsContiguous() has been called for.
+  template <typename T>
+  const T* row(Eigen::Index state) const {
+    return static_cast<const T*>(data_) + state * stateStride_;
+  }
+  /// Some of the states. One state alone stands for all.
+  template <typename T>
+  States<const T> part(Eigen::Index first, Eigen::Index count) const {
+    States<const T> states(row<T>(first), count, entries_, stateStride_, entryStride_);
+    states.firstNumber = first;
+    return states;
+  }
 
  private:
+  void adopt(nanobind::object array);
+  [[noreturn]] void refuseShape(std::span<const Eigen::Index> shape) const;
+
   nanobind::object array_;  // keeps the numbers alive
-  const double* data_ = nullptr;
-  Eigen::Index size_ = 0;
+  const char* name_;
+  const char* meaning_;
+  Eigen::Index entries_;
+  const void* data_ = nullptr;
+  bool isFloat_ = false;
+  bool isBatch_ = false;
+  Eigen::Index states_ = 1;
+  Eigen::Index stateStride_ = 0;
+  Eigen::Index entryStride_ = 1;
+};
+
+/// The array arguments of one call, which agree on the number of states. Float where all are.
+class Inputs {
+ public:
+  enum class Precision {
+    AsGiven,
+    Double  ///< for algorithms that exist in double only; results are given as float all the same
+  };
+  Inputs(std::initializer_list<ArrayArgument> arguments, Precision precision = Precision::AsGiven);
+
+  /// No arrays; a batch where a number of states is given.
+  explicit Inputs(std::optional<Eigen::Index> states);
+
+  /// One more, which has no say in the precision.
+  void alsoWith(const ArrayArgument& argument);
+
+  [[nodiscard]] bool computesInFloat() const { return float_ && precision_ == Precision::AsGiven; }
+  [[nodiscard]] bool givesFloat() const { return float_; }
+  [[nodiscard]] bool isBatch() const { return isBatch_; }
+  [[nodiscard]] Eigen::Index states() const { return states_; }
+
+  void makeRowsContiguous();
+  template <typename T>
+  States<const T> part(int argument, Eigen::Index first, Eigen::Index count) const {
+    return arguments_[static_cast<std::size_t>(argument)].part<T>(first, count);
+  }
+  template <typename T>
+  Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, 1>> row(int argument,
+                                                            Eigen::Index state) const {
+    const States<const T> one = part<T>(argument, state, 1);
+    return {one.data, one.entries};
+  }
+
+ private:
+  void agreeOnStates(const ArrayArgument& argument);
+
+  std::vector<ArrayArgument> arguments_;
+  Precision precision_;
+  bool float_ = true;
+  bool isBatch_ = false;
+  Eigen::Index states_ = 1;
+  const char* batchName_ = nullptr;
+};
+
+/// Where a result goes: the array that the caller gave as `out`, or a new one.
+class Result {
+ public:
+  /// `shape` is that of one state.
+  Result(const Inputs& inputs, std::initializer_list<Eigen::Index> shape,
+         nanobind::handle out = nanobind::none());
+
+  template <typename T>
+  T* row(Eigen::Index state) const {
+    return static_cast<T*>(data_) + state * entries_;
+  }
+  template <typename T>
+  States<T> part(Eigen::Index first, Eigen::Index count) const {
+    return {row<T>(first), count, entries_};
+  }
+  /// The finished array, in the precision that was asked for.
+  [[nodiscard]] nanobind::object array() const;
+
+ private:
+  nanobind::object array_;
+  nanobind::object out_;  // where array_ has to be copied to; none for nowhere
+  void* data_ = nullptr;
+  Eigen::Index entries_ = 1;
+  bool narrow_ = false;
 };
 
 }  // namespace kempe::python

@@ -1,18 +1,20 @@
+#include "kempe/model.hpp"
+
 #include <nanobind/eigen/dense.h>
-#include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <cstdint>
+#include <atomic>
 #include <sstream>
-#include <utility>
+#include <stdexcept>
+#include <thread>
+#include <tuple>
 
-#include "arrays.hpp"
 #include "bindings.hpp"
-#include "data_pool.hpp"
-#include "kempe/configuration.hpp"
+#include "functions.hpp"
+#include "kempe/instruction_set.hpp"
 #include "kempe/io.hpp"
 #include "kempe/robots.hpp"
 
@@ -23,97 +25,10 @@ namespace kempe::python {
 
 namespace {
 
-/// A model as Python holds it. Other threads run Python while it computes.
-class PyModel {
- public:
-  explicit PyModel(Model model) : model_(std::move(model)) {}
+std::atomic<int> threads = 0;
 
-  [[nodiscard]] const Model& model() const { return model_; }
-
-  /// Calls `function(model, data)` on scratch memory of its own.
-  template <typename Function>
-  void compute(const Function& function) {
-    const nb::gil_scoped_release unlocked;
-    const DataPool::Borrowed data = pool_->borrow(model_);
-    function(model_, *data);
-  }
-
- private:
-  Model model_;
-  std::unique_ptr<DataPool> pool_ = std::make_unique<DataPool>();
-};
-
-Eigen::VectorXd projected(PyModel& self, nb::handle q) {
-  const VectorArgument qIn(q, "q");
-  Eigen::VectorXd closed(self.model().nq());
-  self.compute([&](const Model& model, Data& data) { project(model, data, qIn.view(), closed); });
-  return closed;
-}
-
-Eigen::VectorXd integrated(PyModel& self, nb::handle q, nb::handle v, double dt) {
-  const VectorArgument qIn(q, "q");
-  const VectorArgument vIn(v, "v");
-  Eigen::VectorXd result(self.model().nq());
-  self.compute([&](const Model& model, Data& data) {
-    integrate(model, data, qIn.view(), vIn.view(), dt, result);
-  });
-  return result;
-}
-
-Eigen::VectorXd differenceBetween(PyModel& self, nb::handle start, nb::handle end) {
-  const VectorArgument from(start, "from");
-  const VectorArgument to(end, "to");
-  Eigen::VectorXd v(self.model().nv());
-  self.compute(
-      [&](const Model& model, Data& data) { difference(model, data, from.view(), to.view(), v); });
-  return v;
-}
-
-std::pair<Eigen::VectorXd, Eigen::VectorXd> spanningState(PyModel& self, nb::handle q,
-                                                          nb::handle v) {
-  const VectorArgument qIn(q, "q");
-  const VectorArgument vIn(v, "v");
-  Eigen::VectorXd positions(self.model().nqSpanning());
-  Eigen::VectorXd velocities(self.model().nvSpanning());
-  self.compute([&](const Model& model, Data& data) {
-    spanning(model, data, qIn.view(), vIn.view(), positions, velocities);
-  });
-  return {std::move(positions), std::move(velocities)};
-}
-
-Eigen::VectorXd spanningPositionsOf(PyModel& self, nb::handle q) {
-  const VectorArgument qIn(q, "q");
-  Eigen::VectorXd positions(self.model().nqSpanning());
-  self.compute([&](const Model& model, Data& data) {
-    spanningPositions(model, data, qIn.view(), positions);
-  });
-  return positions;
-}
-
-Eigen::MatrixXd constraintJacobianAt(PyModel& self, nb::handle q) {
-  const VectorArgument qIn(q, "q");
-  Eigen::MatrixXd G(self.model().nvSpanning(), self.model().nv());
-  self.compute(
-      [&](const Model& model, Data& data) { constraintJacobian(model, data, qIn.view(), G); });
-  return G;
-}
-
-Eigen::VectorXd constraintBiasAt(PyModel& self, nb::handle q, nb::handle v) {
-  const VectorArgument qIn(q, "q");
-  const VectorArgument vIn(v, "v");
-  Eigen::VectorXd g(self.model().nvSpanning());
-  self.compute([&](const Model& model, Data& data) {
-    constraintBias(model, data, qIn.view(), vIn.view(), g);
-  });
-  return g;
-}
-
-Eigen::VectorXd loopResidualAt(PyModel& self, nb::handle q) {
-  const VectorArgument qIn(q, "q");
-  Eigen::VectorXd residual(self.model().nLoopRows());
-  self.compute(
-      [&](const Model& model, Data& data) { loopResidual(model, data, qIn.view(), residual); });
-  return residual;
+int machineThreads() {
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 Eigen::Vector3d gravityOf(const PyModel& self) {
@@ -133,14 +48,14 @@ std::string summary(const PyModel& self) {
          std::to_string(model.nv()) + ", " + std::to_string(model.bodyNames().size()) + " bodies>";
 }
 
+Model compiled(const Mechanism& mechanism, bool foldRotors) {
+  const nb::gil_scoped_release unlocked;
+  return Model(mechanism, {.foldRotors = foldRotors});
+}
+
 PyModel loadFile(const std::filesystem::path& path, bool floatingBase, bool foldRotors) {
   const nb::gil_scoped_release unlocked;
   return PyModel(load(path, {.floatingBase = floatingBase, .model = {.foldRotors = foldRotors}}));
-}
-
-PyModel loadBundled(const std::string& name, int n, bool foldRotors) {
-  const nb::gil_scoped_release unlocked;
-  return PyModel(robots::load(name, n, {.foldRotors = foldRotors}));
 }
 
 /// A property that is a member function of Model.
@@ -171,21 +86,70 @@ void bindCluster(nb::module_& m) {
       });
 }
 
+void bindThreads(nb::module_& m) {
+  m.def(
+      "set_num_threads",
+      [](int count) {
+        if (count < 0) {
+          throw std::invalid_argument(
+              "count: expected a number of threads, or 0 for as many as "
+              "the machine has; got " +
+              std::to_string(count));
+        }
+        useThreads(count);
+      },
+      "count"_a, "How many threads share the work of a batch; 0: as many as the machine has.");
+  m.def("get_num_threads", &threadsInUse, "How many threads share the work of a batch.");
+  m.def("instruction_set", &instructionSet,
+        "The instructions that the algorithms use here: \"baseline\", \"v3\" (AVX2, FMA) or \"v4\" "
+        "(AVX-512). The environment variable KEMPE_ISA chooses another.");
+}
+
 }  // namespace
 
-// Arguments that are vectors admit None to nanobind, so that VectorArgument refuses it by name.
+int threadsInUse() {
+  const int chosen = threads;
+  return chosen == 0 ? machineThreads() : chosen;
+}
+void useThreads(int count) {
+  threads = count;
+}
+
 void bindModel(nb::module_& m) {
   bindCluster(m);
+  bindThreads(m);
 
-  nb::class_<PyModel>(m, "Model",
-                      "A mechanism compiled for computation. Immutable; any number of threads may "
-                      "use one model.")
+  using State = std::tuple<Mechanism, bool>;
+  ModelClass model(m, "Model", R"(A mechanism compiled for computation.
+
+Immutable; any number of threads may use one model. Algorithms take arrays of one state, (n,), or of
+N states, (N, n), and then give results with a leading N; arguments of one state go with every state
+of the others. Arrays of float32 are computed in float and give float32. Results of numbers that do
+not fit say which argument is wrong (ValueError).)");
+  model
+      .def(
+          "__init__",
+          [](PyModel* self, const Mechanism& mechanism, bool foldRotors) {
+            new (self) PyModel(compiled(mechanism, foldRotors));
+          },
+          "mechanism"_a, nb::kw_only(), "fold_rotors"_a = true,
+          "Compiles a mechanism. With fold_rotors the inertia of leaf bodies that turn about their "
+          "axis of symmetry is merged into their parents: exact either way, folded is faster. "
+          "Raises ModelError where the mechanism is wrong or its loops cannot be closed.")
       .def_prop_ro("name", get<&Model::name>())
+      .def_prop_ro(
+          "mechanism", [](const PyModel& self) { return Mechanism(self.model().mechanism()); },
+          "What the model was compiled from: a copy, to read, or to change and compile anew.")
+      .def_prop_ro(
+          "fold_rotors", [](const PyModel& self) { return self.model().options().foldRotors; },
+          "Whether rotors were folded.")
       .def_prop_ro("nq", get<&Model::nq>(), "Size of the configuration q.")
       .def_prop_ro("nv", get<&Model::nv>(), "Size of v, a and tau.")
       .def_prop_ro("nq_spanning", get<&Model::nqSpanning>(),
                    "Size of the spanning position: all tree joints, loops cut.")
       .def_prop_ro("nv_spanning", get<&Model::nvSpanning>(), "Size of the spanning velocity.")
+      .def_prop_ro("n_loop_rows", get<&Model::nLoopRows>(),
+                   "Number of constraint rows of all loops, redundant ones included.")
       .def_prop_ro("q_names", get<&Model::qNames>())
       .def_prop_ro("v_names", get<&Model::vNames>())
       .def_prop_ro("spanning_position_names", get<&Model::spanningPositionNames>())
@@ -201,8 +165,15 @@ void bindModel(nb::module_& m) {
       .def_prop_ro("folded_rotors", get<&Model::foldedRotors>(),
                    "Bodies whose inertia was merged into their parents.")
       .def_prop_ro("warnings", get<&Model::warnings>(), "What reading and compiling had to say.")
-      .def_prop_ro("gravity", &gravityOf)
-      .def_prop_ro("total_mass", get<&Model::totalMass>(), "Mass of all bodies, the root included.")
+      .def_prop_ro("gravity", &gravityOf, "m/s², (3,).")
+      .def_prop_ro("total_mass", get<&Model::totalMass>(),
+                   "Mass of all bodies in kg, the root included.")
+      .def(
+          "frame_index",
+          [](const PyModel& self, const std::string& frame) {
+            return self.model().frameIndex(frame);
+          },
+          "name"_a, "The number of a frame: its place in frame_names.")
       .def(
           "joint_position_index",
           [](const PyModel& self, const std::string& joint) {
@@ -215,41 +186,30 @@ void bindModel(nb::module_& m) {
             return self.model().jointVelocityIndex(joint);
           },
           "name"_a, "Where a joint's numbers begin in the spanning velocity.")
-      .def(
-          "neutral", [](const PyModel& self) { return Eigen::VectorXd(self.model().neutral()); },
-          "A closed configuration away from singular positions: zero where that is one.")
-      .def(
-          "random_configuration",
-          [](const PyModel& self, std::uint64_t seed) {
-            const nb::gil_scoped_release unlocked;
-            return self.model().randomConfiguration(seed);
-          },
-          "seed"_a = 0, "A closed configuration within the limits; the same for the same seed.")
-      .def("project", &projected, "q"_a.none(),
-           "Closes the loops: holds the independent positions and solves for the others, on the "
-           "branch of q. Raises AssemblyError where they cannot be closed.")
-      .def("integrate", &integrated, "q"_a.none(), "v"_a.none(), "dt"_a,
-           "The configuration reached from q with the constant velocity v after a time dt; stays "
-           "on the loops.")
-      .def("difference", &differenceBetween, "from_"_a.none(), "to"_a.none(),
-           "The velocity that leads from one configuration to another in unit time.")
-      .def("spanning", &spanningState, "q"_a.none(), "v"_a.none(),
-           "Positions and velocities of all tree joints, loops cut.")
-      .def("spanning_positions", &spanningPositionsOf, "q"_a.none(),
-           "Positions of all tree joints; defined at singular positions too.")
-      .def("constraint_jacobian", &constraintJacobianAt, "q"_a.none(),
-           "G of (spanning velocity) = G v. Raises SingularityError at singular positions.")
-      .def("constraint_bias", &constraintBiasAt, "q"_a.none(), "v"_a.none(),
-           "g of (spanning acceleration) = G a + g. Raises SingularityError at singular positions.")
-      .def("loop_residual", &loopResidualAt, "q"_a.none(),
-           "What is left open: one number per row of every loop, zero where they are closed.")
       .def("__str__", &printed)
-      .def("__repr__", &summary);
+      .def("__repr__", &summary)
+      // Nothing in a model changes, so that it is its own copy.
+      .def("__copy__", [](nb::object self) { return self; })
+      .def(
+          "__deepcopy__", [](nb::object self, nb::handle) { return self; }, "memo"_a)
+      .def("__getstate__",
+           [](const PyModel& self) {
+             return State(self.model().mechanism(), self.model().options().foldRotors);
+           })
+      .def("__setstate__", [](PyModel& self, const State& state) {
+        new (&self) PyModel(compiled(std::get<0>(state), std::get<1>(state)));
+      });
+  bindConfigurations(model);
+  bindDynamics(model);
+  bindKinematics(model);
 
-  m.def("load", &loadFile, "path"_a, "floating_base"_a = false, "fold_rotors"_a = true,
+  m.def("load", &loadFile, "path"_a, nb::kw_only(), "floating_base"_a = false,
+        "fold_rotors"_a = true,
+        signature("def load(path: Path, *, floating_base: bool = False, fold_rotors: bool = True) "
+                  "-> Model"),
         "Reads and compiles a robot: a .urdf, or a .yaml of loop closures beside one. Raises "
         "ModelError.");
-  m.def("load_robot", &loadBundled, "name"_a, "n"_a, "fold_rotors"_a);
+  m.def("robot_mechanism", &bundledMechanism, "name"_a, "n"_a);
   m.def("robot_names", &robots::names);
 }
 

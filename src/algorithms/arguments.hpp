@@ -51,6 +51,16 @@ void requireVector(const char* name, const Vector& x, int expected, const char* 
 template <typename T>
 void requireConfiguration(const char* name, const ModelImpl& model, VectorInOf<T> q);
 
+/// A frame by its number.
+inline const FrameEntry& frameAt(const ModelImpl& model, int index) {
+  if (index < 0 || index >= static_cast<int>(model.frames.size())) {
+    throw std::invalid_argument("frame " + std::to_string(index) + ": the model has frames 0 to " +
+                                std::to_string(model.frames.size() - 1) +
+                                " (Model::frameIndex gives a frame's number)");
+  }
+  return model.frames[static_cast<std::size_t>(index)];
+}
+
 /// Data made for another model may be too small.
 template <typename T>
 void requireData(const ModelImpl& model, const DataImpl<T>& data) {

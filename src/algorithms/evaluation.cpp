@@ -7,16 +7,6 @@
 namespace kempe::detail {
 
 template <typename T>
-const FrameEntry& Evaluation<T>::frame(int index) const {
-  if (index < 0 || index >= static_cast<int>(impl.frames.size())) {
-    throw std::invalid_argument("frame " + std::to_string(index) + ": the model has frames 0 to " +
-                                std::to_string(impl.frames.size() - 1) +
-                                " (Model::frameIndex gives a frame's number)");
-  }
-  return impl.frames[static_cast<std::size_t>(index)];
-}
-
-template <typename T>
 void Evaluation<T>::place(VectorInOf<T> q) {
   const int singular = placeMechanism(*tables, *work, loops, q.data());
   if (singular >= 0) {

@@ -42,7 +42,7 @@ class Evaluation {
                                   std::to_string(rows) + "×" + std::to_string(columns));
     }
   }
-  const FrameEntry& frame(int index) const;
+  const FrameEntry& frame(int index) const { return frameAt(impl, index); }
 
   /// Placements, G and S at q; throws SingularityError.
   void place(VectorInOf<T> q);

@@ -80,15 +80,59 @@ struct BatchImpl {
 
 namespace {
 
+template <typename T>
+void requireBatch(const ModelImpl& model, const BatchImpl<T>& batch) {
+  if (batch.modelId != model.id) {
+    throw std::invalid_argument("batch was made for another model");
+  }
+}
+
+/// Errors of a computation with the number of its state.
+template <typename Function>
+void computeWithNumber(Eigen::Index state, const Function& function) {
+  const auto place = [state](const std::exception& error) {
+    return "state " + std::to_string(state) + ": " + error.what();
+  };
+  try {
+    function();
+  } catch (const SingularityError& error) {
+    throw SingularityError(place(error), error.loop(), error.condition());
+  } catch (const AssemblyError& error) {
+    throw AssemblyError(place(error), error.loop(), error.gap());
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(place(error));
+  }
+}
+
+/// `compute(worker, block)` of all blocks, on all threads.
+template <typename T, typename Compute>
+void forEachBlock(BatchImpl<T>& batch, Eigen::Index blocks, const Compute& compute) {
+  if (batch.workers.size() == 1 || blocks < 2) {
+    for (Eigen::Index b = 0; b < blocks; ++b) {
+      compute(*batch.workers.front(), b);
+    }
+    return;
+  }
+  constexpr Eigen::Index kGrain = 4;  // blocks of states, some microseconds
+  batch.arena.execute([&] {
+    tbb::parallel_for(tbb::blocked_range<Eigen::Index>(0, blocks, kGrain),
+                      [&](const tbb::blocked_range<Eigen::Index>& range) {
+                        BatchWorker<T>& worker =
+                            *batch.workers[tbb::this_task_arena::current_thread_index()];
+                        for (Eigen::Index b = range.begin(); b < range.end(); ++b) {
+                          compute(worker, b);
+                        }
+                      });
+  });
+}
+
 /// One call: checks the arguments and runs blocks of states on the workers.
 template <typename T>
 class BatchCall {
  public:
   BatchCall(const Model& model, BasicBatch<T>& batch, const States<const T>& q)
-      : model_(model), impl_(model.impl()), batch_(batch.impl()), q_(q) {
-    if (batch_.modelId != impl_.id) {
-      throw std::invalid_argument("batch was made for another model");
-    }
+      : impl_(model.impl()), batch_(batch.impl()), q_(q) {
+    requireBatch(impl_, batch_);
     require("q", q, impl_.tables.nq, "model.nq");
   }
 
@@ -115,19 +159,12 @@ class BatchCall {
   const BodyFrame<T>* prepareFrames(std::span<const int> frames, Reference reference) {
     batch_.frames.clear();
     for (const int index : frames) {
-      if (index < 0 || index >= static_cast<int>(impl_.frames.size())) {
-        throw std::invalid_argument("frame " + std::to_string(index) +
-                                    ": the model has frames 0 to " +
-                                    std::to_string(impl_.frames.size() - 1) +
-                                    " (Model::frameIndex gives a frame's number)");
-      }
-      const FrameEntry& frame = impl_.frames[static_cast<std::size_t>(index)];
+      const FrameEntry& frame = frameAt(impl_, index);
       wholeRotors_ |= frame.body != kWorld && impl_.tables.bodies[frame.body].folded;
       batch_.frames.push_back({frame.body, frame.inBody.cast<T>(), reference});
     }
     return batch_.frames.data();
   }
-  void placeWholeRotors() { wholeRotors_ = true; }
 
   /// A block of up to `lanes` states that one worker computes.
   struct Block {
@@ -174,7 +211,7 @@ class BatchCall {
   void run(const Compute& compute, const ComputeOne& computeOne) {
     const Eigen::Index lanes = batch_.set.lanes;
     const Eigen::Index blocks = (q_.states + lanes - 1) / lanes;
-    const auto runBlock = [&](BatchWorker<T>& worker, Eigen::Index b) {
+    forEachBlock(batch_, blocks, [&](BatchWorker<T>& worker, Eigen::Index b) {
       const Eigen::Index first = b * lanes;
       const int count = static_cast<int>(std::min(lanes, q_.states - first));
       Block block{*this, worker, first, count};
@@ -182,25 +219,24 @@ class BatchCall {
         return;
       }
       for (Eigen::Index state = first; state < first + count; ++state) {
-        computeWithNumber(state, [&] { computeOne(worker, state); });
+        computeWithNumber(q_.firstNumber + state, [&] { computeOne(worker, state); });
       }
-    };
-    if (batch_.workers.size() == 1 || blocks < 2) {
-      for (Eigen::Index b = 0; b < blocks; ++b) {
-        runBlock(*batch_.workers.front(), b);
-      }
-      return;
-    }
-    batch_.arena.execute([&] {
-      tbb::parallel_for(tbb::blocked_range<Eigen::Index>(0, blocks, kGrain),
-                        [&](const tbb::blocked_range<Eigen::Index>& range) {
-                          BatchWorker<T>& worker =
-                              *batch_.workers[tbb::this_task_arena::current_thread_index()];
-                          for (Eigen::Index b = range.begin(); b < range.end(); ++b) {
-                            runBlock(worker, b);
-                          }
-                        });
     });
+  }
+
+  /// Kernels of q alone: `kernel(block, q, result)`.
+  template <typename Kernel, typename ComputeOne>
+  void runOnQ(const States<T>& results, const Kernel& kernel, const ComputeOne& computeOne) {
+    run(
+        [&](Block& block) {
+          const T* q = block.gatherQ();
+          if (!block.finite) {
+            return false;
+          }
+          T* result = block.room(block.worker.result, results.entries);
+          return block.finish(kernel(block, q, result), result, results);
+        },
+        computeOne);
   }
 
   /// A state as a vector.
@@ -224,27 +260,9 @@ class BatchCall {
     }
   }
   RowVector<T> qOf(Eigen::Index state) const { return row(q_, state); }
-  const Model& model() const { return model_; }
   const ModelImpl& impl() const { return impl_; }
 
  private:
-  static constexpr Eigen::Index kGrain = 4;  // blocks of states, some microseconds
-
-  /// Errors of a computation with the number of its state.
-  template <typename Function>
-  static void computeWithNumber(Eigen::Index state, const Function& function) {
-    const std::string place = "state " + std::to_string(state) + ": ";
-    try {
-      function();
-    } catch (const SingularityError& error) {
-      throw SingularityError(place + error.what(), error.loop(), error.condition());
-    } catch (const AssemblyError& error) {
-      throw AssemblyError(place + error.what(), error.loop(), error.gap());
-    } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(place + error.what());
-    }
-  }
-
   bool quaternionsHaveLength(const T* q) const {
     const int lanes = batch_.set.lanes;
     for (const QuaternionEntry& entry : impl_.quaternions) {
@@ -262,12 +280,14 @@ class BatchCall {
     return true;
   }
 
-  const Model& model_;
   const ModelImpl& impl_;
   BatchImpl<T>& batch_;
   States<const T> q_;
   bool wholeRotors_ = false;
 };
+
+template <typename T>
+using Block = typename BatchCall<T>::Block;
 
 /// Forward or inverse dynamics, x → y.
 template <typename T, typename Kernel, typename One>
@@ -280,7 +300,7 @@ void runDynamics(BatchCall<T>& call, const States<const T>& v, const States<cons
   call.require("external.wrenches", wrenches, 6 * forces, "6 for each frame");
   const BodyFrame<T>* frames = call.prepareFrames(external.frames, external.reference);
   call.run(
-      [&](typename BatchCall<T>::Block& block) {
+      [&](Block<T>& block) {
         const T* blockQ = block.gatherQ();
         const T* blockV = block.gather(v, block.worker.v);
         const T* blockX = block.gather(x, block.worker.x);
@@ -375,15 +395,10 @@ void massMatrix(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesO
   BatchCall<T> call(model, batch, q);
   const int nv = call.impl().tables.nv;
   call.require("H", H, static_cast<Eigen::Index>(nv) * nv, "model.nv squared");
-  call.run(
-      [&](typename BatchCall<T>::Block& block) {
-        const T* blockQ = block.gatherQ();
-        if (!block.finite) {
-          return false;
-        }
-        T* result = block.room(block.worker.result, H.entries);
-        const KernelOutcome outcome = block.set().massMatrix(block.context(), blockQ, result, nv);
-        return block.finish(outcome, result, H);
+  call.runOnQ(
+      H,
+      [&](Block<T>& block, const T* blockQ, T* result) {
+        return block.set().massMatrix(block.context(), blockQ, result, nv);
       },
       [&](BatchWorker<T>& worker, Eigen::Index state) {
         Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> one(nv, nv);
@@ -400,17 +415,12 @@ void inverseOperationalInertia(const Model& model, BasicBatch<T>& batch, StatesI
   const int size = 6 * static_cast<int>(frames.size());
   call.require("Omega", Omega, static_cast<Eigen::Index>(size) * size, "(6 frames) squared");
   const BodyFrame<T>* bodyFrames = call.prepareFrames(frames, reference);
-  call.run(
-      [&](typename BatchCall<T>::Block& block) {
-        const T* blockQ = block.gatherQ();
-        if (!block.finite) {
-          return false;
-        }
+  call.runOnQ(
+      Omega,
+      [&](Block<T>& block, const T* blockQ, T* result) {
         T* W = block.room(block.worker.W, static_cast<Eigen::Index>(size) * call.impl().tables.nv);
-        T* result = block.room(block.worker.result, Omega.entries);
-        const KernelOutcome outcome = block.set().inverseOperationalInertia(
+        return block.set().inverseOperationalInertia(
             block.context(), blockQ, bodyFrames, static_cast<int>(frames.size()), W, result, size);
-        return block.finish(outcome, result, Omega);
       },
       [&](BatchWorker<T>& worker, Eigen::Index state) {
         Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> one(size, size);
@@ -427,16 +437,10 @@ void forwardKinematics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
   call.require("placements", placements, static_cast<Eigen::Index>(12) * count,
                "12 for each frame");
   const BodyFrame<T>* bodyFrames = call.prepareFrames(frames, Reference::Local);
-  call.run(
-      [&](typename BatchCall<T>::Block& block) {
-        const T* blockQ = block.gatherQ();
-        if (!block.finite) {
-          return false;
-        }
-        T* result = block.room(block.worker.result, placements.entries);
-        const KernelOutcome outcome =
-            block.set().framePlacements(block.context(), blockQ, bodyFrames, count, result);
-        return block.finish(outcome, result, placements);
+  call.runOnQ(
+      placements,
+      [&](Block<T>& block, const T* blockQ, T* result) {
+        return block.set().framePlacements(block.context(), blockQ, bodyFrames, count, result);
       },
       [&](BatchWorker<T>& worker, Eigen::Index state) {
         const RowVector<T> one = call.qOf(state);
@@ -469,7 +473,7 @@ void integrate(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn
     implicit |= cluster.kind == ClusterKind::Implicit;
   }
   call.run(
-      [&](typename BatchCall<T>::Block& block) {
+      [&](Block<T>& block) {
         if (implicit) {
           return false;
         }
@@ -491,6 +495,17 @@ void integrate(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn
       });
 }
 
+template <typename T>
+void forEachState(const Model& model, BasicBatch<T>& batch, Eigen::Index states,
+                  const std::function<void(BasicData<std::type_identity_t<T>>& data,
+                                           Eigen::Index state)>& compute,
+                  Eigen::Index firstNumber) {
+  requireBatch(model.impl(), batch.impl());
+  forEachBlock(batch.impl(), states, [&](BatchWorker<T>& worker, Eigen::Index state) {
+    computeWithNumber(firstNumber + state, [&] { compute(worker.data, state); });
+  });
+}
+
 #define KEMPE_INSTANTIATE(T)                                                                 \
   template void inverseDynamics<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>,   \
                                    StatesIn<T>, StatesOut<T>, const BatchForces<T>&);        \
@@ -502,7 +517,10 @@ void integrate(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn
   template void forwardKinematics<T>(const Model&, BasicBatch<T>&, StatesIn<T>,              \
                                      std::span<const int>, StatesOut<T>);                    \
   template void integrate<T>(const Model&, BasicBatch<T>&, StatesIn<T>, StatesIn<T>, T,      \
-                             StatesOut<T>);
+                             StatesOut<T>);                                                  \
+  template void forEachState<T>(const Model&, BasicBatch<T>&, Eigen::Index,                  \
+                                const std::function<void(BasicData<T>&, Eigen::Index)>&,     \
+                                Eigen::Index);
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)
 #undef KEMPE_INSTANTIATE

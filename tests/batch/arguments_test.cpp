@@ -265,9 +265,35 @@ TYPED_TEST(BatchArgumentsOf, AStepThatTheLoopsForbidNamesItsState) {
   }
 }
 
+/// States that are part of more are called by their numbers there.
+TYPED_TEST(BatchArgumentsOf, PartsOfABatchNameTheStatesOfTheWhole) {
+  using T = TypeParam;
+  BasicBatch<T> batch(this->model, {.threads = 1});
+  BatchStates<T> bad = this->good;
+  bad.q(2, 0) = std::numeric_limits<T>::quiet_NaN();
+  States<const T> part(bad.q);
+  part.firstNumber = 4096;
+  Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> H(bad.q.rows(),
+                                                     this->model.nv() * this->model.nv());
+  EXPECT_EQ(refusal([&] { massMatrix(this->model, batch, part, H); }),
+            "state 4098: q is not finite at entry 0");
+  const auto refuseTheSecond = [](BasicData<T>&, Eigen::Index state) {
+    if (state == 1) {
+      throw std::invalid_argument("wrong");
+    }
+  };
+  EXPECT_EQ(refusal([&] { forEachState<T>(this->model, batch, 3, refuseTheSecond, 4096); }),
+            "state 4097: wrong");
+}
+
 TYPED_TEST(BatchArgumentsOf, ABatchBelongsToItsModel) {
   const Model other = robots::load("mit_humanoid");
   BasicBatch<TypeParam> foreign(other);
+  EXPECT_EQ(refusal([&] {
+              forEachState<TypeParam>(this->model, foreign, 1,
+                                      [](BasicData<TypeParam>&, Eigen::Index) {});
+            }),
+            "batch was made for another model");
   for (const auto& function : this->functions) {
     EXPECT_EQ(this->refusalOf(this->model, foreign, function, this->good),
               "batch was made for another model")

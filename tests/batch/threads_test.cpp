@@ -40,6 +40,30 @@ TYPED_TEST(BatchThreads, AnyNumberOfThemGivesTheSameToTheLastBit) {
   }
 }
 
+/// Algorithms without a function for batches.
+TYPED_TEST(BatchThreads, ComputeWhateverIsAsked) {
+  using T = TypeParam;
+  for (const Model& model : this->models()) {
+    const BatchStates<T> states = randomStates<T>(model, 203);
+    const auto coriolis = [&](BasicData<T>& data, Eigen::Index k) {
+      Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> C(model.nv(), model.nv());
+      coriolisMatrix(model, data, states.q.row(k).transpose(), states.v.row(k).transpose(), C);
+      return C;
+    };
+    for (const int threads : {1, 2, moreThanCores()}) {
+      BasicBatch<T> batch(model, {.threads = threads});
+      std::vector<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>> found(203);
+      forEachState(model, batch, 203, [&](BasicData<T>& data, Eigen::Index k) {
+        found[static_cast<std::size_t>(k)] = coriolis(data, k);
+      });
+      BasicData<T> data(model);
+      for (Eigen::Index k = 0; k < 203; ++k) {
+        EXPECT_TRUE(found[static_cast<std::size_t>(k)] == coriolis(data, k)) << model.name();
+      }
+    }
+  }
+}
+
 TYPED_TEST(BatchThreads, AreAsManyAsAskedFor) {
   const Model model = robots::load("four_bar");
   EXPECT_EQ(BasicBatch<TypeParam>(model, {.threads = 1}).threads(), 1);

@@ -97,7 +97,7 @@ def test_input_is_left_alone(tello: kempe.Model) -> None:
 
 
 @pytest.mark.parametrize("wrong", [
-    [], [[0.0]], ["a"], [1j], None, [0.0] * 99,
+    [], [[[0.0]]], ["a"], [1j], None, [0.0] * 99, [[0.0] * 99], 3.0, {"a": 1},
 ])
 def test_wrong_arguments_are_named(four_bar: kempe.Model, wrong: object) -> None:
     q = four_bar.neutral()
@@ -105,10 +105,10 @@ def test_wrong_arguments_are_named(four_bar: kempe.Model, wrong: object) -> None
         four_bar.integrate(q, wrong, 0.1)
     with pytest.raises(ValueError, match=r"\bq\b"):
         four_bar.project(wrong)
-    with pytest.raises(ValueError, match="from"):
-        four_bar.difference(from_=wrong, to=q)
-    with pytest.raises(ValueError, match=r"\bto\b"):
-        four_bar.difference(from_=q, to=wrong)
+    with pytest.raises(ValueError, match=r"\bstart\b"):
+        four_bar.difference(start=wrong, end=q)
+    with pytest.raises(ValueError, match=r"\bend\b"):
+        four_bar.difference(start=q, end=wrong)
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])

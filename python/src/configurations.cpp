@@ -1,0 +1,184 @@
+#include <nanobind/eigen/dense.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "bindings.hpp"
+#include "evaluate.hpp"
+#include "kempe/configuration.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kempe::python {
+
+namespace {
+
+constexpr auto kInDouble = Inputs::Precision::Double;
+
+/// An algorithm that exists in double only: `one(data, x, y)`.
+template <typename One>
+nb::object evaluateInDouble(const PyModel& self, Inputs& inputs, Eigen::Index size, nb::handle out,
+                            const One& one) {
+  const Result result(inputs, {size}, out);
+  evaluateIn<double>(self, inputs, result,
+                     [&](Data& data, const StateInputs<double>& x, double* y, Eigen::Index) {
+                       one(data, x, vectorAt(y, size));
+                     });
+  return result.array();
+}
+
+nb::object randomConfigurationOf(const PyModel& self, std::uint64_t seed, std::optional<int> size) {
+  if (size.value_or(0) < 0) {
+    throw std::invalid_argument("size: expected a number of configurations, got " +
+                                std::to_string(*size));
+  }
+  Inputs inputs{std::optional<Eigen::Index>(size)};
+  const Model& model = self.model();
+  const Result result(inputs, {model.nq()});
+  evaluateIn<double>(self, inputs, result, [&](Data&, const auto&, double* q, Eigen::Index i) {
+    vectorAt(q, model.nq()) = model.randomConfiguration(seed + static_cast<std::uint64_t>(i));
+  });
+  return result.array();
+}
+
+nb::object projected(const PyModel& self, nb::handle q, nb::handle out) {
+  Inputs inputs({argumentQ(self, q)}, kInDouble);
+  return evaluateInDouble(
+      self, inputs, self.model().nq(), out,
+      [&](Data& data, const auto& x, auto closed) { project(self.model(), data, x[0], closed); });
+}
+
+nb::object integrated(const PyModel& self, nb::handle q, nb::handle v, double dt, nb::handle out) {
+  const Model& model = self.model();
+  Inputs inputs{argumentQ(self, q), argumentV(self, v)};
+  if (inputs.isBatch()) {
+    const Result result(inputs, {model.nq()}, out);
+    const auto many = [&](auto& batch, const auto& x, const auto& moved) {
+      integrate(model, batch, x[0], x[1], static_cast<decltype(scalarOf(batch))>(dt), moved);
+    };
+    return evaluateMany(self, inputs, result, many);
+  }
+  Inputs inDouble({argumentQ(self, q), argumentV(self, v)}, kInDouble);
+  return evaluateInDouble(self, inDouble, model.nq(), out,
+                          [&](Data& data, const auto& x, auto moved) {
+                            integrate(model, data, x[0], x[1], dt, moved);
+                          });
+}
+
+nb::object differenceBetween(const PyModel& self, nb::handle start, nb::handle end,
+                             nb::handle out) {
+  Inputs inputs({argumentQ(self, start, "start"), argumentQ(self, end, "end")}, kInDouble);
+  return evaluateInDouble(
+      self, inputs, self.model().nv(), out,
+      [&](Data& data, const auto& x, auto v) { difference(self.model(), data, x[0], x[1], v); });
+}
+
+std::pair<nb::object, nb::object> spanningState(const PyModel& self, nb::handle q, nb::handle v) {
+  const Model& model = self.model();
+  Inputs inputs({argumentQ(self, q), argumentV(self, v)}, kInDouble);
+  const Result positions(inputs, {model.nqSpanning()});
+  const Result velocities(inputs, {model.nvSpanning()});
+  evaluateIn<double>(self, inputs, positions,
+                     [&](Data& data, const auto& x, double* qSpanning, Eigen::Index state) {
+                       spanning(model, data, x[0], x[1], vectorAt(qSpanning, model.nqSpanning()),
+                                vectorAt(velocities.row<double>(state), model.nvSpanning()));
+                     });
+  return {positions.array(), velocities.array()};
+}
+
+nb::object spanningPositionsOf(const PyModel& self, nb::handle q, nb::handle out) {
+  Inputs inputs({argumentQ(self, q)}, kInDouble);
+  return evaluateInDouble(self, inputs, self.model().nqSpanning(), out,
+                          [&](Data& data, const auto& x, auto positions) {
+                            spanningPositions(self.model(), data, x[0], positions);
+                          });
+}
+
+nb::object constraintJacobianAt(const PyModel& self, nb::handle q, nb::handle out) {
+  const Model& model = self.model();
+  Inputs inputs({argumentQ(self, q)}, kInDouble);
+  const Result result(inputs, {model.nvSpanning(), model.nv()}, out);
+  evaluateIn<double>(self, inputs, result, [&](Data& data, const auto& x, double* G, Eigen::Index) {
+    writeRowByRow(G, model.nvSpanning(), model.nv(),
+                  [&](auto& matrix) { constraintJacobian(model, data, x[0], matrix); });
+  });
+  return result.array();
+}
+
+nb::object constraintBiasAt(const PyModel& self, nb::handle q, nb::handle v, nb::handle out) {
+  Inputs inputs({argumentQ(self, q), argumentV(self, v)}, kInDouble);
+  return evaluateInDouble(self, inputs, self.model().nvSpanning(), out,
+                          [&](Data& data, const auto& x, auto g) {
+                            constraintBias(self.model(), data, x[0], x[1], g);
+                          });
+}
+
+nb::object loopResidualAt(const PyModel& self, nb::handle q, nb::handle out) {
+  Inputs inputs({argumentQ(self, q)}, kInDouble);
+  return evaluateInDouble(
+      self, inputs, self.model().nLoopRows(), out,
+      [&](Data& data, const auto& x, auto rows) { loopResidual(self.model(), data, x[0], rows); });
+}
+
+}  // namespace
+
+void bindConfigurations(ModelClass& model) {
+  const auto out = "out"_a.none() = nb::none();
+  model
+      .def(
+          "neutral", [](const PyModel& self) { return Eigen::VectorXd(self.model().neutral()); },
+          "A closed configuration away from singular positions, (nq,): zero where that is one.")
+      .def("random_configuration", &randomConfigurationOf,
+           signature(
+               "def random_configuration(self, seed: int = 0, size: int | None = None) -> NDArray"),
+           "seed"_a = 0, "size"_a.none() = nb::none(),
+           "A closed configuration within the limits, (nq,); the same for the same seed. With a "
+           "size, so many of them, (size, nq), of this seed and the next ones.")
+      .def("project", &projected, signature("def project(self, q: ArrayLike, Out) -> NDArray"),
+           "q"_a.none(), nb::kw_only(), out,
+           "Closes the loops: holds the independent positions and solves for the others, on the "
+           "branch of q. (nq,) or (N, nq). Raises AssemblyError where they cannot be closed.")
+      .def("integrate", &integrated,
+           signature("def integrate(self, q: ArrayLike, v: ArrayLike, dt: float, Out) -> NDArray"),
+           "q"_a.none(), "v"_a.none(), "dt"_a, nb::kw_only(), out,
+           "The configuration reached from q with the constant velocity v after dt seconds, (nq,) "
+           "or (N, nq); stays on the loops. Raises AssemblyError where the motion leaves what they "
+           "allow.")
+      .def("difference", &differenceBetween,
+           signature("def difference(self, start: ArrayLike, end: ArrayLike, Out) -> NDArray"),
+           "start"_a.none(), "end"_a.none(), nb::kw_only(), out,
+           "The velocity that leads from one configuration to another in unit time, (nv,) or "
+           "(N, nv).")
+      .def("spanning", &spanningState,
+           signature("def spanning(self, q: ArrayLike, v: ArrayLike) -> tuple[NDArray, NDArray]"),
+           "q"_a.none(), "v"_a.none(),
+           "Positions and velocities of all tree joints, loops cut: (nq_spanning,) and "
+           "(nv_spanning,), or (N, …).")
+      .def("spanning_positions", &spanningPositionsOf,
+           signature("def spanning_positions(self, q: ArrayLike, Out) -> NDArray"), "q"_a.none(),
+           nb::kw_only(), out,
+           "Positions of all tree joints, (nq_spanning,) or (N, nq_spanning); defined at singular "
+           "positions too.")
+      .def("constraint_jacobian", &constraintJacobianAt,
+           signature("def constraint_jacobian(self, q: ArrayLike, Out) -> NDArray"), "q"_a.none(),
+           nb::kw_only(), out,
+           "G of (spanning velocity) = G v, (nv_spanning, nv) or (N, nv_spanning, nv). Raises "
+           "SingularityError at singular positions.")
+      .def("constraint_bias", &constraintBiasAt,
+           signature("def constraint_bias(self, q: ArrayLike, v: ArrayLike, Out) -> NDArray"),
+           "q"_a.none(), "v"_a.none(), nb::kw_only(), out,
+           "g of (spanning acceleration) = G a + g, (nv_spanning,) or (N, nv_spanning). Raises "
+           "SingularityError at singular positions.")
+      .def("loop_residual", &loopResidualAt,
+           signature("def loop_residual(self, q: ArrayLike, Out) -> NDArray"), "q"_a.none(),
+           nb::kw_only(), out,
+           "What is left open, (n_loop_rows,) or (N, n_loop_rows): one number per row of every "
+           "loop, in metres, radians or a function's unit; zero where they are closed.");
+}
+
+}  // namespace kempe::python

@@ -1,0 +1,282 @@
+#include "functions.hpp"
+
+#include <nanobind/operators.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cmath>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include "bindings.hpp"
+#include "kempe/jet.hpp"
+#include "kempe/robots.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kempe::python {
+
+namespace {
+
+struct Callables {
+  std::string name;  // of the constraint, for errors
+  nb::object phi, jacobian, curvature;
+
+  /// Models are let go of anywhere, Python objects only by those who may run Python.
+  struct Release {
+    void operator()(const Callables* callables) const {
+      if (Py_IsInitialized() == 0) return;
+      const nb::gil_scoped_acquire locked;
+      delete callables;
+    }
+  };
+};
+using SharedCallables = std::shared_ptr<const Callables>;
+
+/// An array of numbers or of jets, for a function to compute with.
+template <typename Number>
+nb::object arrayOf(std::span<const Number> numbers) {
+  nb::list list;
+  for (const Number& number : numbers) list.append(nb::cast(number));
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  return numpy.attr("array")(list, std::is_same_v<Number, Jet> ? "object" : "float64");
+}
+
+template <typename Number>
+Number numberFrom(nb::handle object, const std::string& what) {
+  if constexpr (std::is_same_v<Number, Jet>) {
+    Jet jet;
+    if (nb::try_cast(object, jet, false)) return jet;
+  }
+  const double number = PyFloat_AsDouble(object.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    throw std::invalid_argument(what + " returned " + nb::cast<std::string>(nb::repr(object)) +
+                                ", which is not a number");
+  }
+  return number;
+}
+
+/// What a function returned: `count` numbers, in an array of any shape.
+template <typename Number>
+std::vector<Number> numbersFrom(const nb::object& returned, std::size_t count,
+                                const std::string& what) {
+  const nb::object flat =
+      nb::module_::import_("numpy").attr("asarray")(returned, "object").attr("ravel")();
+  if (nb::len(flat) != count) {
+    throw std::invalid_argument(what + " must return " + std::to_string(count) + " number" +
+                                (count == 1 ? "" : "s") + ", but returned " +
+                                nb::cast<std::string>(nb::repr(returned)));
+  }
+  std::vector<Number> numbers;
+  for (const nb::handle entry : flat) numbers.push_back(numberFrom<Number>(entry, what));
+  return numbers;
+}
+
+/// φ on numbers.
+struct PythonValue {
+  SharedCallables of;
+
+  void operator()(std::span<const double> q, std::span<double> phi) const {
+    const nb::gil_scoped_acquire locked;
+    const std::vector<double> values =
+        numbersFrom<double>(of->phi(arrayOf(q)), phi.size(), "function \"" + of->name + "\"");
+    std::copy(values.begin(), values.end(), phi.begin());
+  }
+};
+
+/// φ on jets.
+struct PythonJet {
+  SharedCallables of;
+
+  void operator()(std::span<const Jet> q, std::span<Jet> phi) const {
+    const nb::gil_scoped_acquire locked;
+    if (of->jacobian.is_none()) {
+      const std::vector<Jet> values =
+          numbersFrom<Jet>(of->phi(arrayOf(q)), phi.size(), "function \"" + of->name + "\"");
+      std::copy(values.begin(), values.end(), phi.begin());
+      return;
+    }
+    const std::size_t n = q.size();
+    std::vector<double> position(n), direction(n), bend(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      position[i] = q[i].value;
+      direction[i] = q[i].first;
+      bend[i] = q[i].second;
+    }
+    const nb::object at = arrayOf<double>(position);
+    const std::string name = " of function \"" + of->name + "\"";
+    const std::vector<double> value =
+        numbersFrom<double>(of->phi(at), phi.size(), "function \"" + of->name + "\"");
+    const std::vector<double> K =
+        numbersFrom<double>(of->jacobian(at), phi.size() * n, "jacobian" + name);
+    const std::vector<double> curvature = curvatureAlong(position, direction, phi.size(), name);
+    for (std::size_t r = 0; r < phi.size(); ++r) {
+      phi[r] = Jet(value[r], 0.0, curvature[r]);
+      for (std::size_t i = 0; i < n; ++i) {
+        phi[r].first += K[r * n + i] * direction[i];
+        phi[r].second += K[r * n + i] * bend[i];
+      }
+    }
+  }
+
+ private:
+  /// φ″[v, v]: as given, or K̇ v with K̇ by jets.
+  std::vector<double> curvatureAlong(const std::vector<double>& q, const std::vector<double>& v,
+                                     std::size_t rows, const std::string& name) const {
+    if (!of->curvature.is_none()) {
+      return numbersFrom<double>(of->curvature(arrayOf<double>(q), arrayOf<double>(v)), rows,
+                                 "curvature" + name);
+    }
+    const std::size_t n = q.size();
+    std::vector<Jet> along;
+    for (std::size_t i = 0; i < n; ++i) along.emplace_back(q[i], v[i], 0.0);
+    const std::vector<Jet> K =
+        numbersFrom<Jet>(of->jacobian(arrayOf<Jet>(along)), rows * n, "jacobian" + name);
+    std::vector<double> result(rows, 0.0);
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t i = 0; i < n; ++i) result[r] += K[r * n + i].first * v[i];
+    }
+    return result;
+  }
+};
+
+/// φ of a bundled robot, and which one it is.
+struct BundledValue {
+  std::string robot;
+  int n = 0;
+  std::size_t index = 0;
+  decltype(Function::value) value;
+
+  void operator()(std::span<const double> q, std::span<double> phi) const { value(q, phi); }
+};
+
+}  // namespace
+
+void setCallables(Function& function, const nb::object& phi, const nb::object& jacobian,
+                  const nb::object& curvature) {
+  for (const auto& [what, callable, optional] : {std::tuple{"phi", phi, false},
+                                                 {"jacobian", jacobian, true},
+                                                 {"curvature", curvature, true}}) {
+    if (PyCallable_Check(callable.ptr()) == 0 && !(optional && callable.is_none())) {
+      throw std::invalid_argument("function \"" + function.name + "\": " + what +
+                                  " must be a function, got " +
+                                  nb::cast<std::string>(nb::repr(callable)));
+    }
+  }
+  if (jacobian.is_none() && !curvature.is_none()) {
+    throw std::invalid_argument("function \"" + function.name +
+                                "\": curvature is given, but jacobian is not; give both, or the "
+                                "jacobian alone, or neither");
+  }
+  const SharedCallables callables(new Callables{function.name, phi, jacobian, curvature},
+                                  Callables::Release());
+  function.value = PythonValue{callables};
+  function.jet = PythonJet{callables};
+}
+
+Mechanism bundledMechanism(const std::string& name, int n) {
+  Mechanism mechanism = robots::mechanism(name, n);
+  for (std::size_t i = 0; i < mechanism.functions.size(); ++i) {
+    Function& function = mechanism.functions[i];
+    function.value = BundledValue{name, n, i, std::move(function.value)};
+  }
+  return mechanism;
+}
+
+nb::tuple originOf(const Function& function) {
+  if (const auto* python = function.value.target<PythonValue>()) {
+    return nb::make_tuple(python->of->phi, python->of->jacobian, python->of->curvature);
+  }
+  if (const auto* bundled = function.value.target<BundledValue>()) {
+    return nb::make_tuple(bundled->robot, bundled->n, bundled->index);
+  }
+  throw std::invalid_argument("function \"" + function.name +
+                              "\" was written in C++, which cannot be copied to another process");
+}
+
+void restore(Function& function, nb::handle origin) {
+  if (!nb::isinstance<nb::str>(origin[0])) {
+    setCallables(function, origin[0], origin[1], origin[2]);
+    return;
+  }
+  const auto [robot, n, index] = nb::cast<std::tuple<std::string, int, std::size_t>>(origin);
+  Mechanism mechanism = bundledMechanism(robot, n);
+  function.value = mechanism.functions.at(index).value;
+  function.jet = mechanism.functions.at(index).jet;
+}
+
+void bindJet(nb::module_& m) {
+  const auto unary = [](Jet (*function)(const Jet&)) {
+    return [function](const Jet& self) { return function(self); };
+  };
+  nb::class_<Jet>(m, "Jet",
+                  R"(A number that carries its first and second derivative along one direction.
+
+Constraint functions are called with arrays of jets, which is how the library differentiates them:
+write them with arithmetic and numpy's functions (np.sin, np.sqrt, np.arctan2, …). Those of `math`
+refuse jets.)")
+      .def(nb::init<double>(), "value"_a)
+      .def(nb::init<double, double, double>(), "value"_a, "first"_a, "second"_a)
+      .def_ro("value", &Jet::value)
+      .def_ro("first", &Jet::first)
+      .def_ro("second", &Jet::second)
+      .def(+nb::self)
+      .def(-nb::self)
+      .def(nb::self + nb::self)
+      .def(nb::self - nb::self)
+      .def(nb::self * nb::self)
+      .def(nb::self / nb::self)
+      .def(nb::self + double())
+      .def(nb::self - double())
+      .def(nb::self * double())
+      .def(nb::self / double())
+      .def(double() + nb::self)
+      .def(double() - nb::self)
+      .def(double() * nb::self)
+      .def(double() / nb::self)
+      .def(
+          "__pow__", [](const Jet& self, double power) { return pow(self, power); },
+          nb::is_operator())
+      .def("__abs__", unary(&abs))
+      .def(
+          "__lt__", [](const Jet& a, const Jet& b) { return a < b; }, nb::is_operator())
+      .def(
+          "__le__", [](const Jet& a, const Jet& b) { return a <= b; }, nb::is_operator())
+      .def(
+          "__gt__", [](const Jet& a, const Jet& b) { return a > b; }, nb::is_operator())
+      .def(
+          "__ge__", [](const Jet& a, const Jet& b) { return a >= b; }, nb::is_operator())
+      // What numpy calls on the entries of an array of objects.
+      .def("sin", unary(&sin))
+      .def("cos", unary(&cos))
+      .def("tan", unary(&tan))
+      .def("sqrt", unary(&sqrt))
+      .def("exp", unary(&exp))
+      .def("log", unary(&log))
+      .def("arcsin", unary(&asin))
+      .def("arccos", unary(&acos))
+      .def("arctan", unary(&atan))
+      .def(
+          "arctan2", [](const Jet& y, const Jet& x) { return atan2(y, x); }, "x"_a)
+      .def(
+          "hypot", [](const Jet& a, const Jet& b) { return sqrt(a * a + b * b); }, "other"_a)
+      .def("conjugate", [](const Jet& self) { return self; })
+      .def("__repr__",
+           [](const Jet& self) {
+             return "Jet(" + std::to_string(self.value) + ", " + std::to_string(self.first) + ", " +
+                    std::to_string(self.second) + ")";
+           })
+      .def("__getstate__",
+           [](const Jet& self) { return std::tuple(self.value, self.first, self.second); })
+      .def("__setstate__", [](Jet& self, const std::tuple<double, double, double>& state) {
+        new (&self) Jet(std::get<0>(state), std::get<1>(state), std::get<2>(state));
+      });
+  nb::implicitly_convertible<double, Jet>();
+}
+
+}  // namespace kempe::python

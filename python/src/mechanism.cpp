@@ -1,0 +1,520 @@
+#include "kempe/mechanism.hpp"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <functional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+
+#include "bindings.hpp"
+#include "conversions.hpp"
+#include "fields.hpp"
+#include "functions.hpp"
+#include "kempe/io.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kempe::python {
+
+namespace {
+
+/// The parts of a mechanism of one kind, as Python sees them: they stay the mechanism's.
+template <auto member>
+nb::tuple partsOf(nb::object self) {
+  nb::list list;
+  for (auto& part : nb::cast<Mechanism&>(self).*member) {
+    list.append(nb::cast(part, nb::rv_policy::reference_internal, self));
+  }
+  return nb::tuple(list);
+}
+
+/// Turns the arguments `xyz` and `rpy` of a call, where given, into the attribute `pose`.
+void takePose(nb::kwargs& arguments, const char* xyz, const char* rpy, const char* pose) {
+  const bool positioned = arguments.contains(xyz), turned = arguments.contains(rpy);
+  if (!positioned && !turned) return;
+  if (arguments.contains(pose)) {
+    throw std::invalid_argument(std::string(pose) + " is given twice: as itself and by " + xyz +
+                                " and " + rpy);
+  }
+  const auto take = [&](const char* name) {
+    if (!arguments.contains(name)) return Vector3{};
+    const Vector3 vector = Conversion<Vector3>::read(arguments[name], name);
+    nb::del(arguments[name]);
+    return vector;
+  };
+  const Vector3 position = take(xyz), angles = take(rpy);
+  arguments[pose] = Conversion<Pose>::write(at(position, angles));
+}
+
+/// A part with the attributes that a call names. Nothing is added to a mechanism before all of
+/// them have been understood.
+template <typename Part>
+Part described(Part part, const nb::kwargs& arguments) {
+  const std::string name = part.name;
+  const nb::object object = nb::cast(std::move(part));
+  for (const auto& [key, value] : arguments) {
+    if (!nb::hasattr(object, key)) {
+      const std::string text =
+          "\"" + name + "\": there is no argument " + nb::cast<std::string>(nb::str(key));
+      throw nb::type_error(text.c_str());
+    }
+    nb::setattr(object, key, value);
+  }
+  return nb::cast<Part>(object);
+}
+
+void requireArguments(const std::string& name, const nb::kwargs& arguments,
+                      std::initializer_list<const char*> required) {
+  for (const char* argument : required) {
+    if (!arguments.contains(argument)) {
+      const std::string text = "\"" + name + "\": the argument " + argument + " is missing";
+      throw nb::type_error(text.c_str());
+    }
+  }
+}
+
+template <typename Part>
+nb::object added(nb::object self, std::deque<Part>& parts, Part part) {
+  return nb::cast(parts.emplace_back(std::move(part)), nb::rv_policy::reference_internal, self);
+}
+
+nb::object addBody(nb::object self, const std::string& name, const nb::kwargs& arguments) {
+  return added(self, nb::cast<Mechanism&>(self).bodies, described(Body{.name = name}, arguments));
+}
+
+nb::object addJointOf(nb::object self, const std::string& name, JointType type,
+                      nb::kwargs arguments) {
+  requireArguments(name, arguments, {"parent", "child"});
+  takePose(arguments, "xyz", "rpy", "origin");
+  return added(self, nb::cast<Mechanism&>(self).joints,
+               described(Joint{.name = name, .type = type}, arguments));
+}
+template <JointType type>
+nb::object addJointOfType(nb::object self, const std::string& name, const nb::kwargs& arguments) {
+  return addJointOf(self, name, type, arguments);
+}
+nb::object addJoint(nb::object self, const std::string& name, nb::handle type,
+                    const nb::kwargs& arguments) {
+  return addJointOf(self, name, Conversion<JointType>::read(type, "type"), arguments);
+}
+
+nb::object addCoupling(nb::object self, const std::string& name, nb::handle terms,
+                       nb::handle offset) {
+  return added(self, nb::cast<Mechanism&>(self).couplings,
+               Coupling{.name = name,
+                        .terms = Conversion<std::vector<Coupling::Term>>::read(terms, "terms"),
+                        .offset = Conversion<double>::read(offset, "offset")});
+}
+
+nb::object addGear(nb::object self, const std::string& name, nb::handle driven, double ratio,
+                   nb::handle driver) {
+  Coupling& gear =
+      nb::cast<Mechanism&>(self).addGear(name, Conversion<Coordinate>::read(driven, "driven"),
+                                         ratio, Conversion<Coordinate>::read(driver, "driver"));
+  return nb::cast(gear, nb::rv_policy::reference_internal, self);
+}
+
+nb::object addBelt(nb::object self, const std::string& name, const std::string& predecessor,
+                   double ratio, const std::string& successor) {
+  Coupling& belt = nb::cast<Mechanism&>(self).addBelt(name, predecessor, ratio, successor);
+  return nb::cast(belt, nb::rv_policy::reference_internal, self);
+}
+
+nb::object addLoop(nb::object self, const std::string& name, nb::handle type,
+                   nb::kwargs arguments) {
+  requireArguments(name, arguments, {"predecessor", "successor"});
+  takePose(arguments, "predecessor_xyz", "predecessor_rpy", "predecessor_frame");
+  takePose(arguments, "successor_xyz", "successor_rpy", "successor_frame");
+  LoopJoint loop;
+  loop.name = name;
+  loop.type = Conversion<LoopType>::read(type, "type");
+  return added(self, nb::cast<Mechanism&>(self).loops, described(std::move(loop), arguments));
+}
+
+nb::object addRod(nb::object self, const std::string& name, const nb::kwargs& arguments) {
+  requireArguments(name, arguments,
+                   {"predecessor", "predecessor_point", "successor", "successor_point", "length"});
+  Rod rod;
+  rod.name = name;
+  return added(self, nb::cast<Mechanism&>(self).rods, described(std::move(rod), arguments));
+}
+
+nb::object addFunction(nb::object self, const std::string& name, nb::handle coordinates, int rows,
+                       nb::object phi, nb::object jacobian, nb::object curvature) {
+  Function function;
+  function.name = name;
+  function.coordinates = Conversion<std::vector<Coordinate>>::read(coordinates, "coordinates");
+  function.rows = rows;
+  setCallables(function, phi, jacobian, curvature);
+  return added(self, nb::cast<Mechanism&>(self).functions, std::move(function));
+}
+
+nb::object found(nb::object self, const auto* part) {
+  if (part == nullptr) return nb::none();
+  return nb::cast(part, nb::rv_policy::reference_internal, self);
+}
+
+// --- classes -------------------------------------------------------------------------------------
+
+void bindParts(nb::module_& m) {
+  nb::class_<Shape> shape(m, "Shape", "What a viewer draws; nothing is computed from it.");
+  shape.def(
+      "__init__",
+      [](Shape* self, nb::handle kind, nb::kwargs arguments) {
+        takePose(arguments, "xyz", "rpy", "origin");
+        new (self)
+            Shape(described(Shape{.kind = Conversion<Shape::Kind>::read(kind, "kind")}, arguments));
+      },
+      "kind"_a, "arguments"_a,
+      signature("def __init__(self, kind: str, *, size: ArrayLike = (0, 0, 0), "
+                "radius: float = 0, length: float = 0, mesh: str = '', "
+                "xyz: ArrayLike = (0, 0, 0), rpy: ArrayLike = (0, 0, 0), "
+                "name: str = '', material: str = '', texture: str = '', "
+                "color: ArrayLike | None = None) -> None"),
+      "kind is \"box\", \"cylinder\", \"sphere\", \"capsule\" or \"mesh\"; metres and radians.");
+  bindFields(shape, field("kind", &Shape::kind),
+             field("size", &Shape::size, "Box: edge lengths; mesh: scale."),
+             field("radius", &Shape::radius), field("length", &Shape::length, "Along z."),
+             field("mesh", &Shape::mesh, "File name as written."),
+             field("origin", &Shape::origin, "(R, p) in the body's frame."),
+             field("name", &Shape::name), field("material", &Shape::material),
+             field("texture", &Shape::texture),
+             field("color", &Shape::color, "Red, green, blue, alpha, from 0 to 1; or None."));
+
+  nb::class_<Body> body(m, "Body", "A rigid body, described in its own frame.");
+  bindFields(body, field("name", &Body::name), field("mass", &Body::mass, "kg."),
+             field("center_of_mass", &Body::centerOfMass, "In the body's frame, metres, (3,)."),
+             field("inertia", &Body::inertia,
+                   "About the centre of mass, axes of the body, kg·m², (3, 3); may be set by its "
+                   "diagonal."),
+             field("visuals", &Body::visuals), field("collisions", &Body::collisions),
+             field("line", &Body::line, "In the file it came from; 0 for none."));
+
+  nb::class_<Joint> joint(m, "Joint", "A joint of the spanning tree: carries `child` on `parent`.");
+  bindFields(
+      joint, field("name", &Joint::name), field("type", &Joint::type),
+      field("parent", &Joint::parent), field("child", &Joint::child),
+      field("origin", &Joint::origin, "(R, p): the joint's frame in the parent."),
+      field("axis", &Joint::axis, "In the joint's frame."),
+      field("axis2", &Joint::axis2, "Universal joints only: in the child's frame."),
+      field("pitch", &Joint::pitch, "Helical joints only: metres per radian."),
+      field(
+          "lower", [](Joint& j) -> double& { return j.limits.lower; }, "Rad or m; −inf for none."),
+      field(
+          "upper", [](Joint& j) -> double& { return j.limits.upper; }, "Rad or m; inf for none."),
+      field("max_velocity", [](Joint& j) -> double& { return j.limits.velocity; }),
+      field("max_effort", [](Joint& j) -> double& { return j.limits.effort; }),
+      field("damping", &Joint::damping, "N·m·s/rad or N·s/m."),
+      field("friction", &Joint::friction, "N·m or N."),
+      field("armature", &Joint::armature, "Inertia added to the freedom, kg·m² or kg."),
+      field("independent", &Joint::independence,
+            "Whether its coordinates are wanted as independent ones; None: yes, if possible."),
+      field("line", &Joint::line, "In the file it came from; 0 for none."));
+
+  nb::class_<Coupling> coupling(
+      m, "Coupling", "Σ coefficient · position = offset: gears, belts, differentials, mimics.");
+  bindFields(coupling, field("name", &Coupling::name),
+             field("terms", &Coupling::terms, "((joint, component), coefficient) of each."),
+             field("offset", &Coupling::offset),
+             field("line", &Coupling::line, "In the file it came from; 0 for none."));
+
+  nb::class_<LoopJoint> loop(m, "LoopJoint",
+                             "Two frames that a joint connects, which closes a loop.");
+  bindFields(
+      loop, field("name", &LoopJoint::name), field("type", &LoopJoint::type),
+      field(
+          "predecessor", [](LoopJoint& l) -> std::string& { return l.predecessor.body; },
+          "A body."),
+      field(
+          "predecessor_frame", [](LoopJoint& l) -> Pose& { return l.predecessor.frame; },
+          "(R, p) in the predecessor."),
+      field(
+          "successor", [](LoopJoint& l) -> std::string& { return l.successor.body; }, "A body."),
+      field(
+          "successor_frame", [](LoopJoint& l) -> Pose& { return l.successor.frame; },
+          "(R, p) in the successor."),
+      field("axis", &LoopJoint::axis, "In both frames alike."),
+      field("axis2", &LoopJoint::axis2, "Universal joints only: in the successor."),
+      field("line", &LoopJoint::line, "In the file it came from; 0 for none."));
+
+  nb::class_<Rod> rod(m, "Rod", "Two points that stay apart: a massless rod with ball ends.");
+  bindFields(
+      rod, field("name", &Rod::name),
+      field(
+          "predecessor", [](Rod& r) -> std::string& { return r.predecessor.body; }, "A body."),
+      field(
+          "predecessor_point", [](Rod& r) -> Vector3& { return r.predecessor.point; },
+          "In the predecessor, metres, (3,)."),
+      field(
+          "successor", [](Rod& r) -> std::string& { return r.successor.body; }, "A body."),
+      field(
+          "successor_point", [](Rod& r) -> Vector3& { return r.successor.point; },
+          "In the successor, metres, (3,)."),
+      field("length", &Rod::length, "Metres."),
+      field("line", &Rod::line, "In the file it came from; 0 for none."));
+
+  nb::class_<Function>(m, "Function", "φ(positions of the named coordinates) = 0.")
+      .def_ro("name", &Function::name)
+      .def_prop_ro(
+          "coordinates",
+          [](const Function& self) {
+            return Conversion<std::vector<Coordinate>>::write(self.coordinates);
+          },
+          signature("def coordinates(self) -> tuple[tuple[str, int], ...]"),
+          "(joint, component) of each.")
+      .def_ro("rows", &Function::rows, "Number of equations.")
+      .def(
+          "__getstate__",
+          [](const Function& self) {
+            return nb::make_tuple(self.name,
+                                  Conversion<std::vector<Coordinate>>::write(self.coordinates),
+                                  self.rows, originOf(self));
+          },
+          signature("def __getstate__(self) -> State"))
+      .def(
+          "__setstate__",
+          [](Function& self, nb::tuple state) {
+            new (&self) Function();
+            self.name = nb::cast<std::string>(state[0]);
+            self.coordinates = Conversion<std::vector<Coordinate>>::read(state[1], "coordinates");
+            self.rows = nb::cast<int>(state[2]);
+            restore(self, state[3]);
+          },
+          signature("def __setstate__(self, state: State) -> None"));
+}
+
+/// What a mechanism is pickled as.
+nb::tuple stateOf(nb::object self) {
+  const auto& mechanism = nb::cast<Mechanism&>(self);
+  return nb::make_tuple(mechanism.name, Conversion<Vector3>::write(mechanism.gravity),
+                        mechanism.source, mechanism.warnings, partsOf<&Mechanism::bodies>(self),
+                        partsOf<&Mechanism::joints>(self), partsOf<&Mechanism::couplings>(self),
+                        partsOf<&Mechanism::loops>(self), partsOf<&Mechanism::rods>(self),
+                        partsOf<&Mechanism::functions>(self));
+}
+
+template <typename Part>
+void addAll(std::deque<Part>& parts, nb::handle list) {
+  for (const nb::handle part : list) parts.push_back(nb::cast<const Part&>(part));
+}
+
+void setState(Mechanism& self, const nb::tuple& state) {
+  new (&self) Mechanism(nb::cast<std::string>(state[0]));
+  self.gravity = Conversion<Vector3>::read(state[1], "gravity");
+  self.source = nb::cast<std::string>(state[2]);
+  self.warnings = nb::cast<std::vector<std::string>>(state[3]);
+  addAll(self.bodies, state[4]);
+  addAll(self.joints, state[5]);
+  addAll(self.couplings, state[6]);
+  addAll(self.loops, state[7]);
+  addAll(self.rods, state[8]);
+  addAll(self.functions, state[9]);
+}
+
+#define KEMPE_JOINT_ARGUMENTS                                                \
+  "*, parent: str, child: str, xyz: ArrayLike = (0, 0, 0), "                 \
+  "rpy: ArrayLike = (0, 0, 0), axis: ArrayLike = (0, 0, 1), "                \
+  "axis2: ArrayLike = (0, 1, 0), pitch: float = 0, lower: float = ..., "     \
+  "upper: float = ..., max_velocity: float = ..., max_effort: float = ..., " \
+  "damping: float = 0, friction: float = 0, armature: float = 0, "           \
+  "independent: bool | None = None, origin: tuple[ArrayLike, "               \
+  "ArrayLike] = ...) -> Joint"
+
+void bindBuilder(nb::class_<Mechanism>& mechanism) {
+  mechanism
+      .def("add_body", &addBody, "name"_a, "arguments"_a,
+           signature("def add_body(self, name: str, *, mass: float = 0, "
+                     "center_of_mass: ArrayLike = (0, 0, 0), "
+                     "inertia: ArrayLike = (0, 0, 0), "
+                     "visuals: Sequence[Shape] = (), "
+                     "collisions: Sequence[Shape] = ()) -> Body"),
+           "Adds a body. Mass in kg; centre of mass in its frame, metres; inertia about it, kg·m²: "
+           "a symmetric 3×3 matrix or its diagonal.")
+      .def("add_joint", &addJoint, "name"_a, "type"_a, "arguments"_a,
+           signature("def add_joint(self, name: str, type: str, " KEMPE_JOINT_ARGUMENTS),
+           R"(Adds a joint of the spanning tree that carries `child` on `parent`.
+
+Args:
+    type: "fixed", "revolute", "continuous", "prismatic", "helical", "cylindrical", "universal",
+        "spherical", "planar" or "free".
+    xyz, rpy: the joint's frame in the parent, metres, and radians about fixed axes, as URDF writes
+        it; or `origin` = (R, p). At position zero it coincides with the child's frame.
+    axis: in the joint's frame; need not be of unit length.
+    axis2: universal joints only: the second axis, in the child's frame.
+    pitch: helical joints only: metres per radian.
+    lower, upper, max_velocity, max_effort: limits; none if not given.
+    damping, friction: N·m·s/rad and N·m, or N·s/m and N.
+    armature: inertia added to the freedom, kg·m² or kg.
+    independent: whether its coordinates are wanted as independent ones; None: yes, if possible.)")
+      .def("add_fixed", &addJointOfType<JointType::Fixed>, "name"_a, "arguments"_a,
+           signature("def add_fixed(self, name: str, " KEMPE_JOINT_ARGUMENTS),
+           "Adds a fixed joint; arguments as in add_joint.")
+      .def("add_revolute", &addJointOfType<JointType::Revolute>, "name"_a, "arguments"_a,
+           signature("def add_revolute(self, name: str, " KEMPE_JOINT_ARGUMENTS),
+           "Adds a revolute joint; arguments as in add_joint.")
+      .def("add_prismatic", &addJointOfType<JointType::Prismatic>, "name"_a, "arguments"_a,
+           signature("def add_prismatic(self, name: str, " KEMPE_JOINT_ARGUMENTS),
+           "Adds a prismatic joint; arguments as in add_joint.")
+      .def("add_coupling", &addCoupling, "name"_a, "terms"_a, nb::kw_only(), "offset"_a = 0.0,
+           signature("def add_coupling(self, name: str, terms: Mapping[str | "
+                     "tuple[str, int], float], *, offset: float = 0) -> Coupling"),
+           "Adds Σ coefficient · position = offset. `terms` is {joint: coefficient}, where a joint "
+           "is its name, or (name, component) of one with several positions.")
+      .def("add_gear", &addGear, "name"_a, "driven"_a, "ratio"_a, "driver"_a,
+           signature("def add_gear(self, name: str, driven: str | tuple[str, int], ratio: float, "
+                     "driver: str | tuple[str, int]) -> Coupling"),
+           "Adds (position of `driven`) = ratio · (position of `driver`).")
+      .def("add_belt", &addBelt, "name"_a, "predecessor"_a, "ratio"_a, "successor"_a,
+           signature("def add_belt(self, name: str, predecessor: str, ratio: float, "
+                     "successor: str) -> Coupling"),
+           "Adds ratio · (sum of joint positions down to body `predecessor`) = (the same down to "
+           "`successor`), both from their nearest common ancestor. The bodies and the joints above "
+           "them must have been added before.")
+      .def(
+          "add_loop", &addLoop, "name"_a, "type"_a, "arguments"_a,
+          signature("def add_loop(self, name: str, type: str, *, predecessor: str, successor: str, "
+                    "predecessor_xyz: ArrayLike = (0, 0, 0), "
+                    "predecessor_rpy: ArrayLike = (0, 0, 0), "
+                    "successor_xyz: ArrayLike = (0, 0, 0), "
+                    "successor_rpy: ArrayLike = (0, 0, 0), "
+                    "axis: ArrayLike = (0, 0, 1), "
+                    "axis2: ArrayLike = (0, 1, 0), "
+                    "predecessor_frame: tuple[ArrayLike, ArrayLike] = ..., "
+                    "successor_frame: tuple[ArrayLike, ArrayLike] = ...) "
+                    "-> LoopJoint"),
+          "Adds a joint that closes a loop between two bodies: \"revolute\", \"prismatic\", "
+          "\"cylindrical\", \"universal\", \"spherical\", \"planar\" or \"fixed\". The frames are "
+          "given in their bodies, by xyz and rpy or as (R, p); the axis is written in both alike.")
+      .def("add_rod", &addRod, "name"_a, "arguments"_a,
+           signature("def add_rod(self, name: str, *, predecessor: str, predecessor_point: "
+                     "ArrayLike, successor: str, successor_point: "
+                     "ArrayLike, length: float) -> Rod"),
+           "Adds a massless rod with ball ends between points of two bodies, metres.")
+      .def("add_function", &addFunction, "name"_a, "coordinates"_a, "rows"_a, "phi"_a,
+           nb::kw_only(), "jacobian"_a.none() = nb::none(), "curvature"_a.none() = nb::none(),
+           signature("def add_function(self, name: str, coordinates: Sequence[str | "
+                     "tuple[str, int]], rows: int, phi: Callable, "
+                     "*, jacobian: Callable | None = None, "
+                     "curvature: Callable | None = None) -> "
+                     "Function"),
+           R"(Adds φ(positions of the named coordinates) = 0.
+
+Args:
+    coordinates: joints, by name, or (name, component).
+    rows: number of equations.
+    phi: phi(q) gives `rows` numbers for an array q of the positions. Where derivatives are wanted
+        it is called with an array of kempe.Jet: compute with arithmetic and numpy's functions.
+    jacobian: jacobian(q) gives rows × n derivatives; phi then sees plain numbers only, and
+        jacobian is called with jets, unless there is
+    curvature: curvature(q, v) gives the second derivative of phi along v, `rows` numbers.)")
+      .def(
+          "add_floating_base",
+          [](Mechanism& self, const std::string& world, const std::string& joint) -> Joint& {
+            return self.addFloatingBase(world, joint);
+          },
+          "world_name"_a = "world", "joint_name"_a = "floating_base",
+          nb::rv_policy::reference_internal,
+          "Sets the root body free: adds a body `world` and a free joint from it to the root.");
+}
+
+void bindFiles(nb::module_& m) {
+  m.def(
+      "read_mechanism", [](const std::filesystem::path& path) { return readMechanism(path); },
+      "path"_a, signature("def read_mechanism(path: Path) -> Mechanism"),
+      "Reads a robot without compiling it, to inspect or change it: a .urdf, or a .yaml of loop "
+      "closures beside one. Raises ModelError.");
+  m.def("read_urdf_text", &readUrdfText, "text"_a, "source"_a = "urdf",
+        "Reads the text of a URDF; `source` is what errors call it. Raises ModelError.");
+  m.def("add_closures_from_yaml_text", &addClosuresFromYamlText, "mechanism"_a, "text"_a,
+        "source"_a = "yaml",
+        "Adds the loop closures of YAML text to a mechanism; `source` is what errors call it. "
+        "Raises ModelError.");
+  m.def("write_urdf_text", &writeUrdfText, "mechanism"_a,
+        "The mechanism as URDF with Kempe's tags, numbers with all their digits. Raises ModelError "
+        "where it has a constraint function, which no file can hold.");
+  m.def("write_urdf", &writeUrdf, "mechanism"_a, "path"_a,
+        signature("def write_urdf(mechanism: Mechanism, path: Path) -> None"),
+        "Writes write_urdf_text() to a file.");
+}
+
+}  // namespace
+
+void bindMechanism(nb::module_& m) {
+  nb::class_<Mechanism> mechanism(
+      m, "Mechanism", R"(What a person describes: a graph of named bodies, tree joints and loops.
+
+Add things in any order; what add_… returns stays part of the mechanism and can be changed. Nothing
+is checked before validate(), which Model calls.)");
+  bindParts(m);
+  mechanism.def(nb::init<std::string>(), "name"_a = "mechanism")
+      .def_rw("name", &Mechanism::name)
+      .def_prop_rw(
+          "gravity", [](const Mechanism& self) { return Conversion<Vector3>::write(self.gravity); },
+          [](Mechanism& self, nb::handle gravity) {
+            self.gravity = Conversion<Vector3>::read(gravity, "gravity");
+          },
+          nb::for_getter(signature("def gravity(self) -> NDArray")),
+          nb::for_setter(signature("def gravity(self, value: ArrayLike) -> None")), "m/s², (3,).")
+      .def_rw("source", &Mechanism::source, "File it was read from; empty for none.")
+      .def_rw("warnings", &Mechanism::warnings, "What reading it had to say.")
+      .def_prop_ro("bodies", &partsOf<&Mechanism::bodies>,
+                   signature("def bodies(self) -> tuple[Body, ...]"))
+      .def_prop_ro("joints", &partsOf<&Mechanism::joints>,
+                   signature("def joints(self) -> tuple[Joint, ...]"))
+      .def_prop_ro("couplings", &partsOf<&Mechanism::couplings>,
+                   signature("def couplings(self) -> tuple[Coupling, ...]"))
+      .def_prop_ro("loops", &partsOf<&Mechanism::loops>,
+                   signature("def loops(self) -> tuple[LoopJoint, ...]"))
+      .def_prop_ro("rods", &partsOf<&Mechanism::rods>,
+                   signature("def rods(self) -> tuple[Rod, ...]"))
+      .def_prop_ro("functions", &partsOf<&Mechanism::functions>,
+                   signature("def functions(self) -> tuple[Function, ...]"))
+      .def(
+          "find_body",
+          [](nb::object self, const std::string& name) {
+            return found(self, nb::cast<Mechanism&>(self).findBody(name));
+          },
+          "name"_a, signature("def find_body(self, name: str) -> Body | None"))
+      .def(
+          "find_joint",
+          [](nb::object self, const std::string& name) {
+            return found(self, nb::cast<Mechanism&>(self).findJoint(name));
+          },
+          "name"_a, signature("def find_joint(self, name: str) -> Joint | None"))
+      .def(
+          "joint_above",
+          [](nb::object self, const std::string& body) {
+            return found(self, nb::cast<Mechanism&>(self).jointAbove(body));
+          },
+          "body"_a, signature("def joint_above(self, body: str) -> Joint | None"),
+          "The joint above a body; None for the root.")
+      .def("validate", &Mechanism::validate,
+           "Checks all that can be known without assembling: names, the tree, numbers. Raises "
+           "ModelError at the first thing wrong; returns warnings about what is odd.")
+      .def("__repr__",
+           [](const Mechanism& self) {
+             return "<kempe.Mechanism \"" + self.name +
+                    "\": " + std::to_string(self.bodies.size()) + " bodies, " +
+                    std::to_string(self.joints.size()) + " joints, " +
+                    std::to_string(self.couplings.size() + self.loops.size() + self.rods.size() +
+                                   self.functions.size()) +
+                    " loops>";
+           })
+      .def("__copy__", [](const Mechanism& self) { return Mechanism(self); })
+      .def(
+          "__deepcopy__", [](const Mechanism& self, nb::handle) { return Mechanism(self); },
+          "memo"_a)
+      .def("__getstate__", &stateOf, signature("def __getstate__(self) -> State"))
+      .def("__setstate__", &setState, signature("def __setstate__(self, state: State) -> None"));
+  bindBuilder(mechanism);
+  bindFiles(m);
+}
+
+}  // namespace kempe::python

@@ -1,0 +1,92 @@
+"""Every algorithm of a model on arrays, with arguments for it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+import kempe
+
+ROBOTS = ["four_bar", "five_bar", "planar_leg", "mini_cheetah", "mit_humanoid", "tello"]
+
+
+@dataclass
+class States:
+    """Random states of a model, and forces on it."""
+
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    tau: np.ndarray
+    spanning: np.ndarray
+
+    def __getitem__(self, index: int) -> "States":
+        return States(*(np.asarray(x[index]) for x in vars(self).values()))
+
+    def mapped(self, change: Callable[[np.ndarray], np.ndarray]) -> "States":
+        return States(*(change(x) for x in vars(self).values()))
+
+
+def random_states(model: kempe.Model, count: int, seed: int = 0) -> States:
+    random = np.random.default_rng(seed)
+    return States(
+        model.random_configuration(seed, size=count),
+        *(random.uniform(-1, 1, (count, n))
+          for n in (model.nv, model.nv, model.nv, model.nv_spanning)))
+
+
+Algorithm = Callable[[kempe.Model, States], np.ndarray]
+
+# Those that compute in float where they are given floats.
+GENERIC: dict[str, Algorithm] = {
+    "inverse_dynamics": lambda m, s: m.inverse_dynamics(s.q, s.v, s.a),
+    "inverse_dynamics with forces": lambda m, s: m.inverse_dynamics(
+        s.q, s.v, s.a, external={m.body_names[-1]: np.arange(6.0)}),
+    "inverse_dynamics by projection": lambda m, s: m.inverse_dynamics(
+        s.q, s.v, s.a, method="projection"),
+    "forward_dynamics": lambda m, s: m.forward_dynamics(s.q, s.v, s.tau),
+    "forward_dynamics with forces": lambda m, s: m.forward_dynamics(
+        s.q, s.v, s.tau, {m.body_names[0]: np.arange(6.0)}, external_reference="local"),
+    "forward_dynamics by multipliers": lambda m, s: m.forward_dynamics(
+        s.q, s.v, s.tau, method="lagrange"),
+    "bias_forces": lambda m, s: m.bias_forces(s.q, s.v),
+    "gravity_forces": lambda m, s: m.gravity_forces(s.q),
+    "generalized_forces": lambda m, s: m.generalized_forces(s.q, s.spanning),
+    "mass_matrix": lambda m, s: m.mass_matrix(s.q),
+    "inverse_mass_matrix": lambda m, s: m.inverse_mass_matrix(s.q),
+    "apply_inverse_mass_matrix": lambda m, s: m.apply_inverse_mass_matrix(s.q, s.tau),
+    "coriolis_matrix": lambda m, s: m.coriolis_matrix(s.q, s.v),
+    "inverse_operational_inertia": lambda m, s: m.inverse_operational_inertia(
+        s.q, m.body_names[-2:]),
+    "inverse_operational_inertia by projection": lambda m, s: m.inverse_operational_inertia(
+        s.q, m.body_names[-2:], method="projection"),
+    "rotations": lambda m, s: m.forward_kinematics(s.q)[0],
+    "positions": lambda m, s: m.forward_kinematics(s.q)[1],
+    "rotation": lambda m, s: m.frame_placement(s.q, m.body_names[-1])[0],
+    "position": lambda m, s: m.frame_placement(s.q, m.body_names[-1])[1],
+    "frame_velocity": lambda m, s: m.frame_velocity(s.q, s.v, m.body_names[-1]),
+    "frame_acceleration": lambda m, s: m.frame_acceleration(
+        s.q, s.v, s.a, m.body_names[-1], "local"),
+    "frame_jacobian": lambda m, s: m.frame_jacobian(s.q, m.joint_names[-1], "world"),
+    "frame_jacobian_rate": lambda m, s: m.frame_jacobian_rate(s.q, s.v, m.body_names[-1]),
+    "center_of_mass": lambda m, s: m.center_of_mass(s.q),
+    "momentum": lambda m, s: m.momentum(s.q, s.v),
+    "centroidal_momentum_matrix": lambda m, s: m.centroidal_momentum_matrix(s.q),
+    "kinetic energy": lambda m, s: np.asarray(m.energy(s.q, s.v)[0], s.q.dtype),
+    "potential energy": lambda m, s: np.asarray(m.energy(s.q, s.v)[1], s.q.dtype),
+}
+
+# Those that compute in double, whatever they are given.
+DOUBLE: dict[str, Algorithm] = {
+    "project": lambda m, s: m.project(s.q),
+    "integrate": lambda m, s: m.integrate(s.q, s.v, 0.01),
+    "difference": lambda m, s: m.difference(s.q, m.integrate(s.q, s.v, 0.01)),
+    "spanning positions": lambda m, s: m.spanning(s.q, s.v)[0],
+    "spanning velocities": lambda m, s: m.spanning(s.q, s.v)[1],
+    "spanning_positions": lambda m, s: m.spanning_positions(s.q),
+    "constraint_jacobian": lambda m, s: m.constraint_jacobian(s.q),
+    "constraint_bias": lambda m, s: m.constraint_bias(s.q, s.v),
+    "loop_residual": lambda m, s: m.loop_residual(s.q),
+}
+
+ALL = GENERIC | DOUBLE

@@ -1,0 +1,42 @@
+"""The package passes a type checker, and so does code that uses it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+USER = '''
+import numpy as np
+import kempe
+
+model: kempe.Model = kempe.robots.load("tello")
+q = model.random_configuration(seed=1, size=3)
+tau: np.ndarray = model.inverse_dynamics(q, [0.0] * model.nv, np.zeros(model.nv),
+                                         external={"torso": [0, 0, 1, 0, 0, 0]})
+mechanism = kempe.Mechanism("arm")
+body: kempe.Body = mechanism.add_body("link", mass=1.0, center_of_mass=(0, 0, 1))
+body.inertia = (1, 1, 1)
+joint: kempe.Joint = mechanism.add_revolute("pivot", parent="base", child="link", axis=(0, 1, 0))
+mechanism.add_function("f", ["pivot"], 1, lambda q: np.sin(q[0]))
+R, p = model.frame_placement(q, "torso")
+'''
+
+
+def checked(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / "cache"), *arguments],
+        capture_output=True, text=True)
+
+
+def test_the_package(tmp_path: Path) -> None:
+    result = checked(tmp_path, "--package", "kempe")
+    assert result.returncode == 0, result.stdout
+
+
+def test_code_that_uses_it(tmp_path: Path) -> None:
+    file = tmp_path / "user.py"
+    file.write_text(USER)
+    result = checked(tmp_path, str(file))
+    assert result.returncode == 0, result.stdout
+    file.write_text(USER + 'model.forward_dynamics(q, "fast", q, methd="cluster")\n')
+    result = checked(tmp_path, str(file))
+    assert "methd" in result.stdout
