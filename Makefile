@@ -59,9 +59,10 @@ demo: build python
 
 # The site needs no network to be read; whatever is odd about a page is an error.
 docs: python
+	rm -rf build/doxygen build/site
 	mkdir -p build/doxygen
 	doxygen docs/site/Doxyfile
-	$(venv)/bin/sphinx-build --quiet --fail-on-warning --keep-going --jobs auto \
+	$(venv)/bin/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --jobs auto \
 	  --conf-dir docs/site --doctree-dir build/doctrees . build/site
 	@echo "The site: build/site/index.html"
 

@@ -8,11 +8,11 @@ import re
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
-from sphinx.errors import ExtensionError
+from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 from sphinx.writers.html5 import HTML5Translator
 
-
+LOGGER = logging.getLogger(__name__)
 # Dots over letters are accents, drawn at full size.
 ACCENT = re.compile(r"<mover>(?=(?:(?!</mover>).)*<mo>&#x0*(?:2D9|A8|2DA);</mo></mover>)")
 
@@ -20,10 +20,12 @@ ACCENT = re.compile(r"<mover>(?=(?:(?!</mover>).)*<mo>&#x0*(?:2D9|A8|2DA);</mo><
 def mathml(node: nodes.Element, display: str) -> str:
     # latex2mathml knows `align*` where Markdown pages write `aligned`, as TeX wants it within $$.
     latex = node.astext().replace("{aligned}", "{align*}")
-    try:
-        return ACCENT.sub('<mover accent="true">', convert(latex, display=display))
-    except Exception as error:  # latex2mathml has no base class for what it raises
-        raise ExtensionError(f"{node.source}:{node.line}: cannot read {latex!r}: {error}") from error
+    result = convert(latex, display=display)
+    if latex.count("{") != latex.count("}"):
+        LOGGER.warning("braces do not match in %r", latex, location=node)
+    if "\\" in result:  # what latex2mathml does not know it leaves as it is
+        LOGGER.warning("unknown command in %r", latex, location=node)
+    return ACCENT.sub('<mover accent="true">', result)
 
 
 def inline(self: HTML5Translator, node: nodes.math) -> None:
