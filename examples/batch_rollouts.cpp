@@ -2,9 +2,8 @@
 /// can; when hip and knee turn round is what is looked for. A kick that stretches the knee beyond
 /// straight does not count.
 
-#include <cmath>
+#include <cstddef>
 #include <cstdio>
-#include <iostream>
 #include <kempe/kempe.hpp>
 #include <vector>
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <kempe/kempe.hpp>
 #include <numbers>
+#include <utility>
 
 namespace {
 
