@@ -28,6 +28,7 @@ myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
