@@ -1,6 +1,6 @@
 # Every target sets up what it needs, on a fresh Debian 12 as well. A second call is quick.
 #
-#   make demo     build, then watch robots close their loops
+#   make demo     build, then watch Tello run: info, check, simulation, plot, page
 #   make test     everything that must hold: tests, sanitizers, format, static checks, docs
 #   make bench    benchmarks        make fuzz     fuzz the readers (FUZZ_SECONDS=60 each)
 #   make format   clang-format      make lint     clang-tidy
@@ -54,7 +54,7 @@ python: $(python_stamp)
 
 # --- showing -----------------------------------------------------------------------------------
 
-demo: build python
+demo: python
 	@tools/demo.sh
 
 # The site needs no network to be read; whatever is odd about a page is an error.

@@ -25,6 +25,7 @@ from kempe._kempe import (
     write_urdf_text,
 )
 from kempe.errors import AssemblyError, ModelError, SingularityError
+from kempe.simulation import Run, SimulationError, simulate
 
 __version__ = version()
 
@@ -41,7 +42,9 @@ __all__ = [
     "Model",
     "ModelError",
     "Rod",
+    "Run",
     "Shape",
+    "SimulationError",
     "SingularityError",
     "__version__",
     "add_closures_from_yaml_text",
@@ -52,6 +55,7 @@ __all__ = [
     "read_urdf_text",
     "robots",
     "set_num_threads",
+    "simulate",
     "write_urdf",
     "write_urdf_text",
 ]

@@ -2,6 +2,7 @@
 #include <concepts>
 #include <map>
 #include <ostream>
+#include <string_view>
 
 #include "kempe/model.hpp"
 #include "mechanism/text.hpp"
@@ -29,6 +30,18 @@ class TreePrinter {
     for (std::size_t c = 0; c < clusters.size(); ++c) {
       const auto it = clusterOf_.find(clusters[c].outputBody);
       (it == clusterOf_.end() ? top_ : children_[it->second]).push_back(c);
+    }
+    std::map<std::string_view, const Joint*> above;
+    for (const Joint& joint : model.mechanism().joints) {
+      above[joint.child] = &joint;
+    }
+    for (const Body& body : model.mechanism().bodies) {
+      std::string_view moves = body.name;
+      for (auto it = above.find(moves); it != above.end() && it->second->type == JointType::Fixed;
+           it = above.find(moves)) {
+        moves = it->second->parent;
+      }
+      masses_[moves] += body.mass;
     }
   }
 
@@ -73,15 +86,17 @@ class TreePrinter {
 
   void printBody(const ClusterInfo& cluster, std::size_t b) {
     const Joint& joint = *model_.mechanism().findJoint(cluster.joints[b]);
-    out_ << cluster.bodies[b] << "  [" << joint.name << ": " << toString(joint.type) << "]";
+    out_ << cluster.bodies[b] << "  [" << joint.name << ": " << toString(joint.type) << "] "
+         << shortNumber(masses_.at(cluster.bodies[b])) << " kg";
     if (std::ranges::find(model_.foldedRotors(), cluster.bodies[b]) !=
         model_.foldedRotors().end()) {
-      out_ << " folded";
+      out_ << ", folded";
     }
   }
 
   std::ostream& out_;
   const Model& model_;
+  std::map<std::string_view, double> masses_;  ///< of moving bodies, with what is fixed to them
   std::map<std::string, std::size_t> clusterOf_;
   std::map<std::size_t, std::vector<std::size_t>> children_;
   std::vector<std::size_t> top_;

@@ -135,5 +135,16 @@ TEST(Printing, LeavesOutBodiesThatAreFixedToOthers) {
   }
 }
 
+TEST(Printing, ShowsMassesWithWhatIsFixedToBodies) {
+  Mechanism robot = turntable();
+  addBar(robot, "plate");
+  addBar(robot, "lid");
+  robot.addFixed("bolts").from("table").to("plate");
+  robot.addFixed("hinges").from("plate").to("lid");
+  const std::vector<std::string> lines = linesOf(Model(robot));
+  lineWith(lines, "table  [to_table: revolute] 3 kg");
+  lineWith(lines, "crank  [to_crank: revolute] 1 kg");
+}
+
 }  // namespace
 }  // namespace kempe

@@ -1,114 +1,141 @@
-"""The command line, through the program that is installed."""
+"""The command line as a whole: help, examples, exit codes, pipes, terminals."""
 
+import json
+import os
+import pty
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from test_loading import PENDULUM
+from program import PROGRAM, ROOT, kempe_program
 
 import kempe
-from kempe import cli
 
-PROGRAM = Path(sys.executable).parent / "kempe"
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(PROGRAM), *arguments], capture_output=True, text=True, timeout=60, check=False)
+COMMANDS = ["info", "check", "simulate", "view", "bench"]
+COLOUR = re.compile(r"\x1b\[(\d+;)*3[0-7]")
 
 
-def test_info_prints_the_model() -> None:
-    result = run("info", "four_bar")
+def examples(*command: str) -> list[str]:
+    """The commands that the help shows as examples."""
+    text = kempe_program(*command, "--help").stdout
+    part = text.partition("\nexamples:\n")[2].partition("\n\n")[0]
+    return [line.strip() for line in part.splitlines()]
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=str)
+def test_help(command: list[str]) -> None:
+    result = kempe_program(*command, "--help")
     assert result.returncode == 0
-    assert result.stdout.rstrip() == str(kempe.robots.load("four_bar")).rstrip()
+    assert result.stdout.startswith("usage: kempe")
+    assert "exit codes:" in result.stdout
+    assert len(examples(*command)) >= 3
+    assert all(len(line) <= 100 for line in result.stdout.splitlines() if "usage" not in line)
 
 
-def test_info_of_a_file_prints_its_warnings(given_robots: Path) -> None:
-    file = given_robots / "mini_cheetah.urdf"
-    result = run("info", str(file), "--floating-base")
-    assert result.returncode == 0
-    model = kempe.load(file, floating_base=True)
-    assert str(model).rstrip() in result.stdout
-    for warning in model.warnings:
-        assert warning in result.stdout + result.stderr
-
-
-def test_info_of_a_chain() -> None:
-    assert "link" in run("info", "geared_chain", "-n", "3").stdout
-    assert run("info", "geared_chain", "-n", "0").returncode == 1
-
-
-def test_unknown_robot_is_named_with_the_known_ones() -> None:
-    result = run("info", "no_such_robot")
-    assert result.returncode == 1
-    assert "no_such_robot" in result.stderr
-    assert "mini_cheetah" in result.stderr
-    assert "Traceback" not in result.stderr
-
-
-@pytest.mark.parametrize("command", ["info", "check"])
-def test_bad_file_is_reported(tmp_path: Path, command: str) -> None:
-    file = tmp_path / "broken.urdf"
-    file.write_text("<robot name='x'><link")
-    result = run(command, str(file))
-    assert result.returncode == 1
-    assert "broken.urdf" in result.stderr
-    assert "Traceback" not in result.stderr
-
-
-@pytest.mark.parametrize("robot", ["tello", "planar_leg", "belt_chain"])
-def test_check_measures_the_loops(robot: str) -> None:
-    result = run("check", robot, "--samples", "20")
+@pytest.mark.parametrize("line", [
+    line for command in ([], ["info"], ["check"], ["simulate"], ["bench"])
+    for line in examples(*command)])
+def test_examples_of_the_help_run(line: str, tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    words = shlex.split(line)
+    assert words[0] == "kempe"
+    if words[1] == "bench":
+        words += ["--seconds", "0.1", "--batch", "64"]
+    result = kempe_program(*words[1:], folder=tmp_path)
     assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith(f"{robot}: ")
-    residuals = [float(number) for number in re.findall(r"residual (\S+)", result.stdout)]
-    assert len(residuals) == 2
-    assert max(residuals) <= 1e-12
-    named = set(re.findall(r'loop "(.*?)"', result.stdout))
-    assert named <= set(kempe.robots.load(robot).loop_row_names)
-
-
-def test_check_prints_warnings() -> None:
-    assert "triangle inequality" in run("check", "mini_cheetah", "--samples", "1").stderr
-
-
-def test_check_without_loops(tmp_path: Path) -> None:
-    file = tmp_path / "pendulum.urdf"
-    file.write_text(PENDULUM)
-    result = run("check", str(file))
-    assert result.returncode == 0
-    assert "No loops" in result.stdout
-
-
-def test_check_refuses_no_samples() -> None:
-    result = run("check", "four_bar", "--samples", "0")
-    assert result.returncode == 1
-    assert "--samples" in result.stderr
-
-
-def test_check_fails_where_a_loop_stays_open(
-        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(cli, "CLOSED", -1.0)
-    assert cli.main(["check", "four_bar", "--samples", "3"]) == 1
-    assert '"loop1" is open' in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["info", "--help"], ["check", "--help"]])
-def test_help(arguments: list[str]) -> None:
-    result = run(*arguments)
-    assert result.returncode == 0
-    assert "usage: kempe" in result.stdout
+    assert result.stdout
 
 
 def test_version() -> None:
-    assert run("--version").stdout.strip() == f"kempe {kempe.__version__}"
-    header = Path(__file__).resolve().parents[2] / "include" / "kempe" / "version.hpp"
+    assert kempe_program("--version").stdout.strip() == f"kempe {kempe.__version__}"
+    header = ROOT / "include" / "kempe" / "version.hpp"
     assert f'"{kempe.__version__}"' in header.read_text()
 
 
 def test_module_is_the_same_program() -> None:
     result = subprocess.run([sys.executable, "-m", "kempe", "info", "no_such_robot"],
                             capture_output=True, text=True, timeout=60, check=False)
-    assert result.returncode == 1
+    assert result.returncode == 2
+    assert "no_such_robot" in result.stderr
+
+
+@pytest.mark.parametrize("command, text", [
+    *((f"{name} no_such_robot", "Bundled robots: .*mini_cheetah") for name in COMMANDS),
+    *((f"{name} broken.urdf", r"broken\.urdf") for name in COMMANDS),
+    ("info tello --floating-base", "--floating-base is for files"),
+    ("info four_bar --fixed-base", "four_bar has no free base"),
+    ("info broken.urdf -n 3", "-n is for bundled chains"),
+    ("info tello -n 3", "tello"),
+    ("info geared_chain -n 0", "n: a chain needs at least one link"),
+    ("info .", "is a folder"),
+    ("info", "ROBOT"),
+    ("info tello --fast", "--fast"),
+    ("fly tello", "fly"),
+    ("", "COMMAND"),
+])
+def test_wrong_robots_and_options(command: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.urdf").write_text("<robot name='x'><link")
+    result = kempe_program(*command.split(), folder=tmp_path)
+    assert result.returncode == 2
+    assert re.search(text, result.stderr), result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("command", [
+    ["info"], ["check", "--samples", "3"], ["simulate", "--duration", "0.01"],
+    ["bench", "--seconds", "0.05", "--batch", "16"]], ids=lambda command: command[0])
+def test_json_is_one_object_and_nothing_else(command: list[str]) -> None:
+    result = kempe_program(command[0], "mini_cheetah", *command[1:], "--json")
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert report["robot"] == "mini_cheetah"
+
+
+def on_a_terminal(*arguments: str, **environment: str) -> str:
+    """What the program prints where it believes to be on a terminal."""
+    reader, writer = pty.openpty()
+    variables = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+    process = subprocess.Popen(
+        [str(PROGRAM), *arguments], stdout=writer, stderr=writer, stdin=subprocess.DEVNULL,
+        env=variables | {"TERM": "xterm-256color"} | environment)
+    os.close(writer)
+    printed = b""
+    while True:
+        try:
+            part = os.read(reader, 65536)
+        except OSError:  # how Linux says that the other end is closed
+            break
+        if not part:
+            break
+        printed += part
+    os.close(reader)
+    assert process.wait(timeout=60) == 0
+    return printed.decode()
+
+
+@pytest.mark.parametrize("command", [["info"], ["check", "--samples", "2"]], ids=str)
+def test_colour_only_on_a_terminal(command: list[str]) -> None:
+    arguments = [command[0], "six_bar", *command[1:]]
+    assert "\x1b" not in kempe_program(*arguments).stdout
+    assert COLOUR.search(on_a_terminal(*arguments))
+    assert not COLOUR.search(on_a_terminal(*arguments, NO_COLOR="1"))
+
+
+def test_progress_is_shown_on_a_terminal_and_not_elsewhere() -> None:
+    arguments = ["simulate", "six_bar", "--duration", "3"]
+    assert "simulating" in on_a_terminal(*arguments)
+    result = kempe_program(*arguments)
+    assert "simulating" not in result.stdout + result.stderr
+
+
+def test_a_reader_that_stops_reading_is_no_error() -> None:
+    command = f"{shlex.quote(str(PROGRAM))} info tello | head -n 1; echo ${{PIPESTATUS[0]}}"
+    for _ in range(3):
+        result = subprocess.run(["bash", "-c", command], capture_output=True, text=True,
+                                timeout=60, check=False)
+        assert result.stdout.splitlines()[-1] == "0"
+        assert result.stderr == ""

@@ -1,0 +1,228 @@
+"""`kempe bench`: how long the algorithms take for a robot, on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import platform
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+import kempe
+from kempe.cli.common import (
+    BadInput,
+    add_json_argument,
+    add_robot_arguments,
+    console,
+    escaped,
+    load_robot,
+    print_json,
+    print_table,
+    progress_bar,
+)
+
+NAME = "bench"
+SUMMARY = "measure how long the algorithms take for a robot, on this machine"
+DESCRIPTION = """\
+Measures how long algorithms and methods take for a robot, called from Python: one state at a time,
+and batches on one thread and on all. Figures are medians of repetitions that take turns; the spread
+is that of the middle half. Times of one state include the call from Python, about a microsecond or
+two; those of batches hardly do. Where the package `pinocchio` is installed (pip install pin), it is
+measured alongside in the same way, on the open tree: all bodies and rotors, but no loops, as its
+recursions know none."""
+EXAMPLES = """examples:
+  kempe bench tello
+  kempe bench four_bar --batch 4096 --seconds 2
+  kempe bench mini_cheetah --seconds 1 --json
+"""
+
+METHODS = ("cluster", "projection", "lagrange", "approximate", "unconstrained")
+REPETITIONS = 15  # at least, of every measurement
+BLOCK = 2e-4  # seconds that a repetition lasts, at least: long beside the clock's resolution
+
+
+@dataclasses.dataclass
+class Case:
+    """One call to measure: its time per state."""
+
+    algorithm: str
+    method: str
+    kind: str  # "single", "batch", "threads"
+    call: Callable[[], object]
+    states: int = 1
+    threads: int = 0  # 0: does not matter
+    calls: int = 1  # in one repetition
+    times: list[float] = dataclasses.field(default_factory=list)
+
+    def repeat(self) -> None:
+        if self.threads:
+            kempe.set_num_threads(self.threads)
+        calls = range(self.calls)
+        start = time.perf_counter()
+        for _ in calls:
+            self.call()
+        self.times.append((time.perf_counter() - start) / (self.calls * self.states))
+
+    def figures(self) -> dict[str, float]:
+        low, middle, high = np.percentile(self.times, [25, 50, 75])
+        return {"median": float(middle), "low": float(low), "high": float(high)}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_robot_arguments(parser)
+    parser.add_argument("--batch", type=int, default=1024, metavar="N",
+                        help="states in a batch (1024)")
+    parser.add_argument("--seconds", type=float, default=5.0, metavar="S",
+                        help="about how long to measure (5)")
+    add_json_argument(parser)
+
+
+# --- what is measured ----------------------------------------------------------------------------
+
+def kempe_cases(model: kempe.Model, batch: int, threads: int) -> list[Case]:
+    random = np.random.default_rng(0)
+    q1 = model.random_configuration(1)
+    v1, x1 = random.uniform(-1, 1, (2, model.nv))
+    # Few different configurations, many states: assembling a thousand of them takes a while.
+    some = np.array([model.random_configuration(seed) for seed in range(min(batch, 64))])
+    q = np.ascontiguousarray(np.resize(some, (batch, model.nq)))
+    v, x = random.uniform(-1, 1, (2, batch, model.nv))
+    cases = []
+
+    def add(algorithm: str, method: str, single: Callable[[], object],
+            many: Callable[[], object]) -> None:
+        try:
+            single()
+        except ValueError:
+            return  # the robot has no such model; `kempe check` says why
+        cases.append(Case(algorithm, method, "single", single))
+        cases.append(Case(algorithm, method, "batch", many, batch, threads=1))
+        if threads > 1:
+            cases.append(Case(algorithm, method, "threads", many, batch, threads=threads))
+
+    for algorithm, function in (("forward_dynamics", model.forward_dynamics),
+                                ("inverse_dynamics", model.inverse_dynamics)):
+        for method in METHODS:
+            add(algorithm, method, partial(function, q1, v1, x1, method=method),
+                partial(function, q, v, x, method=method))
+    add("mass_matrix", "cluster", lambda: model.mass_matrix(q1), lambda: model.mass_matrix(q))
+    add("forward_kinematics", "", lambda: model.forward_kinematics(q1),
+        lambda: model.forward_kinematics(q))
+    add("integrate", "", lambda: model.integrate(q1, v1, 1e-3),
+        lambda: model.integrate(q, v, 1e-3))
+    return cases
+
+
+def pinocchio_cases(model: kempe.Model) -> tuple[list[Case], str]:
+    """Pinocchio on the open tree, and a word on that."""
+    try:
+        from kempe.cli.pinocchio_tree import open_tree, pinocchio
+    except ImportError:
+        return [], "Pinocchio is not installed; `pip install pin` puts it beside."
+    opened = open_tree(model)
+    tree, data = opened.model, opened.model.createData()
+    q = model.spanning_positions(model.random_configuration(1))[opened.positions]
+    v, x = np.random.default_rng(0).uniform(-1, 1, (2, tree.nv))
+    return [
+        Case("forward_dynamics", "pinocchio", "single", lambda: pinocchio.aba(tree, data, q, v, x)),
+        Case("inverse_dynamics", "pinocchio", "single",
+             lambda: pinocchio.rnea(tree, data, q, v, x)),
+        Case("mass_matrix", "pinocchio", "single", lambda: pinocchio.crba(tree, data, q)),
+    ], (f"pinocchio: version {pinocchio.__version__}, aba, rnea and crba on the open tree with "
+        f"{tree.nv} freedoms; the loops are left out.")
+
+
+def measure(cases: list[Case], seconds: float, done: Callable[[float], None]) -> None:
+    """Times all cases in turns, so that what disturbs the machine disturbs them alike."""
+    for case in cases:
+        case.repeat()  # warms up, and tells how many calls a repetition needs
+        once = case.times.pop() * case.states
+        case.calls = max(1, int(np.ceil(BLOCK / max(once, 1e-9))))
+    start = time.perf_counter()
+    rounds = 0
+    while rounds < REPETITIONS or time.perf_counter() - start < seconds:
+        for case in cases:
+            case.repeat()
+        rounds += 1
+        done(min(1.0, (time.perf_counter() - start) / seconds, rounds / REPETITIONS))
+
+
+# --- what is printed -----------------------------------------------------------------------------
+
+def report(model: kempe.Model, cases: list[Case], batch: int, threads: int,
+           note: str) -> dict[str, Any]:
+    results: dict[tuple[str, str], dict[str, Any]] = {}
+    order = list(dict.fromkeys(case.algorithm for case in cases))
+    for case in sorted(cases, key=lambda case: order.index(case.algorithm)):
+        row = results.setdefault((case.algorithm, case.method),
+                                 {"algorithm": case.algorithm, "method": case.method})
+        row[case.kind] = case.figures()
+    return {
+        "robot": model.name, "nv": model.nv, "bodies": len(model.body_names),
+        "instruction_set": kempe.instruction_set(), "processor": processor(),
+        "threads": threads, "batch": batch, "repetitions": len(cases[0].times),
+        "peer": note, "results": list(results.values()),
+    }
+
+
+def processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return next(line.partition(":")[2].strip() for line in file
+                        if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def shown(figures: dict[str, float] | None) -> str:
+    if figures is None:
+        return ""
+    spread = 100 * (figures["high"] - figures["low"]) / figures["median"]
+    return f"{1e6 * figures['median']:.2f} ±{spread / 2:.0f}%"
+
+
+def print_result(result: dict[str, Any]) -> None:
+    out = console()
+    out.print(f"[bold]{escaped(result['robot'])}[/]: {result['nv']} freedoms, "
+              f"{result['bodies']} moving bodies; µs per state, median of "
+              f"{result['repetitions']} repetitions", soft_wrap=True)
+    out.print(f"{escaped(result['processor'])}, {result['instruction_set']}", soft_wrap=True)
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold")
+    table.add_column("algorithm")
+    table.add_column("method")
+    table.add_column("one state", justify="right")
+    table.add_column(f"batch of {result['batch']}", justify="right")
+    if result["threads"] > 1:
+        table.add_column(f"{result['threads']} threads", justify="right")
+    before = ""
+    for row in result["results"]:
+        style = {"cluster": "bold", "pinocchio": "cyan"}.get(row["method"])
+        name = row["algorithm"] if row["algorithm"] != before else ""
+        before = row["algorithm"]
+        kinds = ["single", "batch"] + ["threads"] * (result["threads"] > 1)
+        table.add_row(name, row["method"], *(shown(row.get(kind)) for kind in kinds), style=style)
+    print_table(table)
+    out.print(escaped(result["peer"]), soft_wrap=True)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    if arguments.batch < 1:
+        raise BadInput(f"--batch: at least one state is needed, got {arguments.batch}")
+    if not 0 < arguments.seconds < np.inf:
+        raise BadInput(f"--seconds: a positive number is needed, got {arguments.seconds}")
+    model = load_robot(arguments)
+    threads = kempe.get_num_threads()
+    cases = kempe_cases(model, arguments.batch, threads)
+    peers, note = pinocchio_cases(model)
+    with progress_bar("measuring") as done:
+        measure([*cases, *peers], arguments.seconds, done)
+    result = report(model, [*cases, *peers], arguments.batch, threads, note)
+    if arguments.json:
+        print_json(result)
+    else:
+        print_result(result)

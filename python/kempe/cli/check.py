@@ -1,0 +1,88 @@
+"""`kempe check`: whether to trust the model of a robot."""
+
+from __future__ import annotations
+
+import argparse
+
+from rich.table import Table
+
+import kempe
+from kempe.cli.checks import Finding, all_findings
+from kempe.cli.common import (
+    BadInput,
+    Failed,
+    add_json_argument,
+    add_robot_arguments,
+    console,
+    escaped,
+    load_robot,
+    print_json,
+    print_table,
+    progress_bar,
+)
+
+NAME = "check"
+SUMMARY = "find out whether to trust the model of a robot"
+DESCRIPTION = """\
+Loads a robot and puts its model to the test in random states: the loops close, all exact methods
+agree with each other, forward dynamics undoes inverse dynamics, the mass matrix is symmetric and
+positive definite, power is the rate of energy. Lines marked "note" are for you to judge: warnings,
+how wrong models without loops and rotors are, how well conditioned the loops are, dead points that
+a coordinate meets when it moves from the neutral position alone, joints without limits."""
+EXAMPLES = """examples:
+  kempe check tello
+  kempe check examples/geared_four_bar_leg.urdf --samples 1000
+  kempe check planar_leg --json
+"""
+
+MARKS = {True: "[green]ok[/]", False: "[bold red]FAILED[/]", None: "[yellow]note[/]"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_robot_arguments(parser)
+    parser.add_argument("--samples", type=int, default=100, metavar="N",
+                        help="number of random states (100)")
+    parser.add_argument("--seed", type=int, default=0, help="of the first of them (0)")
+    add_json_argument(parser)
+
+
+def print_page(model: kempe.Model, findings: list[Finding], verdict: str) -> None:
+    out = console()
+    out.print(f"[bold]{escaped(str(model).splitlines()[0])}[/]", soft_wrap=True)
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column()
+    for finding in findings:
+        table.add_row(MARKS[finding.passed], finding.what, escaped(finding.text))
+        for line in finding.details:
+            table.add_row("", "", escaped(line))
+    print_table(table)
+    out.print(f"[bold]{escaped(verdict)}[/]", soft_wrap=True)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    if arguments.samples < 1:
+        raise BadInput(f"--samples: at least one is needed, got {arguments.samples}")
+    if arguments.seed < 0:
+        raise BadInput(f"--seed: zero or more is needed, got {arguments.seed}")
+    model = load_robot(arguments)
+    with progress_bar("checking") as done:
+        findings = all_findings(model, arguments.samples, arguments.seed, done)
+    failed = [finding.what for finding in findings if finding.passed is False]
+    notes = sum(finding.passed is None for finding in findings)
+    if failed:
+        verdict = f"Verdict: do not trust this model: {', '.join(failed)}."
+    else:
+        verdict = "Verdict: the model can be trusted" + (
+            f"; {notes} note{'s'[:notes > 1]} to read." if notes else ".")
+    if arguments.json:
+        print_json({
+            "robot": model.name, "samples": arguments.samples, "seed": arguments.seed,
+            "passed": not failed, "failed": failed,
+            "findings": {finding.what: {"passed": finding.passed, **finding.figures}
+                         for finding in findings}})
+    else:
+        print_page(model, findings, verdict)
+    if failed:
+        raise Failed(f"{model.name}: did not pass: {', '.join(failed)}")

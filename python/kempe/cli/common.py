@@ -1,0 +1,164 @@
+"""What the commands share: robots on the command line, output, exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+import kempe
+
+FINE = 0
+FAILED = 1  # the robot or the run did not pass, or cannot be
+BAD_INPUT = 2  # also argparse's own code for a command that it does not understand
+INTERRUPTED = 130  # as shells have it: 128 + SIGINT
+
+EXIT_CODES = """exit codes:
+  0    all is well
+  1    the robot did not pass its checks, or its motion could not go on
+  2    the command, a file or an option is wrong
+  130  interrupted with Ctrl-C
+"""
+
+PLAIN_WIDTH = 100  # columns of what is not printed on a terminal
+
+
+class BadInput(Exception):
+    """Something on the command line is wrong; the text says what, and the remedy."""
+
+
+class Failed(Exception):
+    """The command was understood, but the robot or its motion did not pass."""
+
+
+# --- output ----------------------------------------------------------------------------------
+
+class PipedConsole(Console):
+    """Leaves it to main() what happens when nobody reads on."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Prints with colours on a terminal, unless NO_COLOR is set, and plainly elsewhere."""
+    stream = sys.stderr if stderr else sys.stdout
+    return PipedConsole(stderr=stderr, highlight=False, emoji=False,
+                        width=None if stream.isatty() else PLAIN_WIDTH)
+
+
+def print_json(report: dict[str, Any]) -> None:
+    """One JSON object. Numbers that JSON does not have (infinity) become null."""
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: plain(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [plain(item) for item in value]
+        if isinstance(value, float) and not math.isfinite(value):
+            return None
+        return value
+    print(json.dumps(plain(report), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(table: Table) -> None:
+    """Prints a table without blanks at the ends of its lines."""
+    out = console()
+    with out.capture() as captured:
+        out.print(table)
+    for line in captured.get().splitlines():
+        print(line.rstrip())
+
+
+def print_warnings(model: kempe.Model) -> None:
+    out = console(stderr=True)
+    for warning in model.warnings:
+        out.print(f"[yellow]warning:[/] {escaped(warning)}", soft_wrap=True)
+
+
+def escaped(text: str) -> str:
+    """Text that rich prints as it is."""
+    return text.replace("\\", "\\\\").replace("[", "\\[")
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
+    """A bar on stderr, if that is a terminal; call what it gives with the fraction done."""
+    with Progress(
+        TextColumn(f"{what:<14}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(),
+        console=console(stderr=True), transient=True, refresh_per_second=10,
+        disable=not sys.stderr.isatty(),
+    ) as progress:
+        task = progress.add_task(what, total=1.0)
+        yield lambda fraction: progress.update(task, completed=fraction)
+
+
+# --- robots ----------------------------------------------------------------------------------
+
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("robot", metavar="ROBOT", help="a file (.urdf, .yaml) or a bundled robot: "
+                        + ", ".join(kempe.robots.names()))
+    parser.add_argument("-n", type=int, metavar="LINKS", help="number of links of a bundled chain")
+    base = parser.add_mutually_exclusive_group()
+    base.add_argument(
+        "--floating-base", action="store_true", help="set the root body of a file free")
+    base.add_argument("--fixed-base", action="store_true",
+                      help="hold the robot's free base where it is, as on a test stand")
+    parser.add_argument(
+        "--keep-rotors", action="store_true", help="keep rotors as bodies instead of folding them")
+
+
+def add_json_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true",
+                        help="print one JSON object on standard output, and nothing else there")
+
+
+def load_robot(arguments: argparse.Namespace) -> kempe.Model:
+    """The model of a bundled robot's name or of a file."""
+    robot, links = arguments.robot, arguments.n
+    bundled = robot in kempe.robots.names()
+    if bundled and arguments.floating_base:
+        raise BadInput(f"--floating-base is for files; {robot} comes with its own base")
+    if not bundled and not Path(robot).exists():
+        raise BadInput(f'"{robot}" is neither a file nor a bundled robot. Bundled robots: '
+                       f"{', '.join(kempe.robots.names())}.")
+    if not bundled and links is not None:
+        raise BadInput(f"-n is for bundled chains; {robot} is a file")
+    fold_rotors = not arguments.keep_rotors
+    try:
+        if not bundled and not arguments.fixed_base:
+            return kempe.load(
+                robot, floating_base=arguments.floating_base, fold_rotors=fold_rotors)
+        mechanism = (kempe.robots.mechanism(robot, links) if bundled
+                     else kempe.read_mechanism(robot))
+        if arguments.fixed_base:
+            hold_base(mechanism)
+        return kempe.Model(mechanism, fold_rotors=fold_rotors)
+    except (kempe.ModelError, ValueError, OSError) as error:
+        raise BadInput(str(error)) from error
+
+
+def hold_base(mechanism: kempe.Mechanism) -> None:
+    """Fixes the free joints that stand on the root."""
+    children = {joint.child for joint in mechanism.joints}
+    bases = [joint for joint in mechanism.joints
+             if joint.type == "free" and joint.parent not in children]
+    if not bases:
+        raise BadInput(f"--fixed-base: {mechanism.name} has no free base")
+    for joint in bases:
+        joint.type = "fixed"
+
+
+def free_velocities(model: kempe.Model) -> list[int]:
+    """Where in v the velocities of free joints are: no motor drives them."""
+    types = {joint.name: joint.type for joint in model.mechanism.joints}
+    return [index for index, name in enumerate(model.v_names)
+            if types.get(name.rpartition(".")[0]) == "free"]

@@ -1,0 +1,44 @@
+"""What the commands read and write, and the parts of the package that are optional."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import kempe
+from kempe.cli.common import BadInput
+
+
+def load_run(path: str, model: kempe.Model) -> kempe.Run:
+    """A recorded run of this model."""
+    try:
+        run = kempe.Run.load(path)
+        run.check_fits(model)
+    except (OSError, ValueError) as error:
+        text = str(error)
+        raise BadInput(text if path in text else f"{path}: {text}") from error
+    return run
+
+
+def require_folder(path: str, option: str) -> None:
+    """Says before the work, not after it, that a file cannot be written."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise BadInput(f"{option} {path}: there is no folder {folder}. Make it first.")
+    if Path(path).is_dir():
+        raise BadInput(f"{option} {path}: that is a folder. Name a file.")
+
+
+@contextmanager
+def optional_packages(extra: str) -> Iterator[None]:
+    """For code that works only where the packages of an extra are installed."""
+    try:
+        yield
+    except ImportError as error:
+        missing = error if error.name else error.__cause__
+        name = getattr(missing, "name", None)
+        if not isinstance(missing, ModuleNotFoundError) or not name or name.startswith("kempe"):
+            raise
+        raise BadInput(f"this needs the package {name}, which is not installed. "
+                       f'pip install "kempe[{extra}]"') from error

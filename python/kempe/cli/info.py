@@ -1,0 +1,98 @@
+"""`kempe info`: what a robot consists of."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from typing import Any
+
+from rich.text import Text
+
+import kempe
+from kempe.cli.common import (
+    add_json_argument,
+    add_robot_arguments,
+    console,
+    load_robot,
+    print_json,
+    print_warnings,
+)
+
+NAME = "info"
+SUMMARY = "show a robot's bodies, joints, loops and freedoms as a tree"
+DESCRIPTION = """\
+Shows a robot's bodies, joints, loops, clusters, freedoms, folded rotors and masses as a tree.
+What is odd about it is printed as warnings on standard error."""
+EXAMPLES = """examples:
+  kempe info tello
+  kempe info examples/geared_four_bar_leg.urdf
+  kempe info geared_chain -n 3 --keep-rotors
+  kempe info four_bar --json
+"""
+
+COLOURS = [  # of parts of the tree, as str(model) writes it
+    (re.compile(r"[│├└─]+"), "dim"),
+    (re.compile(r"(?<=─ )cluster on .*?:"), "bold cyan"),
+    (re.compile(r"\bloops: .*"), "magenta"),
+    (re.compile(r"\[[^][]*: \w+\]"), "green"),
+    (re.compile(r"\bfolded$"), "yellow"),
+]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_robot_arguments(parser)
+    add_json_argument(parser)
+
+
+def coloured(model: kempe.Model) -> Text:
+    title, *lines = str(model).rstrip().splitlines()
+    text = Text(title, style="bold")
+    for line in lines:
+        part = Text(line, style="not bold")
+        for pattern, style in COLOURS:
+            for match in pattern.finditer(line):
+                part.stylize(style, *match.span())
+        text.append("\n").append_text(part)
+    return text
+
+
+def finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def described(model: kempe.Model) -> dict[str, Any]:
+    """All of it, for machines."""
+    mechanism = model.mechanism
+    return {
+        "robot": model.name,
+        "nq": model.nq,
+        "nv": model.nv,
+        "nq_spanning": model.nq_spanning,
+        "nv_spanning": model.nv_spanning,
+        "total_mass": model.total_mass,
+        "gravity": list(map(float, model.gravity)),
+        "q_names": list(model.q_names),
+        "v_names": list(model.v_names),
+        "folded_rotors": list(model.folded_rotors),
+        "bodies": [{"name": body.name, "mass": body.mass,
+                    "center_of_mass": list(map(float, body.center_of_mass))}
+                   for body in mechanism.bodies],
+        "joints": [{"name": joint.name, "type": joint.type, "parent": joint.parent,
+                    "child": joint.child, "lower": finite(joint.lower),
+                    "upper": finite(joint.upper)} for joint in mechanism.joints],
+        "clusters": [{"bodies": cluster.bodies, "joints": cluster.joints, "loops": cluster.loops,
+                      "independent": cluster.independent, "output_body": cluster.output_body,
+                      "mobility": cluster.mobility, "redundant_rows": cluster.redundant_rows}
+                     for cluster in model.clusters],
+        "warnings": list(model.warnings),
+    }
+
+
+def run(arguments: argparse.Namespace) -> None:
+    model = load_robot(arguments)
+    if arguments.json:
+        print_json(described(model))
+    else:
+        console().print(coloured(model), soft_wrap=True)
+        print_warnings(model)

@@ -1,0 +1,76 @@
+"""The program `kempe`: its commands, and what becomes of errors."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+import kempe
+from kempe.cli import bench, check, info, simulate, view
+from kempe.cli.common import (
+    BAD_INPUT,
+    EXIT_CODES,
+    FAILED,
+    FINE,
+    INTERRUPTED,
+    BadInput,
+    Failed,
+    console,
+    escaped,
+)
+
+DESCRIPTION = "Exact dynamics of robots whose bodies form loops."
+
+EXAMPLES = """examples:
+  kempe info tello
+  kempe check examples/geared_four_bar_leg.urdf
+  kempe simulate six_bar --speed 1 --out run.npz
+
+`kempe COMMAND --help` has more.
+
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="kempe", description=DESCRIPTION, epilog=EXAMPLES + EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    top.add_argument("--version", action="version", version=f"kempe {kempe.__version__}")
+    commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for module in (info, check, simulate, view, bench):
+        command = commands.add_parser(
+            module.NAME, help=module.SUMMARY, description=module.DESCRIPTION,
+            epilog=module.EXAMPLES + "\n" + EXIT_CODES,
+            formatter_class=argparse.RawDescriptionHelpFormatter)
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    return top
+
+
+def complain(text: str) -> None:
+    console(stderr=True).print(f"[bold red]kempe:[/] {escaped(text)}", soft_wrap=True)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = parser().parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # trees are drawn with characters beyond ASCII
+    try:
+        arguments.run(arguments)
+        sys.stdout.flush()
+    except (BadInput, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            # Whoever read our output has seen enough. Python would complain again at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return FINE
+        complain(str(error))
+        return BAD_INPUT
+    except (Failed, kempe.AssemblyError, kempe.SingularityError) as error:
+        complain(str(error))
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return FINE

@@ -1,0 +1,282 @@
+"""`kempe simulate`: the motion of a robot, recorded."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+import kempe
+from kempe.cli.common import (
+    BadInput,
+    Failed,
+    add_json_argument,
+    add_robot_arguments,
+    console,
+    escaped,
+    load_robot,
+    print_json,
+    print_warnings,
+    progress_bar,
+)
+from kempe.cli.controllers import FromFile, Hold
+from kempe.cli.files import load_run, optional_packages, require_folder
+from kempe.integrators import INTEGRATORS, Vector
+from kempe.simulation import Controller
+
+NAME = "simulate"
+SUMMARY = "let a robot move, passively or controlled, and record it"
+DESCRIPTION = """\
+Simulates the motion of a robot and reports energy, loop closure and time. A run that cannot go on
+(a dead point, the end of what loops allow, a controller that fails) or is stopped with Ctrl-C is
+kept until then.
+
+controllers:
+  none      no forces: the robot swings under gravity
+  hold      keeps the starting pose with computed torque; a free base has no motor, so it falls
+  FILE.py   a Python file with one function
+                def control(t, q, v):      # seconds, positions, velocities (numpy arrays)
+                    return tau             # nv forces, one for each of model.v_names
+            and, if it needs the model, another that is called once before:
+                def setup(model): ...
+
+start: neutral; random or random:SEED; a file of nq numbers (.txt, .npy), whose loops are closed
+first; or a recorded run (.npz), to go on from its end"""
+EXAMPLES = """examples:
+  kempe simulate examples/geared_four_bar_leg.urdf --start random:1 --duration 2
+  kempe simulate six_bar --speed 1 --out run.npz --plot run.png
+  kempe simulate planar_leg --speed 2 --controller hold --duration 1
+  kempe simulate tello --fixed-base --controller examples/controllers/tello_run.py --duration 0.5
+  kempe simulate mini_cheetah --duration 0.2 --integrator semi_implicit_euler --dt 1e-4 --json
+"""
+
+PLOT_FORMATS = {".png", ".pdf", ".svg"}
+REFRESH = 0.05  # seconds between two looks at the progress bar
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_robot_arguments(parser)
+    parser.add_argument("--duration", type=float, default=5.0, metavar="S", help="seconds (5)")
+    parser.add_argument("--dt", type=float, default=1e-3, metavar="S",
+                        help="length of a step in seconds (1e-3)")
+    parser.add_argument("--integrator", choices=list(INTEGRATORS), default="rk4",
+                        help="rk4 (default): order 4, four evaluations a step; "
+                        "semi_implicit_euler: order 1, one evaluation")
+    parser.add_argument("--controller", default="none", metavar="NAME",
+                        help="none (default), hold, or FILE.py, see above")
+    parser.add_argument("--start", default="neutral", metavar="WHERE",
+                        help="neutral (default), random[:SEED], or a file, see above")
+    parser.add_argument("--speed", type=float, default=0.0, metavar="V",
+                        help="start with random velocities, up to V of every independent "
+                        "coordinate, rad/s or m/s (0)")
+    parser.add_argument("--out", metavar="RUN.npz", help="write the run, for numpy and kempe view")
+    parser.add_argument("--plot", metavar="FILE", help="write a figure, .png, .pdf or .svg; needs "
+                        'pip install "kempe[plot]"')
+    parser.add_argument("--html", metavar="FILE", help="write a page that plays the run, without a "
+                        'server or network; needs pip install "kempe[view]"')
+    add_json_argument(parser)
+
+
+# --- before --------------------------------------------------------------------------------------
+
+def check_files(arguments: argparse.Namespace) -> None:
+    for option in ("out", "plot", "html"):
+        path = getattr(arguments, option)
+        if path is not None:
+            require_folder(path, f"--{option}")
+    if arguments.plot is not None:
+        if Path(arguments.plot).suffix.lower() not in PLOT_FORMATS:
+            raise BadInput(f"--plot {arguments.plot}: the name must end in one of "
+                           f"{', '.join(sorted(PLOT_FORMATS))}")
+        with optional_packages("plot"):
+            importlib.import_module("kempe.cli.plot")
+    if arguments.html is not None:
+        with optional_packages("view"):
+            importlib.import_module("kempe.viewer")
+
+
+def starting_state(model: kempe.Model, arguments: argparse.Namespace) -> tuple[Vector, Vector]:
+    start, speed = arguments.start, arguments.speed
+    word, _, seed = start.partition(":")
+    if not np.isfinite(speed) or speed < 0:
+        raise BadInput(f"--speed: zero or more is needed, got {speed:g}")
+    if seed and word == "random" and not seed.isdecimal():
+        raise BadInput(f'--start {start}: the seed "{seed}" is not a whole number')
+    number = int(seed) if word == "random" and seed else 0
+    v = np.random.default_rng(number).uniform(-speed, speed, model.nv)
+    if start == "neutral":
+        return model.neutral(), v
+    if word == "random":
+        return model.random_configuration(number), v
+    if start.endswith(".npz"):
+        run = load_run(start, model)
+        return run.q[-1], run.v[-1] + v
+    return load_configuration(start, model), v
+
+
+def load_configuration(path: str, model: kempe.Model) -> Vector:
+    """nq numbers of a text or .npy file, loops closed."""
+    if not Path(path).is_file():
+        raise BadInput(f'--start: "{path}" is neither neutral nor random nor a file')
+    try:
+        q = np.asarray(np.load(path) if path.endswith(".npy") else np.loadtxt(path, ndmin=1))
+        if q.shape != (model.nq,):
+            raise ValueError(f"holds numbers of shape {q.shape}; nq = {model.nq} are needed, in "
+                             "the order of q_names of `kempe info --json`")
+        return model.project(q)
+    except (ValueError, kempe.AssemblyError, kempe.SingularityError) as error:
+        raise BadInput(f"--start {path}: {error}") from error
+
+
+# --- after ---------------------------------------------------------------------------------------
+
+@dataclasses.dataclass
+class Outcome:
+    run: kempe.Run
+    seconds: float  # of computing
+    stopped: str = ""  # why the motion ended early
+    interrupted: bool = False
+
+
+def write_files(model: kempe.Model, run: kempe.Run, arguments: argparse.Namespace) -> list[str]:
+    written = []
+    if arguments.out is not None:
+        run.save(arguments.out)
+        written.append(arguments.out)
+    if arguments.plot is not None:
+        from kempe.cli.plot import write_plot
+
+        write_plot(run, arguments.plot)
+        written.append(arguments.plot)
+    if arguments.html is not None:
+        with optional_packages("view"):
+            from kempe.viewer import write_html
+
+            write_html(model, run, arguments.html)
+        written.append(arguments.html)
+    return written
+
+
+def summary(outcome: Outcome, arguments: argparse.Namespace, written: list[str]) -> dict[str, Any]:
+    run = outcome.run
+    steps = len(run) - 1
+    return {
+        "robot": run.robot, "controller": arguments.controller, "start": arguments.start,
+        "integrator": run.integrator, "dt": run.dt, "steps": steps,
+        "duration": arguments.duration, "reached": float(run.t[-1]),
+        "stopped": outcome.stopped or None,
+        "energy_start": float(run.energy[0]), "energy_end": float(run.energy[-1]),
+        "work": float(run.work[-1]), "energy_error": float(np.abs(run.energy_error).max()),
+        "energy_drift": run.energy_drift, "loop_error": float(run.loop_error.max()),
+        "seconds": outcome.seconds, "seconds_per_step": outcome.seconds / max(1, steps),
+        "files": written,
+    }
+
+
+def resists(model: kempe.Model) -> bool:
+    return any(joint.damping or joint.friction for joint in model.mechanism.joints)
+
+
+def print_summary(model: kempe.Model, report: dict[str, Any]) -> None:
+    out = console()
+    def row(what: str, text: str) -> None:
+        out.print(f"  [bold]{what:<12}[/] {escaped(text)}", soft_wrap=True)
+    out.print(f"[bold]{escaped(report['robot'])}[/]: {report['reached']:g} s in {report['steps']} "
+              f"steps of {report['dt']:g} s, {report['integrator']}, controller "
+              f"{escaped(report['controller'])}", soft_wrap=True)
+    row("energy", f"{report['energy_start']:.6g} J at the start, {report['energy_end']:.6g} J at "
+        f"the end, work {report['work']:.6g} J")
+    note = " (damping and friction take energy)" if resists(model) else ""
+    row("energy error", f"{report['energy_error']:.1e} J, {report['energy_drift']:.1e} of what "
+        f"moved{note}")
+    row("loop error", f"at most {report['loop_error']:.1e}")
+    row("time", f"{report['seconds']:.2f} s, {1e6 * report['seconds_per_step']:.0f} µs per step, "
+        f"{report['reached'] / max(report['seconds'], 1e-9):.1f} times as fast as the robot")
+    for path in report["files"]:
+        row("wrote", path)
+
+
+# --- the run -------------------------------------------------------------------------------------
+
+class Interrupt:
+    """Turns the first Ctrl-C into a wish to stop after the step; the second one ends at once."""
+
+    def __init__(self) -> None:
+        self.wished = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.wished = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def interruptible() -> Iterator[Interrupt]:
+    wish = Interrupt()
+    before = signal.signal(signal.SIGINT, wish)
+    try:
+        yield wish
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def with_place(error: Exception, file: FromFile | None) -> str:
+    """What went wrong, and where in the controller's file if it was there."""
+    place = file.place(error.__cause__) if file is not None else ""
+    return f"{error} ({place})" if place else str(error)
+
+
+def moved(model: kempe.Model, arguments: argparse.Namespace) -> Outcome:
+    q, v = starting_state(model, arguments)
+    controller: Controller | None = None
+    file: FromFile | None = None
+    if arguments.controller == "hold":
+        controller = Hold(model, q)
+    elif arguments.controller != "none":
+        file = FromFile(arguments.controller, model)
+        controller = file.control
+    shown = 0.0
+    with interruptible() as wish, progress_bar("simulating") as show:
+        def progress(fraction: float) -> bool:
+            nonlocal shown
+            now = time.perf_counter()
+            if now - shown > REFRESH:
+                shown = now
+                show(fraction)
+            return not wish.wished
+
+        start = time.perf_counter()
+        try:
+            run = kempe.simulate(
+                model, q, v, duration=arguments.duration, dt=arguments.dt,
+                integrator=arguments.integrator, controller=controller, progress=progress)
+        except kempe.SimulationError as error:
+            return Outcome(error.run, time.perf_counter() - start, with_place(error, file))
+        except (ValueError, MemoryError) as error:
+            raise BadInput(with_place(error, file)) from error
+        stopped = f"interrupted at t = {run.t[-1]:.6g} s" if wish.wished else ""
+        return Outcome(run, time.perf_counter() - start, stopped, wish.wished)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    check_files(arguments)
+    model = load_robot(arguments)
+    print_warnings(model)
+    outcome = moved(model, arguments)
+    report = summary(outcome, arguments, write_files(model, outcome.run, arguments))
+    if arguments.json:
+        print_json(report)
+    else:
+        print_summary(model, report)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    if outcome.stopped:
+        raise Failed(outcome.stopped)

@@ -1,0 +1,44 @@
+"""`kempe view`: a robot in the browser."""
+
+from __future__ import annotations
+
+import argparse
+
+from kempe.cli.common import BadInput, add_robot_arguments, load_robot, print_warnings
+from kempe.cli.files import load_run, optional_packages
+
+NAME = "view"
+SUMMARY = "open a robot, or a recorded run, in the browser"
+DESCRIPTION = """\
+Opens a robot in the browser: sliders for its independent coordinates (the loops follow), clusters
+in colours, joint axes, centres of mass. With --run, plays back what `kempe simulate --out` has
+recorded. Ctrl-C ends it. Needs pip install "kempe[view]"."""
+EXAMPLES = """examples:
+  kempe view tello
+  kempe view six_bar --run run.npz
+  kempe view examples/geared_four_bar_leg.urdf --port 9000 --no-browser
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_robot_arguments(parser)
+    parser.add_argument("--run", dest="recorded", metavar="RUN.npz",
+                        help="a run of this robot, to play back")
+    parser.add_argument("--host", default="localhost",
+                        help="address to serve on (localhost; 0.0.0.0 for all)")
+    parser.add_argument("--port", type=int, default=8080, help="port to serve on (8080)")
+    parser.add_argument(
+        "--no-browser", action="store_true", help="only serve; do not open a browser")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    if not 0 < arguments.port < 65536:
+        raise BadInput(f"--port: a number from 1 to 65535 is needed, got {arguments.port}")
+    model = load_robot(arguments)
+    recorded = None if arguments.recorded is None else load_run(arguments.recorded, model)
+    print_warnings(model)
+    with optional_packages("view"):
+        from kempe.viewer import view
+
+        view(model, recorded, host=arguments.host, port=arguments.port,
+             open_browser=not arguments.no_browser)

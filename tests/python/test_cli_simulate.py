@@ -1,0 +1,233 @@
+"""`kempe simulate`: runs, controllers, files, and ends before the end."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from program import PROGRAM, ROOT, kempe_program
+from test_simulation import flying_brick, geared_leg, velocity
+
+import kempe
+from kempe.cli.controllers import Hold
+
+LEG = ROOT / "examples" / "geared_four_bar_leg.urdf"
+
+
+def simulated(folder: Path, *arguments: str | Path, code: int = 0) -> dict:
+    result = kempe_program("simulate", *arguments, "--json", folder=folder)
+    assert result.returncode == code, result.stderr
+    assert "Traceback" not in result.stderr
+    return json.loads(result.stdout)
+
+
+def test_is_the_same_as_in_python(tmp_path: Path) -> None:
+    report = simulated(tmp_path, LEG, "--start", "random:3", "--duration", "0.05", "--dt", "5e-4",
+                       "--out", "run.npz")
+    model = geared_leg()
+    run = kempe.simulate(model, model.random_configuration(3), duration=0.05, dt=5e-4)
+    np.testing.assert_array_equal(kempe.Run.load(tmp_path / "run.npz").q, run.q)
+    assert report["steps"] == 100
+    assert report["energy_drift"] == run.energy_drift
+    assert report["loop_error"] == run.loop_error.max()
+    assert report["files"] == ["run.npz"]
+    assert report["stopped"] is None
+
+
+def test_summary_for_people() -> None:
+    result = kempe_program("simulate", LEG, "--duration", "0.01")
+    assert result.stdout.startswith("geared_four_bar_leg: 0.01 s in 10 steps of 0.001 s, rk4")
+    for word in ("energy error", "loop error", "µs per step"):
+        assert word in result.stdout
+
+
+def test_a_run_goes_on(tmp_path: Path) -> None:
+    options = [LEG, "--start", "random:1"]
+    simulated(tmp_path, *options, "--duration", "0.1", "--out", "whole.npz")
+    simulated(tmp_path, *options, "--duration", "0.06", "--out", "first.npz")
+    simulated(tmp_path, LEG, "--start", "first.npz", "--duration", "0.04", "--out", "second.npz")
+    whole, second = (kempe.Run.load(tmp_path / f"{name}.npz") for name in ("whole", "second"))
+    np.testing.assert_allclose(second.q[-1], whole.q[-1], atol=1e-12)
+    np.testing.assert_allclose(second.v[-1], whole.v[-1], atol=1e-10)
+
+
+def test_starts_from_files_and_closes_loops(tmp_path: Path) -> None:
+    model = geared_leg()
+    q = model.random_configuration(1)
+    np.savetxt(tmp_path / "q.txt", q + 1e-3)
+    np.save(tmp_path / "q.npy", q + 1e-3)
+    for name in ("q.txt", "q.npy"):
+        simulated(tmp_path, LEG, "--start", name, "--duration", "0.01", "--out", "run.npz")
+        run = kempe.Run.load(tmp_path / "run.npz")
+        np.testing.assert_allclose(run.q[0], model.project(q + 1e-3), atol=1e-12)
+
+
+def test_speed_is_drawn_with_the_seed(tmp_path: Path) -> None:
+    def first(start: str) -> np.ndarray:
+        simulated(tmp_path, "six_bar", "--start", start, "--speed", "2", "--duration", "0.01",
+                  "--out", "run.npz")
+        return kempe.Run.load(tmp_path / "run.npz").v[0]
+    assert 0 < np.abs(first("random:1")).max() <= 2
+    np.testing.assert_array_equal(first("random:1"), first("random:1"))
+    assert np.any(first("random:1") != first("random:2"))
+
+
+def test_plots(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    simulated(tmp_path, "tello", "--duration", "0.02", "--plot", "run.png")
+    assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+    simulated(tmp_path, LEG, "--duration", "0.02", "--plot", "run.svg")
+    drawn = (tmp_path / "run.svg").read_text()
+    assert drawn.count("<path") > 20
+
+
+@pytest.mark.parametrize("option, package, extra", [
+    ("--plot", "matplotlib", "plot"), ("--html", "viser", "view")])
+def test_missing_packages_are_named_before_the_run(
+        tmp_path: Path, option: str, package: str, extra: str) -> None:
+    file = tmp_path / "run.svg"
+    result = kempe_program("simulate", LEG, option, file, folder=tmp_path, without=package)
+    assert result.returncode == 2
+    assert f'pip install "kempe[{extra}]"' in result.stderr
+    assert package in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    assert not file.exists()
+
+
+def test_writes_a_page(tmp_path: Path) -> None:
+    report = simulated(tmp_path, LEG, "--duration", "0.1", "--html", "run.html")
+    assert report["files"] == ["run.html"]
+    assert (tmp_path / "run.html").read_text().lstrip().lower().startswith("<!doctype html>")
+
+
+# --- controllers ---------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", kempe.robots.names())
+def test_hold_brings_every_robot_back(name: str) -> None:
+    model = kempe.robots.load(name)
+    q = model.random_configuration(1)
+    types = {joint.name: joint.type for joint in model.mechanism.joints}
+    motors = [i for i, one in enumerate(model.v_names)
+              if types.get(one.rpartition(".")[0]) != "free"]
+    v = velocity(model, 0.2)
+    hold = Hold(model, q)
+    run = kempe.simulate(model, q, v, duration=1.2, dt=1e-2, controller=hold)
+    away = model.difference(q, run.q[-1])[motors]
+    assert np.abs(run.v[:, motors]).max() > 0.05
+    assert np.abs(away).max() < 2e-4
+    assert np.abs(run.v[-1, motors]).max() < 2e-3
+    others = [i for i in range(model.nv) if i not in motors]
+    np.testing.assert_array_equal(run.tau[:, others], 0)
+
+
+def test_hold_lets_a_base_fall() -> None:
+    model = flying_brick()
+    run = kempe.simulate(model, duration=0.1, dt=1e-2, controller=Hold(model, model.neutral()))
+    assert run.v[-1, 2] == pytest.approx(-0.981)
+
+
+def test_controller_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "gains.py").write_text("GAIN = 0.05\n")
+    (tmp_path / "push.py").write_text("""
+import numpy as np
+from gains import GAIN  # files beside it can be imported
+
+def setup(model):
+    global size
+    size = model.nv
+
+def control(t, q, v):
+    return np.full(size, GAIN * t)
+""")
+    simulated(tmp_path, LEG, "--controller", "push.py", "--duration", "0.1", "--out", "run.npz")
+    run = kempe.Run.load(tmp_path / "run.npz")
+    np.testing.assert_allclose(run.tau, np.outer(0.05 * run.t, [1, 1]))
+
+
+@pytest.mark.parametrize("code, text", [
+    ("", "no function control"),
+    ("control = 3", "no function control"),
+    ("def control(t, q, v):\n  return [", "push.py:2: SyntaxError"),
+    ("import nothing_of_the_kind", "push.py:1: ModuleNotFoundError"),
+    ("def setup(model):\n  model.fly()\ndef control(t, q, v): pass", "push.py:2: AttributeError"),
+    ("def control(t, q, v): pass", "control returned nothing; it must return nv = 2"),
+    ("def control(t, q, v): return [1, 2, 3]", r"shape (3,)"),
+    ("def control(t, q, v): return v / 0 * float('nan')", "finite"),
+    ("def control(t, q, v):\n  return 1 / 0", "ZeroDivisionError: division by zero (push.py:2)"),
+])
+def test_controllers_that_are_wrong(tmp_path: Path, code: str, text: str) -> None:
+    (tmp_path / "push.py").write_text(code)
+    result = kempe_program("simulate", LEG, "--controller", "push.py", folder=tmp_path)
+    assert result.returncode == 2
+    assert text in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("arguments, text", [
+    (["--dt", "0"], "dt: a positive"), (["--dt", "-1"], "dt: a positive"),
+    (["--dt", "nan"], "dt: a positive"), (["--duration", "0"], "duration: a positive"),
+    (["--duration", "soon"], "--duration"), (["--integrator", "euler"], "rk4"),
+    (["--duration", "1e18"], "1e+21 steps are too many"),
+    (["--controller", "nobody"], "neither hold nor none nor a Python file"),
+    (["--start", "nowhere"], "neither neutral nor random nor a file"),
+    (["--start", "random:one"], "not a whole number"),
+    (["--start", "short.txt"], "nq = 5 are needed"),
+    (["--start", "words.txt"], "words.txt"),
+    (["--start", "short.npz"], "not a run"),
+    (["--speed", "-1"], "--speed"),
+    (["--out", "no/folder/run.npz"], "no folder"), (["--out", "."], "that is a folder"),
+    (["--plot", "run.gif"], ".png, .svg"),
+])
+def test_wrong_options(tmp_path: Path, arguments: list[str], text: str) -> None:
+    (tmp_path / "short.txt").write_text("1 2 3\n")
+    (tmp_path / "words.txt").write_text("up and down\n")
+    np.savez(tmp_path / "short.npz", q=np.zeros(5))
+    result = kempe_program("simulate", LEG, *arguments, folder=tmp_path)
+    assert result.returncode == 2
+    assert text in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+# --- ends before the end -------------------------------------------------------------------------
+
+def test_what_cannot_go_on_is_kept(tmp_path: Path) -> None:
+    report = simulated(tmp_path, "five_bar", "--duration", "2", "--out", "run.npz", code=1)
+    assert "closedloop1" in report["stopped"]
+    run = kempe.Run.load(tmp_path / "run.npz")
+    assert run.t[-1] == report["reached"]
+    assert 0 < report["reached"] < 2
+    result = kempe_program("simulate", "five_bar", "--duration", "2")
+    assert result.returncode == 1
+    assert "the motion stopped at t = " in result.stderr
+    assert result.stdout.startswith("five_bar: ")
+
+
+def test_interrupted_runs_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "push.py").write_text("""
+from pathlib import Path
+
+def control(t, q, v):
+    if t > 0.01:
+        Path("started").touch()
+    return [0.0, 0.0]
+""")
+    process = subprocess.Popen(
+        [str(PROGRAM), "simulate", str(LEG), "--duration", "1000", "--controller", "push.py",
+         "--out", "run.npz"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    limit = time.monotonic() + 30
+    while not (tmp_path / "started").exists():
+        assert time.monotonic() < limit
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    printed, complained = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in complained
+    assert "wrote" in printed
+    run = kempe.Run.load(tmp_path / "run.npz")
+    assert 0.01 < run.t[-1] < 1000

@@ -1,0 +1,324 @@
+"""Motion over time: laws of mechanics, orders of convergence, and runs that end early."""
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from program import ROOT
+from test_assembly import short_four_bar  # noqa: F401
+
+import kempe
+
+
+def brick(mechanism: kempe.Mechanism, name: str = "brick") -> kempe.Body:
+    return mechanism.add_body(name, mass=2.0, center_of_mass=(0.1, -0.05, 0.2),
+                              inertia=(0.02, 0.05, 0.06))
+
+
+def flying_brick(gravity: float = -9.81) -> kempe.Model:
+    mechanism = kempe.Mechanism("flying_brick")
+    mechanism.gravity = (0, 0, gravity)
+    mechanism.add_body("world")
+    brick(mechanism)
+    mechanism.add_joint("flight", "free", parent="world", child="brick")
+    return kempe.Model(mechanism)
+
+
+def ball_pendulum() -> kempe.Model:
+    mechanism = kempe.Mechanism("ball_pendulum")
+    mechanism.add_body("world")
+    brick(mechanism)
+    mechanism.add_joint("ball", "spherical", parent="world", child="brick")
+    return kempe.Model(mechanism)
+
+
+def held_ball_pendulum() -> kempe.Model:
+    """A rod ties the pendulum down: two of the ball joint's three velocities are independent."""
+    mechanism = kempe.Mechanism("held_ball_pendulum")
+    mechanism.add_body("world")
+    brick(mechanism)
+    mechanism.add_joint("ball", "spherical", parent="world", child="brick")
+    mechanism.add_rod("rod", predecessor="world", predecessor_point=(0.3, 0.4, -0.1),
+                      successor="brick", successor_point=(0.2, 0.1, 0.3), length=0.6)
+    return kempe.Model(mechanism)
+
+
+def tied_brick() -> kempe.Model:
+    """A rod ties a flying brick down: five of its six velocities are independent."""
+    mechanism = kempe.Mechanism("tied_brick")
+    mechanism.add_body("world")
+    brick(mechanism)
+    mechanism.add_joint("flight", "free", parent="world", child="brick")
+    mechanism.add_rod("rod", predecessor="world", predecessor_point=(0.3, 0.4, -0.1),
+                      successor="brick", successor_point=(0.2, 0.1, 0.3), length=0.6)
+    return kempe.Model(mechanism)
+
+
+def bundled(name: str) -> Callable[[], kempe.Model]:
+    return lambda: kempe.robots.load(name)
+
+
+def geared_leg() -> kempe.Model:
+    return kempe.load(ROOT / "examples" / "geared_four_bar_leg.urdf")
+
+
+def velocity(model: kempe.Model, size: float = 1.0) -> np.ndarray:
+    return np.random.default_rng(5).uniform(-size, size, model.nv)
+
+
+def distance(model: kempe.Model, one: kempe.Run, other: kempe.Run) -> float:
+    """Between the ends of two runs."""
+    return float(np.linalg.norm(model.difference(one.q[-1], other.q[-1]))
+                 + np.linalg.norm(one.v[-1] - other.v[-1]))
+
+
+# --- orders of convergence -----------------------------------------------------------------------
+
+@pytest.mark.parametrize("make", [
+    flying_brick, ball_pendulum, held_ball_pendulum, tied_brick, geared_leg,
+    bundled("mini_cheetah"), bundled("tello"),
+], ids=["flying_brick", "ball_pendulum", "held_ball_pendulum", "tied_brick", "geared_leg",
+        "mini_cheetah", "tello"])
+def test_runge_kutta_is_of_order_four(make: Callable[[], kempe.Model]) -> None:
+    model = make()
+    q, v = model.random_configuration(1), velocity(model)
+    duration = 0.08
+    exact, coarse, fine = (
+        kempe.simulate(model, q, v, duration=duration, dt=duration / steps)
+        for steps in (128, 8, 16))
+    ratio = distance(model, coarse, exact) / distance(model, fine, exact)
+    assert 11 < ratio < 23  # 16, and what higher orders add
+
+
+@pytest.mark.parametrize("make", [tied_brick, geared_leg])
+def test_semi_implicit_euler_is_of_order_one(make: Callable[[], kempe.Model]) -> None:
+    model = make()
+    q, v = model.random_configuration(1), velocity(model)
+    exact = kempe.simulate(model, q, v, duration=0.1, dt=1e-3)
+    coarse, fine = (
+        kempe.simulate(model, q, v, duration=0.1, dt=dt, integrator="semi_implicit_euler")
+        for dt in (2e-4, 1e-4))
+    ratio = distance(model, coarse, exact) / distance(model, fine, exact)
+    assert 1.8 < ratio < 2.2
+
+
+# --- laws ----------------------------------------------------------------------------------------
+
+def test_free_flight_keeps_energy_and_momentum() -> None:
+    model = flying_brick(gravity=0.0)
+    v = np.array([0.3, -0.2, 0.1, 2.0, 5.0, -1.0])
+    run = kempe.simulate(model, model.random_configuration(2), v, duration=1.0, dt=1e-3)
+    momentum = model.momentum(run.q, run.v)
+    np.testing.assert_allclose(momentum, momentum[[0] * len(run)], atol=1e-9)
+    np.testing.assert_allclose(run.energy, run.energy[0], rtol=1e-9)
+    assert np.ptp(run.v[:, 3:]) > 1.0  # it tumbles
+
+
+def test_free_fall() -> None:
+    model = flying_brick()
+    run = kempe.simulate(model, duration=1.0, dt=1e-2)
+    centre = model.center_of_mass(run.q)
+    np.testing.assert_allclose(centre[:, 2] - centre[0, 2], -0.5 * 9.81 * run.t**2, atol=1e-10)
+
+
+@pytest.mark.parametrize("make", [
+    geared_leg, bundled("four_bar"), bundled("tello"), bundled("mini_cheetah"),
+], ids=["geared_leg", "four_bar", "tello", "mini_cheetah"])
+def test_energy_and_loops_are_kept(make: Callable[[], kempe.Model]) -> None:
+    model = make()
+    v = velocity(model, 0.5)
+    run = kempe.simulate(model, model.random_configuration(1), v, duration=0.3, dt=1e-3)
+    assert run.energy_drift < 1e-8
+    assert run.loop_error.max() < 1e-12
+    assert np.abs(run.q[-1] - run.q[0]).max() > 0.01
+
+
+def test_work_is_what_the_controller_puts_in() -> None:
+    model = geared_leg()
+
+    def push(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return np.array([0.2 * np.sin(5 * t), 0.1 - 0.01 * v[1]])
+
+    run = kempe.simulate(model, duration=0.4, dt=1e-3, controller=push)
+    assert np.abs(run.work).max() > 1e-2
+    assert np.abs(run.energy_error).max() < 1e-7 * run.kinetic.max()
+    np.testing.assert_allclose(run.tau[:, 0], 0.2 * np.sin(5 * run.t))
+    euler = kempe.simulate(model, duration=0.4, dt=1e-4, controller=push,
+                           integrator="semi_implicit_euler")
+    np.testing.assert_allclose(euler.work[-1], run.work[-1], rtol=0.02)
+
+
+def test_damping_and_friction_take_energy() -> None:
+    mechanism = kempe.Mechanism("pendulum")
+    mechanism.add_body("world")
+    brick(mechanism)
+    mechanism.add_revolute("hinge", parent="world", child="brick", axis=(0, 1, 0), damping=0.05,
+                           friction=0.01)
+    model = kempe.Model(mechanism)
+    run = kempe.simulate(model, duration=0.5, dt=1e-3)
+    assert np.all(np.diff(run.energy) <= 1e-12)
+    rate = np.abs(run.v[:, 0])
+    taken = np.trapezoid if hasattr(np, "trapezoid") else np.trapz
+    np.testing.assert_allclose(-run.energy_error[-1],
+                               taken(0.05 * rate**2 + 0.01 * rate, run.t), rtol=1e-4)
+
+
+def test_external_forces_do_work() -> None:
+    model = flying_brick()
+    weight = 2.0 * 9.81
+    # At the frame's origin: the moment makes up for the centre of mass being elsewhere.
+    held = {"brick": [0, 0, weight, -0.05 * weight, -0.1 * weight, 0]}
+    run = kempe.simulate(model, duration=0.2, dt=1e-2, external=held)
+    np.testing.assert_allclose(run.v, 0, atol=1e-12)
+    lifted = kempe.simulate(
+        model, duration=0.2, dt=1e-3, external=lambda t, q, v: {"brick": [1, t, 30, 0, 0, 0.1]})
+    assert lifted.work[-1] > 0.1
+    assert np.abs(lifted.energy_error).max() < 1e-6
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+def test_defaults_and_shapes() -> None:
+    model = kempe.robots.load("planar_leg")
+    run = kempe.simulate(model, duration=0.01)
+    assert (run.robot, run.dt, run.integrator) == ("planar_leg", 1e-3, "rk4")
+    np.testing.assert_array_equal(run.q[0], model.neutral())
+    np.testing.assert_array_equal(run.v[0], 0)
+    assert run.t.shape == (11,)
+    assert run.q.shape == (11, model.nq)
+    assert run.v.shape == run.tau.shape == (11, model.nv)
+    for one in (run.kinetic, run.potential, run.energy, run.work, run.loop_error):
+        assert one.shape == (11,)
+    assert "planar_leg" in repr(run)
+
+
+def test_last_step_is_shorter_where_steps_do_not_fit() -> None:
+    model = flying_brick()
+    run = kempe.simulate(model, duration=0.25, dt=0.1)
+    np.testing.assert_allclose(run.t, [0, 0.1, 0.2, 0.25])
+    centre = model.center_of_mass(run.q)[:, 2]
+    assert centre[-1] - centre[0] == pytest.approx(-0.5 * 9.81 * 0.25**2)
+    assert len(kempe.simulate(model, duration=0.3, dt=0.1)) == 4
+    assert len(kempe.simulate(model, duration=0.05, dt=0.1)) == 2
+
+
+def test_saved_runs_are_the_same(tmp_path: Path) -> None:
+    model = kempe.robots.load("tello")
+    run = kempe.simulate(model, v=velocity(model), duration=0.005, integrator="semi_implicit_euler")
+    file = tmp_path / "a run"  # exactly this name
+    run.save(file)
+    again = kempe.Run.load(file)
+    assert (again.robot, again.dt, again.integrator) == ("tello", 1e-3, "semi_implicit_euler")
+    assert (again.q_names, again.v_names) == (model.q_names, model.v_names)
+    for name in ("t", "q", "v", "tau", "kinetic", "potential", "energy", "work", "loop_error"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(run, name))
+    again.check_fits(model)
+    with pytest.raises(ValueError, match="tello.*four_bar"):
+        again.check_fits(kempe.robots.load("four_bar"))
+
+
+def test_files_that_are_no_runs_are_named(tmp_path: Path) -> None:
+    text = tmp_path / "text.npz"
+    text.write_text("not a run")
+    numbers = tmp_path / "numbers.npz"
+    np.savez(numbers, q=np.zeros(3))
+    array = tmp_path / "array.npy"
+    np.save(array, np.zeros(3))
+    empty = tmp_path / "empty.npz"
+    empty.touch()
+    for file in (text, numbers, array, empty):
+        with pytest.raises(ValueError, match=file.name):
+            kempe.Run.load(file)
+    with pytest.raises(FileNotFoundError):
+        kempe.Run.load(tmp_path / "nothing.npz")
+
+
+def test_runs_with_wrong_shapes_are_refused(tmp_path: Path) -> None:
+    model = flying_brick()
+    file = tmp_path / "run.npz"
+    kempe.simulate(model, duration=0.01).save(file)
+    content = dict(np.load(file))
+    np.savez(file, **(content | {"q": content["q"][:-1]}))
+    with pytest.raises(ValueError, match=r'"q" has shape \(10, 7\), expected \(11, 7\)'):
+        kempe.Run.load(file)
+
+
+def test_progress_is_told_and_can_stop() -> None:
+    model = flying_brick()
+    heard: list[float] = []
+    kempe.simulate(model, duration=0.1, dt=0.01, progress=heard.append)
+    np.testing.assert_allclose(heard, np.arange(1, 11) / 10)
+    run = kempe.simulate(model, duration=0.1, dt=0.01, progress=lambda part: part < 0.45)
+    assert run.t[-1] == pytest.approx(0.05)
+
+
+# --- what goes wrong -----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("wrong, text", [
+    ({"dt": 0}, "dt: "), ({"dt": -1e-3}, "dt: "), ({"dt": np.nan}, "dt: "),
+    ({"duration": 0}, "duration: "), ({"duration": np.inf}, "duration: "),
+    ({"integrator": "euler"}, "semi_implicit_euler"),
+    ({"q": [0.0]}, "q: "), ({"v": [0.0, 0.0]}, "v: "), ({"v": [np.nan]}, "v: "),
+    ({"q": [np.nan] * 3}, "q"),
+])
+def test_wrong_arguments_are_named(four_bar: kempe.Model, wrong: dict, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        kempe.simulate(four_bar, **({"duration": 0.01} | wrong))
+
+
+@pytest.mark.parametrize("given, found", [
+    (None, "nothing"), ([1.0, 2.0], r"shape \(2,\)"), ([[1.0]], r"shape \(1, 1\)"),
+    ("fast", "fast"), ([np.nan], "nan"), (1.0, r"shape \(\)"),
+])
+def test_controllers_that_return_something_else_are_named(
+        four_bar: kempe.Model, given: object, found: str) -> None:
+    def push(t: float, q: np.ndarray, v: np.ndarray) -> object:
+        return given
+    with pytest.raises(ValueError, match=f"push returned .*{found}"):
+        kempe.simulate(four_bar, duration=0.01, controller=push)
+
+
+def test_a_controller_cannot_write_into_the_state(four_bar: kempe.Model) -> None:
+    def meddle(t: float, q: np.ndarray, v: np.ndarray) -> list[float]:
+        v[0] = 0
+        return [0.0]
+    with pytest.raises(ValueError, match="meddle raised ValueError.*read-only"):
+        kempe.simulate(four_bar, duration=0.01, controller=meddle)
+
+
+def test_a_controller_that_fails_later_does_not_lose_the_run(four_bar: kempe.Model) -> None:
+    def push(t: float, q: np.ndarray, v: np.ndarray) -> list[float]:
+        if t > 0.0055:
+            raise KeyError("gain")
+        return [0.1]
+    with pytest.raises(kempe.SimulationError, match=r"push raised KeyError: 'gain'") as caught:
+        kempe.simulate(four_bar, duration=1, controller=push)
+    error = caught.value
+    assert isinstance(error.__cause__, KeyError)
+    assert len(error.run) == 6
+    assert error.time == error.run.t[-1] == pytest.approx(0.005)
+    assert error.run.work[-1] != 0
+    copy = pickle.loads(pickle.dumps(error))
+    assert (str(copy), copy.time, len(copy.run)) == (str(error), error.time, 6)
+
+
+def test_motion_beyond_what_loops_allow_ends_the_run(
+        short_four_bar: kempe.Model) -> None:  # noqa: F811
+    with pytest.raises(kempe.SimulationError, match="closure") as caught:
+        kempe.simulate(short_four_bar, v=[2.0], duration=5, controller=lambda t, q, v: [5.0])
+    assert isinstance(caught.value.__cause__, (kempe.AssemblyError, kempe.SingularityError))
+    assert 10 < len(caught.value.run) < 5000
+    assert caught.value.run.loop_error.max() < 1e-12
+
+
+def test_a_singular_start_is_refused(four_bar: kempe.Model) -> None:
+    with pytest.raises(kempe.SingularityError):
+        kempe.simulate(four_bar, np.zeros(four_bar.nq), duration=0.01)
+
+
+def test_velocities_that_grow_without_bound_end_the_run(four_bar: kempe.Model) -> None:
+    with pytest.raises(kempe.SimulationError, match="stopped at t = "):
+        kempe.simulate(four_bar, duration=10, dt=0.05,
+                       controller=lambda t, q, v: 1e3 * v + 1)
