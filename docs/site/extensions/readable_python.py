@@ -10,17 +10,24 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy.typing
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-# Shapes are in the docstrings; the types of NumPy would only fill lines.
-ARRAYS = [
-    (re.compile(r"(?:numpy\.typing\.)?NDArray\[[\w.]+\]"), "NDArray"),
-    (re.compile(r"Annotated\[NDArray, dict\(.*?\)\](?=[:,\n]| \|)"), "NDArray"),
-    (re.compile(r"numpy\.typing\.ArrayLike"), "ArrayLike"),
-]
+SHAPED = re.compile(r"Annotated\[(NDArray)\[[\w.]+\], dict\(.*?\)\](?=[:,\n]| \|)")
 CODE = re.compile(r"(`+)(.+?)\1")
 MARKUP = re.compile(r"[*|]|(?<=\w)_(?!\w)")
+
+
+class NDArray:
+    """Shapes are in the docstrings; what NumPy's types say beyond their name would only fill lines."""
+
+    def __class_getitem__(cls, item: object) -> type:
+        return cls
+
+
+class ArrayLike:
+    """As NDArray."""
 
 
 def readable_package(folder: Path) -> None:
@@ -28,12 +35,10 @@ def readable_package(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(package, folder / "kempe",
                     ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    stub = (package / "_kempe.pyi").read_text()
-    for pattern, name in ARRAYS:
-        stub = pattern.sub(name, stub)
-    (folder / "kempe" / "_kempe.py").write_text(
-        f"from __future__ import annotations\n{stub}\nclass NDArray: ...\nclass ArrayLike: ...\n")
+    stub = SHAPED.sub(r"\1", (package / "_kempe.pyi").read_text())
+    (folder / "kempe" / "_kempe.py").write_text(f"from __future__ import annotations\n{stub}")
     sys.path.insert(0, str(folder))
+    numpy.typing.NDArray, numpy.typing.ArrayLike = NDArray, ArrayLike
 
 
 def plain_text(line: str) -> str:
