@@ -3,7 +3,7 @@
 #   make demo     build, then watch Tello run: info, check, simulation, plot, page
 #   make test     everything that must hold: tests, sanitizers, format, static checks, docs
 #   make bench    benchmarks        make fuzz     fuzz the readers (FUZZ_SECONDS=60 each)
-#   make format   clang-format      make lint     clang-tidy
+#   make format   clang-format      make lint     clang-tidy, ruff
 #   make docs     the documentation site, in build/site/
 #   make setup    only set up       make clean    remove build/ and .venv/
 
@@ -112,6 +112,7 @@ format: packages
 	@tools/format.sh
 
 lint: build python
+	$(venv)/bin/ruff check --quiet .
 	/usr/bin/python3 tools/lint.py
 
 # --- measuring and fuzzing ---------------------------------------------------------------------

@@ -18,7 +18,8 @@ import bench_drawings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-ROBOTS = ["mini_cheetah", "mit_humanoid", "tello", "jvrc1", "geared_chain", "belt_chain", "four_bar"]
+ROBOTS = ["mini_cheetah", "mit_humanoid", "tello", "jvrc1", "geared_chain", "belt_chain",
+          "four_bar"]
 LEGGED = ROBOTS[:4]
 ALGORITHMS = {"forward_dynamics": "Forward dynamics", "inverse_dynamics": "Inverse dynamics",
               "mass_matrix": "Mass matrix",
@@ -150,7 +151,8 @@ def targets(results: Results, scaling: Results) -> list[Target]:
                1.15, 1.05),
         Target("the same for Tello", over("forward_dynamics", ["tello"], "cluster", "approximate"),
                1.60, 1.30),
-        Target("inverse operational inertia of all feet and hands: recursion / projection, both Kempe",
+        Target("inverse operational inertia of all feet and hands: recursion / projection, "
+               "both Kempe",
                over("inverse_operational_inertia", LEGGED, "cluster", "projection"), 0.40, 0.25),
         Target("forward dynamics on one core: state in a batch / single state",
                over("forward_dynamics", ROBOTS, "cluster_batch", "cluster"), 0.35, 0.20),
@@ -182,8 +184,9 @@ def machine_table(results: Results) -> str:
     sets = [name for flag, name in [("avx2", "AVX2"), ("fma", "FMA"), ("avx512f", "AVX-512")]
             if flag in flags]
     rows = [
-        ["processor", f"{cpu.group(1) if cpu else platform.machine()}, {context['num_cpus']} cores, "
-                      f"{context['mhz_per_cpu'] / 1000:.1f} GHz; has {', '.join(sets) or 'none of AVX'}"],
+        ["processor", f"{cpu.group(1) if cpu else platform.machine()}, "
+                      f"{context['num_cpus']} cores, {context['mhz_per_cpu'] / 1000:.1f} GHz; "
+                      f"has {', '.join(sets) or 'none of AVX'}"],
         ["Kempe", f"compiled by {compiler()}, without `-march=native`; instruction set chosen at "
                   f"load: {context.get('instruction_set', 'unknown')}"],
         ["Pinocchio", context.get("pinocchio", "not measured").strip()],

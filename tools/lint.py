@@ -26,12 +26,12 @@ INCLUDE_FOLDERS = [ROOT / "include", ROOT / "src", ROOT / "tests", ROOT / "pytho
 INCLUDE = re.compile(rb'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def included(path: Path) -> tuple[Path, ...]:
     """Headers of this project that a file includes itself."""
     found = []

@@ -2,7 +2,7 @@
 
 
 class ModelError(RuntimeError):
-    """A file or mechanism that cannot become a model. The text names file, line, element, remedy."""
+    """A file or mechanism that cannot become a model. Names file, line, element, remedy."""
 
 
 class AssemblyError(RuntimeError):

@@ -64,7 +64,8 @@ class CppPrograms:
                  + f"{calls}    default: return 2;\n  }}\n}}\n")
         self.put("CMakeLists.txt", "cmake_minimum_required(VERSION 3.25)\nproject(blocks CXX)\n"
                  "find_package(kempe REQUIRED)\nlink_libraries(kempe::kempe)\n"
-                 + "".join(f"add_executable({name} {name}.cpp)\n" for name in ["blocks", *programs]))
+                 + "".join(
+                     f"add_executable({name} {name}.cpp)\n" for name in ["blocks", *programs]))
 
     def put(self, name: str, text: str) -> None:
         """Writes a file only when it changes, so that it is not compiled again."""

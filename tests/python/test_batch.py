@@ -8,9 +8,9 @@ import time
 
 import numpy as np
 import pytest
-from algorithms import ALL, DOUBLE, GENERIC, ROBOTS, random_states
 
 import kempe
+from algorithms import ALL, DOUBLE, GENERIC, ROBOTS, random_states
 
 
 @pytest.fixture(params=ROBOTS, scope="module")

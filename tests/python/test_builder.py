@@ -128,7 +128,8 @@ def test_belt_and_rod() -> None:
      "center_of_mass: expected three numbers"),
     (lambda m: m.add_body("x", inertia=np.arange(9).reshape(3, 3)), ValueError, "symmetric"),
     (lambda m: m.add_body("x", visuals=[3]), ValueError, "visuals: expected a kempe.Shape"),
-    (lambda m: m.add_revolute("x", parent="crank"), TypeError, '"x": the argument child is missing'),
+    (lambda m: m.add_revolute("x", parent="crank"), TypeError,
+     '"x": the argument child is missing'),
     (lambda m: m.add_joint("x", "rotary", parent="a", child="b"), ValueError,
      'there is no "rotary"; there are "fixed", "revolute"'),
     (lambda m: m.add_joint("x", "free", parent="a", child="b", xyz=(0, 0, 1), origin=(1, 2)),
@@ -138,7 +139,8 @@ def test_belt_and_rod() -> None:
     (lambda m: m.add_rod("x", predecessor="a"), TypeError, "predecessor_point is missing"),
     (lambda m: m.add_coupling("x", [1, 2]), ValueError, "terms: expected {joint: coefficient}"),
     (lambda m: m.add_function("x", ["drive"], 1, 3), ValueError, "phi must be a function"),
-    (lambda m: m.add_function("x", ["drive"], 1, abs, curvature=abs), ValueError, "jacobian is not"),
+    (lambda m: m.add_function("x", ["drive"], 1, abs, curvature=abs), ValueError,
+     "jacobian is not"),
     (lambda m: m.add_function("x", "drive", 1, abs), ValueError, "coordinates: expected a list"),
     (lambda m: kempe.Shape("cone"), ValueError, 'there is no "cone"'),
     (lambda m: setattr(m, "gravity", 9.81), ValueError, "gravity: expected three numbers"),
@@ -215,8 +217,9 @@ def test_function_as_constraint(functions: dict) -> None:
 
 
 @pytest.mark.parametrize("operation", [
-    lambda x: x + 2, lambda x: 2 - x, lambda x: x * x, lambda x: 1 / x, lambda x: x / 3, lambda x: -x,
-    lambda x: x**3, lambda x: abs(-x), np.sin, np.cos, np.tan, np.sqrt, np.exp, np.log, np.arctan,
+    lambda x: x + 2, lambda x: 2 - x, lambda x: x * x, lambda x: 1 / x, lambda x: x / 3,
+    lambda x: -x, lambda x: x**3, lambda x: abs(-x), np.sin, np.cos, np.tan, np.sqrt, np.exp,
+    np.log, np.arctan,
     lambda x: np.arcsin(x / 2), lambda x: np.arccos(x / 2), lambda x: np.arctan2(x, x + 1),
     lambda x: np.hypot(x, 2 * x), lambda x: np.array([x, 2.0]) @ np.array([x, 1.0]),
     lambda x: np.float64(3) * x, lambda x: x if x > 0.1 else -x, np.square,

@@ -23,7 +23,8 @@ R, p = model.frame_placement(q, "torso")
 
 def checked(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / "cache"), *arguments],
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / "cache"),
+         *arguments],
         capture_output=True, text=True)
 
 
