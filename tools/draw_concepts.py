@@ -16,6 +16,11 @@ DARK, BLUE, ORANGE, LIGHT = "#1f4e79", "#2e75b6", "#c55a11", "#f4a261"
 TEXT, GREY, PALE, WARM = "#222222", "#8a8f98", "#e8f0f8", "#fdf0e4"
 
 
+def line(start: np.ndarray, end: np.ndarray) -> str:
+    """The path of a straight line."""
+    return f"M{start[0]:.1f},{start[1]:.1f} L{end[0]:.1f},{end[1]:.1f}"
+
+
 class Picture:
     """SVG with the few shapes that the drawings need; y points down, in pixels."""
 
@@ -24,16 +29,16 @@ class Picture:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
             'font-family="Helvetica, Arial, sans-serif" font-size="15">',
             '<defs><marker id="tip" viewBox="0 0 10 10" refX="8" refY="5" markerWidth="7" '
-            f'markerHeight="7" orient="auto-start-reverse"><path d="M0,0 L10,5 L0,10 z" fill="{GREY}"/>'
-            '</marker></defs>',
+            'markerHeight="7" orient="auto-start-reverse">'
+            f'<path d="M0,0 L10,5 L0,10 z" fill="{GREY}"/></marker></defs>',
             f'<rect width="{width}" height="{height}" rx="8" fill="#ffffff"/>']
 
     def add(self, text: str) -> None:
         self.parts.append(text)
 
     def bar(self, start: np.ndarray, end: np.ndarray, color: str, width: float = 9) -> None:
-        self.add(f'<line x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}" '
-                 f'stroke="{color}" stroke-width="{width}" stroke-linecap="round"/>')
+        self.add(f'<path d="{line(start, end)}" stroke="{color}" stroke-width="{width}" '
+                 'stroke-linecap="round"/>')
 
     def pin(self, at: np.ndarray, color: str = TEXT) -> None:
         self.add(f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="5.5" fill="#ffffff" '
@@ -44,7 +49,7 @@ class Picture:
         x, y = at
         self.add(f'<path d="M{x:.1f},{y:.1f} l-13,22 h26 z" fill="#eceff3" stroke="{GREY}"/>')
         for k in range(4):
-            self.bar(np.array([x - 14 + 8 * k, y + 29]), np.array([x - 9 + 8 * k, y + 23]), GREY, 1.5)
+            self.bar(at + [8 * k - 14, 29], at + [8 * k - 9, 23], GREY, 1.5)
         self.pin(at)
 
     def text(self, x: float, y: float, words: str, *, color: str = TEXT, anchor: str = "middle",
@@ -52,8 +57,8 @@ class Picture:
         self.add(f'<text x="{x:.1f}" y="{y:.1f}" fill="{color}" text-anchor="{anchor}" {style}>'
                  f'{words}</text>')
 
-    def arrow(self, path: str, *, color: str = GREY, dashed: bool = False, both: bool = False) -> None:
-        self.add(f'<path d="{path}" fill="none" stroke="{color}" stroke-width="2" '
+    def arrow(self, path: str, *, dashed: bool = False, both: bool = False) -> None:
+        self.add(f'<path d="{path}" fill="none" stroke="{GREY}" stroke-width="2" '
                  + ('stroke-dasharray="6 5" ' if dashed else "")
                  + ('marker-start="url(#tip)" ' if both else "") + 'marker-end="url(#tip)"/>')
 
@@ -130,7 +135,7 @@ def four_bar_cut() -> None:
                     f'stroke="{TEXT}" stroke-width="2" stroke-dasharray="4 3"/>')
     step = (other - away) / np.linalg.norm(other - away)
     start, end = away + 12 * step, other - 12 * step
-    picture.arrow(f"M{start[0]:.1f},{start[1]:.1f} L{end[0]:.1f},{end[1]:.1f}", dashed=True, both=True)
+    picture.arrow(line(start, end), dashed=True, both=True)
     picture.text(away[0] + 36, away[1] + 6, "φ(q) = 0", style=ITALIC, anchor="start")
     for point, words, dx in ((left, "q₁", -22), (knee, "q₂", -16), (right, "q₃", 26)):
         picture.text(point[0] + dx, point[1] - 4, words, style='font-style="italic"')
@@ -160,7 +165,7 @@ def dead_point() -> None:
             side = np.array([np.sin(angle), np.cos(angle)]) * 34
             for sign in (-1, 1):
                 start, end = knee + sign * side * 0.35, knee + sign * side * 1.25
-                picture.arrow(f"M{start[0]:.1f},{start[1]:.1f} L{end[0]:.1f},{end[1]:.1f}")
+                picture.arrow(line(start, end))
     picture.text(195, 28, "the rocker says where the crank is", style=BOLD)
     picture.text(615, 28, "dead point: it may go either way", style=BOLD)
     picture.save("dead_point.svg")
@@ -187,7 +192,8 @@ def cluster_graph() -> None:
     for parent, child in joints:
         picture.bar(np.array(places[parent]), np.array(places[child]), GREY, 2)
     loops = [("thigh", "hip_rotor", "hip_gear", (214, 151)),
-             ("crank", "knee_rotor", "knee_gear", (268, 254)), ("rod", "shank", "four_bar", (58, 314))]
+             ("crank", "knee_rotor", "knee_gear", (268, 254)),
+             ("rod", "shank", "four_bar", (58, 314))]
     for one, other, name, (x, y) in loops:
         (x1, y1), (x2, y2) = places[one], places[other]
         picture.add(f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="{ORANGE}" '

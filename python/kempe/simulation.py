@@ -62,8 +62,9 @@ class Run:
 
     @property
     def energy_drift(self) -> float:
-        """The largest `energy_error` relative to the energy on the move, which is the largest kinetic
-        energy, or the range of the potential one, or a millionth of all where nothing moves."""
+        """The largest `energy_error` relative to the energy on the move, which is the largest
+        kinetic energy, or the range of the potential one, or a millionth of all where nothing
+        moves."""
         moved = max(float(self.kinetic.max()), float(np.ptp(self.potential)),
                     1e-6 * float(np.abs(self.energy).max()))
         largest = float(np.abs(self.energy_error).max())
@@ -257,7 +258,7 @@ def simulate(
     that sticks hovers around rest. Contact is not modelled.
 
     Args:
-        q: where it starts, (nq,), by default neutral; its loops are closed first where they are not.
+        q: where it starts, (nq,), by default neutral; loops are closed first where they are open.
         v: velocities at the start, (nv,), by default zero.
         duration: seconds.
         dt: length of a step in seconds; the last one is shorter where dt does not divide the

@@ -1,4 +1,4 @@
-"""The site that `make docs` builds: every link leads somewhere, and nothing comes from elsewhere."""
+"""The site that `make docs` builds: every link leads somewhere, nothing comes from elsewhere."""
 
 import functools
 from html.parser import HTMLParser
@@ -48,9 +48,9 @@ def problem(page: Path, link: str) -> str | None:
     target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
     if not target.is_file():
         return f"{link}: no such file"
-    if parts.fragment and target.suffix == ".html":
-        if unquote(parts.fragment) not in parsed(target).places:
-            return f"{link}: {target.relative_to(SITE)} has no such place"
+    if (parts.fragment and target.suffix == ".html"
+            and unquote(parts.fragment) not in parsed(target).places):
+        return f"{link}: {target.relative_to(SITE)} has no such place"
     return None
 
 

@@ -54,8 +54,8 @@ def namespace_declarations(path: Path, header: str) -> list[Declaration]:
             continue
         name, kind = member.findtext("qualifiedname"), member.get("kind")
         if kind == "function":
-            result.append(Declaration(
-                line_of(member), f".. doxygenfunction:: {name}{text_of(member.find('argsstring'))}\n\n"))
+            signature = name + text_of(member.find("argsstring"))
+            result.append(Declaration(line_of(member), f".. doxygenfunction:: {signature}\n\n"))
         elif kind in {"enum", "typedef"}:
             result.append(Declaration(line_of(member), f".. doxygen{kind}:: {name}\n\n"))
     return result

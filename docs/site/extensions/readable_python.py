@@ -20,7 +20,7 @@ MARKUP = re.compile(r"[*|]|(?<=\w)_(?!\w)")
 
 
 class NDArray:
-    """Shapes are in the docstrings; what NumPy's types say beyond their name would only fill lines."""
+    """Shapes are in the docstrings; what NumPy's type says beyond its name only fills lines."""
 
     def __class_getitem__(cls, item: object) -> type:
         return cls
