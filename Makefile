@@ -4,6 +4,7 @@
 #   make test     everything that must hold: tests, sanitizers, format, static checks, docs
 #   make bench    benchmarks        make fuzz     fuzz the readers (FUZZ_SECONDS=60 each)
 #   make format   clang-format      make lint     clang-tidy, ruff
+#   make docs     the documentation site, in build/site/
 #   make setup    only set up       make clean    remove build/ and .venv/
 
 SHELL := /bin/bash
@@ -20,11 +21,11 @@ requirements_stamp := $(venv)/.requirements
 python_stamp := $(venv)/.kempe
 python_inputs := $(shell find CMakeLists.txt pyproject.toml README.md LICENSE cmake include src robots python -type f -not -name '*.pyc')
 
-.PHONY: help setup packages build python demo test test-release test-sanitize test-outside \
+.PHONY: help setup packages build python demo docs test test-release test-sanitize test-outside \
         test-python test-docs test-peers format check-format lint bench fuzz clean
 
 help:
-	@sed -n '3,7s/^# *//p' Makefile
+	@sed -n '3,8s/^# *//p' Makefile
 
 # --- set-up ------------------------------------------------------------------------------------
 
@@ -56,6 +57,15 @@ python: $(python_stamp)
 demo: python
 	@tools/demo.sh
 
+# The site needs no network to be read; whatever is odd about a page is an error.
+docs: python
+	rm -rf build/doxygen build/site
+	mkdir -p build/doxygen
+	doxygen docs/site/Doxyfile
+	$(venv)/bin/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --jobs auto \
+	  --conf-dir docs/site --doctree-dir build/doctrees . build/site
+	@echo "The site: build/site/index.html"
+
 # --- testing -----------------------------------------------------------------------------------
 
 test: setup
@@ -81,8 +91,8 @@ test-outside: build
 test-python: python
 	$(venv)/bin/python -m pytest -q tests/python
 
-# The code blocks of the pages are compiled against the staged library.
-test-docs: test-outside python
+# The code blocks of the pages are compiled against the staged library; links are those of the site.
+test-docs: test-outside python docs
 	$(venv)/bin/python -m pytest -q tests/docs
 
 # Against Pinocchio, from the Python package `pin`; not part of `make test`.

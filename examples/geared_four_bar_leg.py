@@ -1,17 +1,47 @@
 """A leg whose knee motor sits at the hip and bends the knee through a gear and a four-bar linkage.
 
-Loads it from the file beside this one and walks it through one stride with the motors.
+Describes it, compiles it, and walks it through one stride with the motors. The file beside this one
+is the same leg as URDF.
 """
-
-from pathlib import Path
 
 import numpy as np
 
 import kempe
 
 GEAR = 8.0  # turns of a motor for one of the hip or the crank
+AXIS = (0, 1, 0)
 
-model = kempe.load(Path(__file__).with_suffix(".urdf"))
+
+def describe_leg() -> kempe.Mechanism:
+    """x points forward and z up; at zero the leg hangs straight down."""
+    leg = kempe.Mechanism("geared_four_bar_leg")
+    leg.add_body("trunk")
+    leg.add_body("thigh", mass=1.2, center_of_mass=(0, 0, -0.11), inertia=(0.008, 0.008, 0.001))
+    leg.add_body("shank", mass=0.5, center_of_mass=(0, 0, -0.12), inertia=(0.004, 0.004, 0.0002))
+    leg.add_body("crank", mass=0.05, center_of_mass=(0.025, 0, 0), inertia=(1e-6, 1e-5, 1e-5))
+    leg.add_body("rod", mass=0.08, center_of_mass=(0, 0, -0.125), inertia=(4e-4, 4e-4, 1e-6))
+    leg.add_body("hip_rotor", mass=0.1, inertia=(3e-5, 5e-5, 3e-5))
+    leg.add_body("knee_rotor", mass=0.1, inertia=(3e-5, 5e-5, 3e-5))
+
+    def turning(name: str, parent: str, child: str, **more: object) -> None:
+        leg.add_joint(name, "continuous", parent=parent, child=child, axis=AXIS, **more)
+
+    turning("hip", "trunk", "thigh")
+    turning("hip_motor", "trunk", "hip_rotor", independent=True)
+    leg.add_gear("hip_gear", "hip_motor", GEAR, "hip")
+
+    turning("knee", "thigh", "shank", xyz=(0, 0, -0.25))
+    leg.add_revolute("crank_pivot", parent="thigh", child="crank", axis=AXIS, lower=-0.7, upper=0.7)
+    turning("knee_motor", "thigh", "knee_rotor", independent=True)
+    leg.add_gear("knee_gear", "knee_motor", GEAR, "crank_pivot")
+
+    turning("rod_top", "crank", "rod", xyz=(0.05, 0, 0))
+    leg.add_loop("four_bar", "revolute", predecessor="rod", predecessor_xyz=(0, 0, -0.25),
+                 successor="shank", successor_xyz=(0.035, 0, 0), axis=AXIS)
+    return leg
+
+
+model = kempe.Model(describe_leg())
 print(model)
 
 hip, knee = model.joint_position_index("hip"), model.joint_position_index("knee")

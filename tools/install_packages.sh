@@ -7,6 +7,7 @@ packages=(
   libeigen3-dev libtinyxml2-dev libyaml-cpp-dev libgtest-dev libbenchmark-dev
   libxsimd-dev libtbb-dev
   clang clang-format clang-tidy libclang-rt-14-dev
+  doxygen fonts-stix
   python3 python3-dev python3-pip python3-venv ca-certificates
 )
 

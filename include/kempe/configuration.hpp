@@ -13,6 +13,7 @@ namespace kempe {
 /// steps from where they are, so that the branch (elbow up or down) is kept.
 /// @param q       configuration, model.nq(); need not close the loops
 /// @param closed  output, model.nq(); loops closed to 1e-12
+///
 /// Throws AssemblyError where the loops cannot be closed from q or from starts near it.
 void project(const Model& model, Data& data, VectorIn q, VectorOut closed);
 

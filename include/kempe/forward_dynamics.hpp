@@ -13,6 +13,7 @@ namespace kempe {
 /// @param v    velocities, model.nv()
 /// @param tau  forces, model.nv()
 /// @param a    output, model.nv(); may alias v or tau
+///
 /// Throws std::invalid_argument for wrong sizes and numbers that are not finite, SingularityError
 /// where a loop is at a singular position or a freedom moves no inertia.
 template <typename T>

@@ -13,6 +13,7 @@ namespace kempe {
 /// @param v    velocities, model.nv()
 /// @param a    accelerations, model.nv()
 /// @param tau  output, model.nv(); may alias v or a
+///
 /// Throws std::invalid_argument for wrong sizes and numbers that are not finite, SingularityError
 /// where a loop is at a singular position.
 template <typename T>

@@ -14,6 +14,7 @@ namespace kempe {
 /// as many frames.
 /// @param frames  their numbers (Model::frameIndex), k of them; may repeat
 /// @param Omega   output, 6k × 6k, symmetric; rows and columns are [linear; angular] of each frame
+///
 /// Throws std::invalid_argument and SingularityError as inverseDynamics() does.
 template <typename T>
 void inverseOperationalInertia(const Model& model, BasicData<T>& data, VectorInOf<T> q,

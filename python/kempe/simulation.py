@@ -62,8 +62,9 @@ class Run:
 
     @property
     def energy_drift(self) -> float:
-        """The largest |energy_error| relative to the energy on the move: the largest kinetic
-        energy, or the range of the potential one, or a millionth of all where nothing moves."""
+        """The largest `energy_error` relative to the energy on the move, which is the largest
+        kinetic energy, or the range of the potential one, or a millionth of all where nothing
+        moves."""
         moved = max(float(self.kinetic.max()), float(np.ptp(self.potential)),
                     1e-6 * float(np.abs(self.energy).max()))
         largest = float(np.abs(self.energy_error).max())
@@ -253,27 +254,30 @@ def simulate(
 ) -> Run:
     """The motion of a robot from a state.
 
-    q, v        where it starts: a configuration, by default neutral, whose loops are closed first
-                where they are not, and velocities, by default zero.
-    duration    seconds. `dt`, seconds, is the length of a step; the last one is shorter where dt
-                does not divide the duration.
-    integrator  "rk4": the classical Runge-Kutta method, of order four also where joints turn in
-                space; it evaluates the dynamics four times per step. "semi_implicit_euler": of
-                order one, once per step. Loops are closed to rounding after either.
-    controller  f(t, q, v) -> tau, nv numbers. Called at every evaluation, within a step too. By
-                default no forces.
-    external    forces on bodies: {frame: [force; moment]} at the frame's origin, axes of the
-                world; or a function of (t, q, v) that gives such a dict.
-    progress    called after every step with the fraction done; the run ends early if it returns
-                False.
-
     Damping and friction of joints count; friction f sign(velocity) has no memory, so that a joint
     that sticks hovers around rest. Contact is not modelled.
 
-    Raises ValueError where an argument is wrong, SingularityError or AssemblyError where the start
-    is impossible, and SimulationError, which carries the run until then, where the motion cannot go
-    on: at a singular position, where the loops end, where numbers grow beyond bounds, where the
-    controller fails.
+    Args:
+        q: where it starts, (nq,), by default neutral; loops are closed first where they are open.
+        v: velocities at the start, (nv,), by default zero.
+        duration: seconds.
+        dt: length of a step in seconds; the last one is shorter where dt does not divide the
+            duration.
+        integrator: "rk4": the classical Runge-Kutta method, of order four also where joints turn in
+            space; it evaluates the dynamics four times per step. "semi_implicit_euler": of order
+            one, once per step. Loops are closed to rounding after either.
+        controller: f(t, q, v) -> tau, nv numbers. Called at every evaluation, within a step too. By
+            default no forces.
+        external: forces on bodies, {frame: [force; moment]} at the frame's origin, axes of the
+            world; or a function of (t, q, v) that gives such a dict.
+        progress: called after every step with the fraction done; the run ends early if it returns
+            False.
+
+    Raises:
+        ValueError: an argument is wrong.
+        SingularityError, AssemblyError: the start is impossible.
+        SimulationError: the motion cannot go on: at a singular position, where the loops end, where
+            numbers grow beyond bounds, where the controller fails. It carries the run until then.
     """
     dt, duration = _positive("dt", dt), _positive("duration", duration)
     if integrator not in INTEGRATORS:

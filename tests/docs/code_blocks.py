@@ -11,6 +11,7 @@ Every fence names its language; what is done with each:
   yaml     must be well formed
   cmake    configured and built as a project that finds the installed library
   text     not looked at
+  {name}   a directive of the site's generator, which checks it; not looked at
 
 A comment line `<!-- ... -->` above the fence says more:
 
@@ -50,7 +51,11 @@ class Block:
 
     @property
     def runs(self) -> bool:
-        return "no-run" not in self.flags and self.language != "text"
+        return "no-run" not in self.flags and self.language != "text" and not self.directive
+
+    @property
+    def directive(self) -> bool:
+        return self.language.startswith("{")
 
     def __str__(self) -> str:
         return f"{self.page}:{self.line} {self.language}"
@@ -90,6 +95,8 @@ def blocks_of(text: str, page: str) -> list[Block]:
 
 def check(block: Block) -> None:
     place = f"{block.page}:{block.line - 1}"
+    if block.directive:
+        return
     if block.language not in LANGUAGES:
         known = ", ".join(sorted(LANGUAGES))
         raise PageError(f'{place}: unknown fence language "{block.language}" (known: {known})')
@@ -123,7 +130,7 @@ def join(block: Block, earlier: list[Block]) -> None:
 
 
 def pages(root: Path) -> list[Path]:
-    return [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]
+    return [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]
 
 
 def matches(expected: str, actual: str) -> bool:

@@ -1,4 +1,4 @@
-"""Runs every code block of README.md, CONTRIBUTING.md and docs/*.md (rules: code_blocks.py)."""
+"""Runs every code block of README.md, CONTRIBUTING.md and docs/ (rules: code_blocks.py)."""
 
 import os
 import re

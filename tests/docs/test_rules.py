@@ -40,6 +40,11 @@ def test_no_run_with_a_reason() -> None:
     assert not block.runs
 
 
+def test_directives_of_the_site_are_left_alone() -> None:
+    (block,) = blocks_of(page("```{toctree} with arguments", "concepts", "```"), "page.md")
+    assert not block.runs
+
+
 def test_output_may_leave_lines_out() -> None:
     assert matches("a\n...\nd\n", "a\nb\nc\nd\n")
     assert matches("a\n", "a  \n\n")

@@ -13,7 +13,7 @@
 ///   pa = Σ pA_i + Y Δ⁻¹ L⁻¹ u           (5)  added to the output body
 ///   ÿ  = L⁻ᵀ Δ⁻¹ (L⁻¹ u − Yᵀ δa_out)    (6)
 ///
-/// A folded rotor (docs/dynamics.md: w = [z; 0], r = its row of G, S_p = S of its parent, 0 on the
+/// A folded rotor (docs/maths.md: w = [z; 0], r = its row of G, S_p = S of its parent, 0 on the
 /// output body) adds
 ///
 ///   U += J w r                                          (7)
