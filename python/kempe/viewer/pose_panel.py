@@ -74,21 +74,23 @@ class PosePanel:
                 session.playback.pause()
             target = float(self._sliders[control].value)
             obstacle = self._posture.move(control, target)
-            if obstacle is None:
-                self._say(None)
-            else:
+            if obstacle is not None:
                 self._follow(control)
-                self._say(f"{control.label} stops at {self._posture.value(control):.4g} "
-                          f"{control.unit}: {obstacle}")
+                obstacle = (f"{control.label} stops at {self._posture.value(control):.4g} "
+                            f"{control.unit}: {obstacle}")
+            self._say(obstacle)
             session.show(self._posture.q)
 
     def _follow(self, control: Control) -> None:
         set_slider(self._sliders[control], self._shown(control))
 
-    def _say(self, message: str | None) -> None:
-        self._message.visible = message is not None
-        if message is not None:
-            self._message.content = f"⚠ {html.escape(message)}"
+    def _say(self, obstacle: str | None) -> None:
+        """Shows what stopped a slider, and which joints are outside of their limits."""
+        messages = [obstacle] if obstacle is not None else []
+        if beyond := self._posture.beyond_limits():
+            messages.append("beyond limits: " + ", ".join(beyond))
+        self._message.visible = bool(messages)
+        self._message.content = "  \n".join(f"⚠ {html.escape(message)}" for message in messages)
 
     def _neutral(self) -> None:
         self._jump(self._posture.model.neutral())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from kempe._kempe import AssemblyError, SingularityError
+from kempe.errors import AssemblyError, SingularityError
 from kempe.viewer.rotations import Array, angles_of_quaternion, matrix_of_angles, quaternions
 
 if TYPE_CHECKING:
@@ -17,11 +17,7 @@ Unit: TypeAlias = Literal["rad", "m"]
 LONGEST_STEP: dict[Unit, float] = {"rad": 0.05, "m": 0.01}
 SHORTEST_STEP: dict[Unit, float] = {"rad": 1e-4, "m": 1e-5}
 ANGLES = ("roll", "pitch", "yaw")
-SLACK = 1e-9  # by which a joint may pass a limit
-
-
-class LimitReached(Exception):
-    """A joint that follows would pass its limits."""
+SLACK = 1e-9  # by which a joint may pass its limits unnoticed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +86,7 @@ class Posture:
         raise TypeError(f"unknown kind of control: {control!r}")
 
     def move(self, control: Control, target: float) -> str | None:
-        """Brings a control to a value, or as near as loops and limits allow.
+        """Brings a control to a value, or as near as the loops allow.
 
         Returns what stands in the way, None where nothing does.
         """
@@ -100,7 +96,7 @@ class Posture:
             there = target if near else here + float(np.copysign(step, target - here))
             try:
                 self._step(control, there)
-            except (AssemblyError, SingularityError, LimitReached) as obstacle:
+            except (AssemblyError, SingularityError) as obstacle:
                 step = abs(there - here) / 2
                 if step < SHORTEST_STEP[control.unit]:
                     return str(obstacle)
@@ -109,10 +105,15 @@ class Posture:
     def loop_error(self) -> float:
         return float(np.abs(self.model.loop_residual(self.q)).max(initial=0.0))
 
+    def beyond_limits(self) -> list[str]:
+        """Joints that are outside of their limits: loops do not know of them."""
+        positions = self.model.spanning_positions(self.q)
+        outside = (positions < self.lower - SLACK) | (positions > self.upper + SLACK)
+        return [f"{self.model.spanning_position_names[i]} ({self.lower[i]:.4g} to "
+                f"{self.upper[i]:.4g})" for i in np.flatnonzero(outside)]
+
     def _step(self, control: Control, value: float) -> None:
-        q = self._moved(control, value)
-        self._check_limits(q)
-        self.q = q
+        self.q = self._moved(control, value)
         if isinstance(control, Angle):
             self._angles[control.quaternion] = self._with_angle(control, value)
         elif isinstance(control, Turn):
@@ -144,21 +145,6 @@ class Posture:
         roll, pitch, yaw = (value if i == control.which else angle
                             for i, angle in enumerate(self._angles[control.quaternion]))
         return roll, pitch, yaw
-
-    def _check_limits(self, q: Array) -> None:
-        """A joint may come back from beyond its limits, but not go further."""
-        before = self._beyond_limits(self.model.spanning_positions(self.q))
-        after = self._beyond_limits(self.model.spanning_positions(q))
-        worse = after > before + SLACK
-        if worse.any():
-            names = self.model.spanning_position_names
-            i = int(np.argmax(worse))
-            raise LimitReached(
-                f'joint "{names[i]}" is at its limit ({self.lower[i]:.4g} to {self.upper[i]:.4g})')
-
-    def _beyond_limits(self, positions: Array) -> Array:
-        excess = np.maximum(self.lower - positions, positions - self.upper)
-        return np.asarray(np.maximum(excess, 0.0))
 
     def _read_angles(self, start: int) -> tuple[float, float, float]:
         x, y, z, w = self.q[start:start + 4]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kempe._kempe import AssemblyError
+from kempe.errors import AssemblyError
 from kempe.viewer import shapes
 from kempe.viewer.rotations import Array, quaternions, turning_z_to
 from kempe.viewer.scene import WORLD
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FIELD_OF_VIEW = np.radians(40)  # from top to bottom
 NARROWEST = 1.1  # width over height of a window that still shows all of the robot
-MARGIN = 1.2
+MARGIN = 1.25
 SAMPLES = 24  # configurations that the first look takes in
 OBLIQUE = np.array([0.75, -0.55, 0.35])  # from the front, the right and above
 ACROSS = np.array([1.0, 0.3, 0.3])  # along the axes of a planar mechanism, a little from the side
@@ -64,7 +64,6 @@ def set_up(server: viser.ViserServer, model: Model, drawing: shapes.Drawing, pla
     corners = drawing.corners(R, p)
     up = up_direction(model)
     server.scene.set_up_direction(tuple(up))
-    server.scene.configure_environment_map("warehouse", environment_intensity=0.6)
     standing = corners[:1] if floats(model) else corners
     add_ground(server.scene, standing.reshape(-1, 3), up, drawing.size)
 
