@@ -54,6 +54,15 @@ class Browser:
         self.errors()  # forget those of pages before
         self.driver.get(url)
         wait_until(lambda: self.driver.find_elements(By.TAG_NAME, "canvas"), f"a canvas at {url}")
+        wait_until(self._dismiss_advice, "advice to use a graphics card")
+
+    def _dismiss_advice(self) -> bool:
+        """Closes what covers the picture."""
+        closing = self.driver.find_elements(
+            By.CSS_SELECTOR, ".mantine-Notification-closeButton")
+        for button in closing:
+            button.click()
+        return bool(closing)
 
     def errors(self) -> list[str]:
         """What pages have complained about since the last call."""
@@ -65,7 +74,7 @@ class Browser:
         area = self.driver.execute_script(
             "const r = document.querySelector('canvas').getBoundingClientRect();"
             "return [r.left, r.top, r.right, r.bottom];")
-        panel = self.driver.find_elements(By.XPATH, "//*[text()='Show']")
+        panel = self.driver.find_elements(By.XPATH, "//*[text()='Pose']")
         left, top, right, bottom = (int(edge) for edge in area)
         if panel:
             right = min(right, int(panel[0].rect["x"]) - 40)
@@ -96,6 +105,9 @@ class Browser:
         return self.driver.find_element(
             By.XPATH, f"//label[contains(., '{label}')]"
             "/ancestor::div[.//*[@role='slider']][1]//*[@role='slider']")
+
+    def tab(self, label: str) -> WebElement:
+        return self.driver.find_element(By.XPATH, f"//*[@role='tab'][contains(., '{label}')]")
 
     def button(self, label: str) -> WebElement:
         return self.driver.find_element(By.XPATH, f"//button[contains(., '{label}')]")

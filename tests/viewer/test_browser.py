@@ -114,6 +114,7 @@ def write_short_four_bar(folder: Path) -> Path:
 
 def test_switches_and_buttons(browser: Browser, show: Show, pictures: Path) -> None:
     session = show(kempe.robots.load("four_bar"))
+    browser.tab("Show").click()
     last = browser.settled_canvas()
     for label in ("Colours by cluster", "Loop closures", "Joint axes", "Centres of mass",
                   "Names of bodies", "See-through bodies"):
@@ -125,6 +126,7 @@ def test_switches_and_buttons(browser: Browser, show: Show, pictures: Path) -> N
             now = browser.canvas()
         last = browser.settled_canvas()
     browser.keep(pictures / "four_bar_switches.png")
+    browser.tab("Pose").click()
     q = session.posture.q
     browser.button("Random").click()
     wait_until(lambda: not np.array_equal(session.posture.q, q), "a random configuration")

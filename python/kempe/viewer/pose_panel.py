@@ -28,20 +28,19 @@ class PosePanel:
         self._draws = 0
         self._sliders: dict[Control, Slider] = {}
         gui = session.server.gui
-        with gui.add_folder("Pose"):
-            buttons = gui.add_button_group("Go to", ("Neutral", "Random"))
-            buttons.on_click(
-                lambda _: self._neutral() if buttons.value == "Neutral" else self._random())
-            self._message = gui.add_markdown("", visible=False)
-            joints = [control.joint for control in self._posture.controls]
-            for joint in dict.fromkeys(joints):
-                controls = [c for c in self._posture.controls if c.joint == joint]
-                if len(controls) == 1:
-                    self._add_slider(gui, controls[0], controls[0].label)
-                    continue
-                with gui.add_folder(joint, expand_by_default=False):
-                    for control in controls:
-                        self._add_slider(gui, control, control.label.removeprefix(joint + "."))
+        buttons = gui.add_button_group("Go to", ("Neutral", "Random"))
+        buttons.on_click(
+            lambda _: self._neutral() if buttons.value == "Neutral" else self._random())
+        self._message = gui.add_markdown("", visible=False)
+        joints = [control.joint for control in self._posture.controls]
+        for joint in dict.fromkeys(joints):
+            controls = [c for c in self._posture.controls if c.joint == joint]
+            if len(controls) == 1:
+                self._add_slider(gui, controls[0], controls[0].label)
+                continue
+            with gui.add_folder(joint, expand_by_default=False):
+                for control in controls:
+                    self._add_slider(gui, control, control.label.removeprefix(joint + "."))
 
     def take_over(self, q: Array) -> None:
         """Shows a closed configuration and sets the sliders to it."""

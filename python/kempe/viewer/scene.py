@@ -145,7 +145,7 @@ class RobotScene:
         closed; balls for loop joints without an axis."""
         for loop in self._mechanism.loops:
             radius = max(self.drawing.thickness[loop.predecessor],
-                         self.drawing.thickness[loop.successor], 0.02 * self.drawing.size)
+                         self.drawing.thickness[loop.successor], 0.028 * self.drawing.size)
             if loop.type in {"spherical", "fixed"}:
                 pin, collar = meshes.sphere(1.15 * radius), meshes.sphere(1.4 * radius)
             else:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from kempe import Model, Run
 
-LONG_LEGEND = 8  # entries; longer ones start folded
-
 
 class Session:
     """Serves a robot until stop(). Browsers that look at it see and do the same."""
@@ -81,12 +79,14 @@ class Session:
         gui.configure_theme(control_width="large", show_logo=False, show_share_button=False)
         gui.main_panel.dock_right()
         self._figures = gui.add_markdown("")
-        self.playback = None
-        if run is not None:
-            self.playback = Playback(self, run)
-        self._add_switches(gui)
-        self.pose_panel = PosePanel(self)
-        self._add_legend(gui)
+        self.playback = Playback(self, run) if run is not None else None
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("Pose"):
+            self.pose_panel = PosePanel(self)
+        with tabs.add_tab("Show"):
+            self._add_switches(gui)
+        with tabs.add_tab("Colours"):
+            self._add_legend(gui)
         if self.notices:
             with gui.add_folder("Notices"):
                 gui.add_markdown("  \n".join(html.escape(notice) for notice in self.notices))
@@ -101,9 +101,8 @@ class Session:
             ("See-through bodies", False, self.scene.see_through),
             ("Follow the robot", self._follow, self._set_follow),
         ]
-        with gui.add_folder("Show"):
-            for label, initial, switch in switches:
-                gui.add_checkbox(label, initial).on_update(switched(switch))
+        for label, initial, switch in switches:
+            gui.add_checkbox(label, initial).on_update(switched(switch))
 
     def _set_follow(self, wanted: bool) -> None:
         with self.lock:
@@ -111,14 +110,12 @@ class Session:
             self.show(self.shown)
 
     def _add_legend(self, gui: viser.GuiApi) -> None:
-        entries = self.scene.palette.legend
-        with gui.add_folder("Colours", expand_by_default=len(entries) <= LONG_LEGEND):
-            gui.add_html("".join(
-                f'<div style="font-size:0.8em;padding:0.1em 1em">'
-                f'<span style="color:rgb{colour}">&#9632;</span> {html.escape(text)}</div>'
-                for colour, text in entries))
+        gui.add_html("".join(
+            f'<div style="font-size:0.8em;padding:0.1em 1em">'
+            f'<span style="color:rgb{colour}">&#9632;</span> {html.escape(text)}</div>'
+            for colour, text in self.scene.palette.legend))
 
 
-
-def switched(switch: Callable[[bool], None]) -> Callable[[viser.GuiEvent[viser.GuiCheckboxHandle]], None]:
+def switched(
+        switch: Callable[[bool], None]) -> Callable[[viser.GuiEvent[viser.GuiCheckboxHandle]], None]:
     return lambda event: switch(event.target.value)
