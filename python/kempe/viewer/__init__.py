@@ -30,16 +30,16 @@ def view(model: Model, run: Run | None = None, *, host: str = "localhost", port:
     With a `run`, that can be played. Where `port` is taken, the next free one is used; the address
     is printed. Raises ValueError where `run` was recorded with another robot.
     """
-    session = Session(model, run, host=host, port=port)
-    try:
-        if port not in {0, session.server.get_port()}:
-            print(f"Port {port} is taken.")
-        for notice in session.notices:
-            print(f"notice: {notice}", file=sys.stderr)
-        print(f"{model.name} is shown at {session.url}  (Ctrl-C ends)", flush=True)
-        if open_browser:
-            webbrowser.open(session.url)
-        with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt):
+        session = Session(model, run, host=host, port=port)
+        try:
+            if port not in {0, session.server.get_port()}:
+                print(f"Port {port} is taken.")
+            for notice in session.notices:
+                print(f"notice: {notice}", file=sys.stderr)
+            print(f"{model.name} is shown at {session.url}  (Ctrl-C ends)", flush=True)
+            if open_browser:
+                webbrowser.open(session.url)
             threading.Event().wait()
-    finally:
-        session.stop()
+        finally:
+            session.stop()

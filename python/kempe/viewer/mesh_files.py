@@ -48,11 +48,8 @@ def load(name: str, source: str) -> Mesh:
             f'mesh "{name}" needs trimesh to be read: pip install trimesh') from None
     try:
         mesh = trimesh.load_mesh(path)
-        # Smooth normals need shared vertices, sharp edges need separate ones: part the surface
-        # where it bends by more than 30 degrees.
-        smooth = trimesh.graph.smooth_shade(mesh, angle=np.radians(30))
     except Exception as error:  # readers of many formats, each with exceptions of its own
         raise MeshProblem(f'mesh "{path}" cannot be read: {error}') from error
-    if not len(smooth.faces):
+    if not len(mesh.faces):
         raise MeshProblem(f'mesh "{path}" has no triangles')
-    return Mesh(np.asarray(smooth.vertices, float), np.asarray(smooth.faces, int))
+    return Mesh(np.asarray(mesh.vertices, float), np.asarray(mesh.faces, int))

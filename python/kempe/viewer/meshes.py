@@ -81,9 +81,9 @@ def cylinder(radius: float, length: float) -> Mesh:
 
 def capsule(radius: float, length: float) -> Mesh:
     """A cylinder along z with a half ball at either end; `length` is that of the cylinder."""
-    angles = np.linspace(-np.pi / 2, np.pi / 2, SEGMENTS // 2)
-    return revolved([(float(radius * np.cos(a)),
-                      float(radius * np.sin(a) + np.copysign(length / 2, a))) for a in angles])
+    angles = np.linspace(0, np.pi / 2, SEGMENTS // 4 + 1)
+    upper = [(float(radius * np.cos(a)), float(radius * np.sin(a) + length / 2)) for a in angles]
+    return revolved([*((r, -h) for r, h in reversed(upper)), *upper])
 
 
 def sphere(radius: float) -> Mesh:

@@ -57,7 +57,7 @@ class PosePanel:
         slider = gui.add_slider(
             f"{label} [{control.unit}]", min=min(round(control.lower, digits), value),
             max=max(round(control.upper, digits), value), step=10.0**-digits, initial_value=value,
-            hint=control.label)
+            hint=control.label if label != control.label else None)
         self._sliders[control] = slider
         slider.on_update(lambda event: self._moved(control, event))
 

@@ -104,7 +104,7 @@ class RobotScene:
                 own, opacity = (red, green, blue), part.colour[3] if alpha < 255 else None
             handle = self._scene.add_mesh_simple(
                 f"{node(body)}/shape{number}", part.mesh.vertices, part.mesh.faces, color=cluster,
-                opacity=opacity)
+                opacity=opacity, flat_shading=part.flat)
             self._parts.append((handle, cluster, own, opacity))
 
     def _add_name(self, body: str) -> None:

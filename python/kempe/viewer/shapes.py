@@ -34,6 +34,7 @@ class Part:
 
     mesh: Mesh
     colour: tuple[float, float, float, float] | None = None  # of the robot's file, 0 to 1
+    flat: bool = False  # every triangle has an edge, for meshes that do not tell where theirs are
 
 
 @dataclasses.dataclass
@@ -126,7 +127,8 @@ def visual_parts(body: Body, source: str) -> tuple[list[Part], list[str]]:
     for shape in body.visuals:
         try:
             R, p = shape.origin
-            parts.append(Part(visual_mesh(shape, source).placed(R, p), shape_colour(shape)))
+            parts.append(Part(visual_mesh(shape, source).placed(R, p), shape_colour(shape),
+                              flat=shape.kind == "mesh"))
         except mesh_files.MeshProblem as problem:
             problems.append(f"{problem}; a made-up shape is shown")
     return parts, problems
@@ -215,7 +217,8 @@ def hub(body: Body, around: Surroundings) -> Mesh:
             np.eye(3), body.center_of_mass)
     edges = np.maximum(edges, 0.08 * longest)
     # Figures that no real body has shall not hide the rest of the robot.
-    edges *= min(1.0, 0.4 * around.size / longest)
+    most = max(around.size, 2.5 * float(np.linalg.norm(body.center_of_mass)))
+    edges *= min(1.0, most / longest)
     return meshes.box(edges).placed(axes, body.center_of_mass)
 
 
@@ -252,6 +255,6 @@ def rotor(body: Body, around: Surroundings) -> Mesh:
         across = (float(np.trace(body.inertia)) - about) / 2
         radius = float(np.sqrt(max(2 * about / body.mass, 0)))
         length = float(np.sqrt(max(12 * across / body.mass - 3 * radius**2, 0)))
-    radius = float(np.clip(radius, 0.015 * around.size, 0.06 * around.size))
+    radius = float(np.clip(radius, 0.015 * around.size, 0.1 * around.size))
     length = float(np.clip(length, 0.5 * radius, 2 * radius))
     return meshes.cylinder(radius, length).placed(turning_z_to(axis), body.center_of_mass)
