@@ -8,6 +8,7 @@ packages=(
   libxsimd-dev libtbb-dev
   clang clang-format clang-tidy libclang-rt-14-dev
   python3 python3-dev python3-pip python3-venv ca-certificates
+  chromium chromium-driver
 )
 
 missing=()

@@ -86,19 +86,23 @@ def test_a_component_of_a_ball_joint_is_turned() -> None:
     assert posture.value(turn) == 0
 
 
-def test_rotors_without_limits_can_be_turned_until_their_output_has_turned_once() -> None:
+def geared(**limits: float) -> kempe.Model:
     robot = kempe.Mechanism("geared")
     robot.add_body("base")
     robot.add_body("link", mass=1.0, center_of_mass=(0.1, 0, 0))
     robot.add_body("rotor", mass=0.1, inertia=(1e-4, 1e-4, 1e-4))
-    robot.add_revolute("joint", parent="base", child="link", independent=False)
+    robot.add_revolute("joint", parent="base", child="link", independent=False, **limits)
     robot.add_revolute("motor", parent="base", child="rotor", independent=True)
     robot.add_gear("gear", "motor", 10.0, "joint")
-    (motor,) = posture_of(kempe.Model(robot)).controls
+    return kempe.Model(robot)
+
+
+def test_rotors_without_limits_can_be_turned_until_their_output_has_turned_once() -> None:
+    (motor,) = posture_of(geared()).controls
     assert (motor.lower, motor.upper) == pytest.approx((-10 * np.pi, 10 * np.pi))
 
 
-def test_limits_are_those_of_the_robot_and_going_beyond_is_reported() -> None:
+def test_limits_are_those_of_the_robot() -> None:
     robot = kempe.Mechanism("limited")
     robot.add_body("base")
     robot.add_body("slide", mass=1.0)
@@ -107,6 +111,17 @@ def test_limits_are_those_of_the_robot_and_going_beyond_is_reported() -> None:
     (rail,) = posture.controls
     assert isinstance(rail, Coordinate)
     assert (rail.unit, rail.lower, rail.upper) == ("m", -0.1, 0.2)
-    assert posture.beyond_limits() == []
+    assert posture.move(rail, 0.2) is None
     posture.set(np.array([0.25]))
-    assert posture.beyond_limits() == ["rail (-0.1 to 0.2)"]
+    assert posture.move(rail, 0.22) is None, "the way back is open"
+    obstacle = posture.move(rail, 0.3)
+    assert obstacle == 'joint "rail" is at its limit (-0.1 to 0.2).'
+
+
+def test_joints_that_follow_keep_to_their_limits() -> None:
+    model = geared(lower=-0.5, upper=0.4)
+    posture = posture_of(model)
+    (motor,) = posture.controls
+    obstacle = posture.move(motor, 10.0)
+    assert obstacle == 'joint "joint" is at its limit (-0.5 to 0.4).'
+    assert posture.value(motor) == pytest.approx(4.0, abs=1e-3)

@@ -1,4 +1,4 @@
-"""Robots and recorded runs in the browser. Needs the extra `viewer`: pip install 'kempe[viewer]'."""
+"""Robots and recorded runs in the browser. Needs the extra `view`: pip install "kempe[view]"."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ try:
     import viser as _viser  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        "the viewer needs the package viser: pip install 'kempe[viewer]'") from error
+        'the viewer needs the package viser: pip install "kempe[view]"') from error
 
 from kempe.viewer.page import write_html
 from kempe.viewer.session import Session

@@ -83,13 +83,10 @@ class PosePanel:
     def _follow(self, control: Control) -> None:
         set_slider(self._sliders[control], self._shown(control))
 
-    def _say(self, obstacle: str | None) -> None:
-        """Shows what stopped a slider, and which joints are outside of their limits."""
-        messages = [obstacle] if obstacle is not None else []
-        if beyond := self._posture.beyond_limits():
-            messages.append("beyond limits: " + ", ".join(beyond))
-        self._message.visible = bool(messages)
-        self._message.content = "  \n".join(f"⚠ {html.escape(message)}" for message in messages)
+    def _say(self, message: str | None) -> None:
+        self._message.visible = message is not None
+        if message is not None:
+            self._message.content = f"⚠ {html.escape(message)}"
 
     def _neutral(self) -> None:
         self._jump(self._posture.model.neutral())

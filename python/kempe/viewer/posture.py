@@ -17,7 +17,11 @@ Unit: TypeAlias = Literal["rad", "m"]
 LONGEST_STEP: dict[Unit, float] = {"rad": 0.05, "m": 0.01}
 SHORTEST_STEP: dict[Unit, float] = {"rad": 1e-4, "m": 1e-5}
 ANGLES = ("roll", "pitch", "yaw")
-SLACK = 1e-9  # by which a joint may pass its limits unnoticed
+SLACK = 1e-9  # by which a joint may pass its limits
+
+
+class LimitReached(Exception):
+    """A joint would pass its limits: one that is moved, or one that follows."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +90,7 @@ class Posture:
         raise TypeError(f"unknown kind of control: {control!r}")
 
     def move(self, control: Control, target: float) -> str | None:
-        """Brings a control to a value, or as near as the loops allow.
+        """Brings a control to a value, or as near as loops and limits allow.
 
         Returns what stands in the way, None where nothing does.
         """
@@ -96,7 +100,7 @@ class Posture:
             there = target if near else here + float(np.copysign(step, target - here))
             try:
                 self._step(control, there)
-            except (AssemblyError, SingularityError) as obstacle:
+            except (AssemblyError, SingularityError, LimitReached) as obstacle:
                 step = abs(there - here) / 2
                 if step < SHORTEST_STEP[control.unit]:
                     return str(obstacle)
@@ -105,19 +109,28 @@ class Posture:
     def loop_error(self) -> float:
         return float(np.abs(self.model.loop_residual(self.q)).max(initial=0.0))
 
-    def beyond_limits(self) -> list[str]:
-        """Joints that are outside of their limits: loops do not know of them."""
-        positions = self.model.spanning_positions(self.q)
-        outside = (positions < self.lower - SLACK) | (positions > self.upper + SLACK)
-        return [f"{self.model.spanning_position_names[i]} ({self.lower[i]:.4g} to "
-                f"{self.upper[i]:.4g})" for i in np.flatnonzero(outside)]
-
     def _step(self, control: Control, value: float) -> None:
-        self.q = self._moved(control, value)
+        q = self._moved(control, value)
+        self._check_limits(q)
+        self.q = q
         if isinstance(control, Angle):
             self._angles[control.quaternion] = self._with_angle(control, value)
         elif isinstance(control, Turn):
             self._turned[control] = value
+
+    def _check_limits(self, q: Array) -> None:
+        """A joint may come back from beyond its limits, but not go further."""
+        before = self._beyond_limits(self.model.spanning_positions(self.q))
+        after = self._beyond_limits(self.model.spanning_positions(q))
+        further = np.flatnonzero(after > before + SLACK)
+        if len(further):
+            i = further[0]
+            raise LimitReached(f'joint "{self.model.spanning_position_names[i]}" is at its limit '
+                               f"({self.lower[i]:.4g} to {self.upper[i]:.4g}).")
+
+    def _beyond_limits(self, positions: Array) -> Array:
+        excess = np.maximum(self.lower - positions, positions - self.upper)
+        return np.asarray(np.maximum(excess, 0.0))
 
     def _moved(self, control: Control, value: float) -> Array:
         """The configuration near this one where a control has a value."""

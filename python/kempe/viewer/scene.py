@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -20,6 +20,13 @@ WORLD = "/world"  # the node above all others
 SEE_THROUGH = 0.35
 
 
+class DrawnPart(NamedTuple):
+    mesh: viser.MeshHandle
+    cluster: colours.Colour
+    own: colours.Colour
+    opacity: float | None
+
+
 class RobotScene:
     """Nodes of a robot. `place` moves them; the other functions say what of it is shown."""
 
@@ -32,7 +39,7 @@ class RobotScene:
         self._rows = {name: i for i, name in enumerate(self._bodies)}
         self._places: list[tuple[Array, Array] | None] = [None] * len(self._bodies)
 
-        self._parts: list[tuple[viser.MeshHandle, colours.Colour, colours.Colour, float | None]] = []
+        self._parts: list[DrawnPart] = []
         self._axes: list[viser.SceneNodeHandle] = []
         self._centres: list[viser.SceneNodeHandle] = []
         self._loops: list[viser.SceneNodeHandle] = []
@@ -40,9 +47,11 @@ class RobotScene:
         self._world = scene.add_frame(WORLD, show_axes=False)
         self._way = np.zeros(3)
         self._frames = [scene.add_frame(node(name), show_axes=False) for name in self._bodies]
-        for name in self._bodies:
-            self._add_parts(name)
-            self._add_name(name)
+        for body in self._mechanism.bodies:
+            self._add_parts(body.name)
+            self._names.append(scene.add_label(
+                f"{node(body.name)}/name", body.name, position=body.center_of_mass, visible=False,
+                anchor="center-center"))
         self._add_axes()
         self._add_centres()
         self._add_loop_joints()
@@ -74,12 +83,12 @@ class RobotScene:
             self._way = way
 
     def colour_by_cluster(self, wanted: bool) -> None:
-        for part, cluster, own, _ in self._parts:
-            part.color = cluster if wanted else own
+        for part in self._parts:
+            part.mesh.color = part.cluster if wanted else part.own
 
     def see_through(self, wanted: bool) -> None:
-        for part, _, _, opacity in self._parts:
-            part.opacity = SEE_THROUGH if wanted else opacity
+        for part in self._parts:
+            part.mesh.opacity = SEE_THROUGH if wanted else part.opacity
 
     def show_axes(self, wanted: bool) -> None:
         show(self._axes, wanted)
@@ -105,15 +114,11 @@ class RobotScene:
             handle = self._scene.add_mesh_simple(
                 f"{node(body)}/shape{number}", part.mesh.vertices, part.mesh.faces, color=cluster,
                 opacity=opacity, flat_shading=part.flat)
-            self._parts.append((handle, cluster, own, opacity))
-
-    def _add_name(self, body: str) -> None:
-        self._names.append(self._scene.add_label(
-            f"{node(body)}/name", body, visible=False, anchor="bottom-center"))
+            self._parts.append(DrawnPart(handle, cluster, own, opacity))
 
     def _add_axes(self) -> None:
         """An arrow for each axis, through the body that the joint hangs on."""
-        half = 0.045 * self.drawing.size
+        half = 0.1 * self.drawing.size
         for joint in self._mechanism.joints:
             R, p = joint.origin
             for number, (body, axis) in enumerate(axes_of(joint)):
@@ -123,8 +128,8 @@ class RobotScene:
                 self._axes.append(self._scene.add_arrows(
                     f"{node(body)}/axis of {quote(joint.name, safe=' ')}{number or ''}",
                     np.array([[centre - half * direction, centre + half * direction]]),
-                    colours.AXIS, shaft_radius=half / 12, head_radius=half / 5,
-                    head_length=half / 2, visible=False))
+                    colours.AXIS, shaft_radius=half / 25, head_radius=half / 9,
+                    head_length=half / 4, visible=False))
 
     def _add_centres(self) -> None:
         """Balls, in volume as the masses, and a larger one for the whole robot."""

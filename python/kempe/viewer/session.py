@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from kempe import Model, Run
 
+    Switched = viser.GuiEvent[viser.GuiCheckboxHandle]
+
 
 class Session:
     """Serves a robot until stop(). Browsers that look at it see and do the same."""
@@ -60,10 +62,10 @@ class Session:
 
     def show(self, q: Array) -> None:
         """Draws a configuration and prints its figures."""
-        self.shown = q
         R, p = self.model.forward_kinematics(q, frames=self._bodies)
         centre = self.model.center_of_mass(q)
-        with self.server.atomic():
+        with self.lock, self.server.atomic():
+            self.shown = q
             self.scene.place(R, p, centre)
             self.scene.follow(centre - self._start if self._follow else np.zeros(3))
         _, potential = self.model.energy(q, np.zeros(self.model.nv))
@@ -116,6 +118,5 @@ class Session:
             for colour, text in self.scene.palette.legend))
 
 
-def switched(
-        switch: Callable[[bool], None]) -> Callable[[viser.GuiEvent[viser.GuiCheckboxHandle]], None]:
+def switched(switch: Callable[[bool], None]) -> Callable[[Switched], None]:
     return lambda event: switch(event.target.value)

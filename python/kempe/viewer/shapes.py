@@ -11,6 +11,7 @@ Bodies without visuals get solids that tell where they reach and where their mas
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from typing import TYPE_CHECKING
 
@@ -49,10 +50,9 @@ class Drawing:
     def corners(self, R: Array, p: Array) -> Array:
         """Points around all parts, shape (…, n, 3), where R, shape (…, bodies, 3, 3), and p place
         the bodies: the corners of a box around each part."""
-        numbers = range(len(self.parts))
         found = [
             part.mesh.corners() @ np.swapaxes(R[..., i, :, :], -1, -2) + p[..., i, None, :]
-            for i, parts in zip(numbers, self.parts.values(), strict=True) for part in parts]
+            for i, parts in enumerate(self.parts.values()) for part in parts]
         return np.concatenate(found, axis=-2) if found else p[..., :1, :]
 
 
@@ -62,7 +62,8 @@ class Surroundings:
 
     points: list[Array]  # where things hang on it
     joint: Joint | None  # the one above
-    coupled: bool  # whether a gear or belt speaks of that joint
+    coupled: bool = False  # whether a gear or belt speaks of that joint
+    layer: int = 0  # number of bodies before it whose joints are in the same place
     size: float = 1.0  # of the robot
 
 
@@ -105,11 +106,15 @@ def survey(mechanism: Mechanism) -> dict[str, Surroundings]:
     coupled |= {joint for function in mechanism.functions for joint, _ in function.coordinates}
     above = {joint.child: joint for joint in mechanism.joints}
     around = {
-        body.name: Surroundings([], above.get(body.name), False)
+        body.name: Surroundings([], above.get(body.name))
         for body in mechanism.bodies}
     for body in around.values():
         body.coupled = body.joint is not None and body.joint.name in coupled
+    places: collections.Counter[tuple[str, ...]] = collections.Counter()
     for joint in mechanism.joints:
+        place = (joint.parent, *(f"{x:.6f}" for x in joint.origin[1]))
+        around[joint.child].layer = places[place]
+        places[place] += 1
         if joint.type != "free":
             around[joint.parent].points.append(joint.origin[1])
     for loop in mechanism.loops:
@@ -257,4 +262,6 @@ def rotor(body: Body, around: Surroundings) -> Mesh:
         length = float(np.sqrt(max(12 * across / body.mass - 3 * radius**2, 0)))
     radius = float(np.clip(radius, 0.015 * around.size, 0.1 * around.size))
     length = float(np.clip(length, 0.5 * radius, 2 * radius))
+    # Rotors inside of each other shall not flicker through each other.
+    radius, length = radius * 0.97**around.layer, length * 0.97**around.layer
     return meshes.cylinder(radius, length).placed(turning_z_to(axis), body.center_of_mass)
