@@ -22,7 +22,7 @@ python_stamp := $(venv)/.kempe
 python_inputs := $(shell find CMakeLists.txt pyproject.toml README.md LICENSE cmake include src robots python -type f -not -name '*.pyc')
 
 .PHONY: help setup packages build python demo docs test test-release test-sanitize test-outside \
-        test-python test-docs test-peers format check-format lint bench fuzz clean
+        test-python test-viewer test-docs test-peers format check-format lint bench fuzz clean
 
 help:
 	@sed -n '3,8s/^# *//p' Makefile
@@ -69,7 +69,7 @@ docs: python
 # --- testing -----------------------------------------------------------------------------------
 
 test: setup
-	@tools/run_parts.sh check-format test-release test-outside test-python test-docs lint test-sanitize
+	@tools/run_parts.sh check-format test-release test-outside test-python test-viewer test-docs lint test-sanitize
 
 test-release: build
 	ctest --preset release --parallel "$$(nproc)"
@@ -90,6 +90,10 @@ test-outside: build
 
 test-python: python
 	$(venv)/bin/python -m pytest -q tests/python
+
+# In a real browser; screenshots are left in build/viewer/.
+test-viewer: python
+	$(venv)/bin/python -m pytest -q tests/viewer
 
 # The code blocks of the pages are compiled against the staged library; links are those of the site.
 test-docs: test-outside python docs

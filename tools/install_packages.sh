@@ -9,6 +9,7 @@ packages=(
   clang clang-format clang-tidy libclang-rt-14-dev
   doxygen fonts-stix
   python3 python3-dev python3-pip python3-venv ca-certificates
+  chromium chromium-driver
 )
 
 missing=()

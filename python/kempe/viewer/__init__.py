@@ -1,0 +1,45 @@
+"""Robots and recorded runs in the browser. Needs the extra `view`: pip install "kempe[view]"."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import webbrowser
+from typing import TYPE_CHECKING
+
+try:
+    import viser as _viser  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        'the viewer needs the package viser: pip install "kempe[view]"') from error
+
+from kempe.viewer.page import write_html
+from kempe.viewer.session import Session
+
+if TYPE_CHECKING:
+    from kempe import Model, Run
+
+__all__ = ["Session", "view", "write_html"]
+
+
+def view(model: Model, run: Run | None = None, *, host: str = "localhost", port: int = 8080,
+         open_browser: bool = True) -> None:
+    """Shows a robot in the browser, with sliders for its freedoms, until Ctrl-C.
+
+    With a `run`, that can be played. Where `port` is taken, the next free one is used; the address
+    is printed. Raises ValueError where `run` was recorded with another robot.
+    """
+    with contextlib.suppress(KeyboardInterrupt):
+        session = Session(model, run, host=host, port=port)
+        try:
+            if port not in {0, session.server.get_port()}:
+                print(f"Port {port} is taken.")
+            for notice in session.notices:
+                print(f"notice: {notice}", file=sys.stderr)
+            print(f"{model.name} is shown at {session.url}  (Ctrl-C ends)", flush=True)
+            if open_browser:
+                webbrowser.open(session.url)
+            threading.Event().wait()
+        finally:
+            session.stop()

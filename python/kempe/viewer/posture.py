@@ -1,0 +1,243 @@
+"""A configuration that is moved by one number at a time while its loops stay closed."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from kempe.errors import AssemblyError, SingularityError
+from kempe.viewer.rotations import Array, angles_of_quaternion, matrix_of_angles, quaternions
+
+if TYPE_CHECKING:
+    from kempe import Joint, Model
+
+Unit: TypeAlias = Literal["rad", "m"]
+LONGEST_STEP: dict[Unit, float] = {"rad": 0.05, "m": 0.01}
+SHORTEST_STEP: dict[Unit, float] = {"rad": 1e-4, "m": 1e-5}
+ANGLES = ("roll", "pitch", "yaw")
+SLACK = 1e-9  # by which a joint may pass its limits
+
+
+class LimitReached(Exception):
+    """A joint would pass its limits: one that is moved, or one that follows."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Control:
+    """A number that a person can set."""
+
+    label: str
+    joint: str
+    unit: Unit
+    lower: float
+    upper: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Coordinate(Control):
+    """An independent position that is a plain number in q."""
+
+    in_q: int
+    in_v: int | None  # the velocity that moves it alone, where there is one
+
+
+@dataclasses.dataclass(frozen=True)
+class Angle(Control):
+    """Roll, pitch or yaw of a quaternion in q."""
+
+    quaternion: int  # where (x, y, z, w) begin in q
+    which: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Turn(Control):
+    """An independent velocity without a position of its own, as a component of a ball joint whose
+    other components follow: how far the robot was moved along it."""
+
+    in_v: int
+
+
+class Posture:
+    """The configuration `q`, and controls for each of its freedoms."""
+
+    def __init__(self, model: Model, size: float) -> None:
+        """`size`, that of the robot, is how far slides without limits can be moved."""
+        self.model = model
+        self.size = size
+        self.lower, self.upper = position_limits(model)
+        self.controls = self._find_controls()
+        self.set(model.neutral())
+
+    def set(self, q: Array) -> None:
+        """Takes over a closed configuration."""
+        self.q = np.array(q, dtype=float)
+        self._turned = {control: 0.0 for control in self.controls if isinstance(control, Turn)}
+        # Kept beside q, because near pitch = ±π/2 angles cannot be had back from a quaternion.
+        self._angles = {
+            control.quaternion: self._read_angles(control.quaternion)
+            for control in self.controls if isinstance(control, Angle)}
+
+    def value(self, control: Control) -> float:
+        match control:
+            case Coordinate():
+                return float(self.q[control.in_q])
+            case Angle():
+                return self._angles[control.quaternion][control.which]
+            case Turn():
+                return self._turned[control]
+        raise TypeError(f"unknown kind of control: {control!r}")
+
+    def move(self, control: Control, target: float) -> str | None:
+        """Brings a control to a value, or as near as loops and limits allow.
+
+        Returns what stands in the way, None where nothing does.
+        """
+        step = LONGEST_STEP[control.unit]
+        while (here := self.value(control)) != target:
+            near = abs(target - here) <= step
+            there = target if near else here + float(np.copysign(step, target - here))
+            try:
+                self._step(control, there)
+            except (AssemblyError, SingularityError, LimitReached) as obstacle:
+                step = abs(there - here) / 2
+                if step < SHORTEST_STEP[control.unit]:
+                    return str(obstacle)
+        return None
+
+    def loop_error(self) -> float:
+        return float(np.abs(self.model.loop_residual(self.q)).max(initial=0.0))
+
+    def _step(self, control: Control, value: float) -> None:
+        q = self._moved(control, value)
+        self._check_limits(q)
+        self.q = q
+        if isinstance(control, Angle):
+            self._angles[control.quaternion] = self._with_angle(control, value)
+        elif isinstance(control, Turn):
+            self._turned[control] = value
+
+    def _check_limits(self, q: Array) -> None:
+        """A joint may come back from beyond its limits, but not go further."""
+        before = self._beyond_limits(self.model.spanning_positions(self.q))
+        after = self._beyond_limits(self.model.spanning_positions(q))
+        further = np.flatnonzero(after > before + SLACK)
+        if len(further):
+            i = further[0]
+            raise LimitReached(f'joint "{self.model.spanning_position_names[i]}" is at its limit '
+                               f"({self.lower[i]:.4g} to {self.upper[i]:.4g}).")
+
+    def _beyond_limits(self, positions: Array) -> Array:
+        excess = np.maximum(self.lower - positions, positions - self.upper)
+        return np.asarray(np.maximum(excess, 0.0))
+
+    def _moved(self, control: Control, value: float) -> Array:
+        """The configuration near this one where a control has a value."""
+        q = self.q.copy()
+        if isinstance(control, Turn):
+            return self._integrated(control.in_v, value - self.value(control))
+        if isinstance(control, Angle):
+            w, x, y, z = quaternions(matrix_of_angles(*self._with_angle(control, value)))
+            q[control.quaternion:control.quaternion + 4] = x, y, z, w
+        elif isinstance(control, Coordinate):
+            if control.in_v is not None:
+                try:
+                    q = self._integrated(control.in_v, value - self.value(control))
+                except SingularityError:
+                    pass  # velocities are not defined here, positions beyond may be
+            q[control.in_q] = value
+        return np.asarray(self.model.project(q))
+
+    def _integrated(self, in_v: int, amount: float) -> Array:
+        direction = np.zeros(self.model.nv)
+        direction[in_v] = amount
+        return np.array(self.model.integrate(self.q, direction, 1.0))
+
+    def _with_angle(self, control: Angle, value: float) -> tuple[float, float, float]:
+        roll, pitch, yaw = (value if i == control.which else angle
+                            for i, angle in enumerate(self._angles[control.quaternion]))
+        return roll, pitch, yaw
+
+    def _read_angles(self, start: int) -> tuple[float, float, float]:
+        x, y, z, w = self.q[start:start + 4]
+        return angles_of_quaternion(w, x, y, z)
+
+    def _find_controls(self) -> list[Control]:
+        joints = {joint.name: joint for joint in self.model.mechanism.joints}
+        return [control for name in self.model.joint_names
+                for control in self._controls_of(joints[name])]
+
+    def _controls_of(self, joint: Joint) -> list[Control]:
+        model = self.model
+        first_q, first_v = (model.joint_position_index(joint.name),
+                            model.joint_velocity_index(joint.name))
+        nq, nv = coordinate_counts(joint.type)
+        velocities = model.spanning_velocity_names[first_v:first_v + nv]
+        positions = model.spanning_position_names[first_q:first_q + nq]
+        if joint.type in {"free", "spherical"}:
+            if all(name in model.v_names for name in velocities):
+                return self._free_controls(joint, positions)
+            return [Turn(name, joint.name, "rad" if ".w" in name else "m", -np.pi, np.pi,
+                         model.v_names.index(name))
+                    for name in velocities if name in model.v_names]
+        controls: list[Control] = []
+        for component, name in enumerate(velocities):
+            if name not in model.v_names:
+                continue
+            in_v = model.v_names.index(name)
+            unit = unit_of(joint.type, component)
+            lower, upper = self.lower[first_q + component], self.upper[first_q + component]
+            reach = self._reach(unit, in_v, first_v + component)
+            controls.append(Coordinate(
+                name, joint.name, unit, lower if np.isfinite(lower) else -reach,
+                upper if np.isfinite(upper) else reach, model.q_names.index(positions[component]),
+                in_v))
+        return controls
+
+    def _free_controls(self, joint: Joint, positions: list[str]) -> list[Control]:
+        """x, y, z and angles instead of the velocities, which are those of the turned body."""
+        start = self.model.q_names.index(positions[0])
+        slides = [
+            Coordinate(name, joint.name, "m", -self.size, self.size, start + i, None)
+            for i, name in enumerate(positions[:-4])]
+        turns = [
+            Angle(f"{joint.name}.{angle}", joint.name, "rad", -np.pi, np.pi, start + len(slides), i)
+            for i, angle in enumerate(ANGLES)]
+        return [*slides, *turns]
+
+    def _reach(self, unit: Unit, in_v: int, in_spanning: int) -> float:
+        """How far a coordinate without limits can be moved: a full turn, of what a rotor turns."""
+        if unit == "m":
+            return self.size
+        try:
+            G = self.model.constraint_jacobian(self.model.neutral())
+        except SingularityError:
+            return np.pi
+        others = np.abs(np.delete(G[:, in_v], in_spanning))
+        fastest = others.max(initial=0.0)
+        return float(np.pi / fastest) if 1e-3 < fastest < 1 else np.pi
+
+
+def coordinate_counts(joint_type: str) -> tuple[int, int]:
+    """Numbers of positions and velocities."""
+    counts = {"fixed": (0, 0), "cylindrical": (2, 2), "universal": (2, 2), "planar": (3, 3),
+              "spherical": (4, 3), "free": (7, 6)}
+    return counts.get(joint_type, (1, 1))
+
+
+def unit_of(joint_type: str, component: int) -> Unit:
+    slides = {("prismatic", 0), ("cylindrical", 1), ("planar", 0), ("planar", 1)}
+    return "m" if (joint_type, component) in slides else "rad"
+
+
+def position_limits(model: Model) -> tuple[Array, Array]:
+    """Of all spanning positions; infinite where there is none."""
+    lower = np.full(model.nq_spanning, -np.inf)
+    upper = np.full(model.nq_spanning, np.inf)
+    moving = set(model.joint_names)
+    for joint in model.mechanism.joints:
+        if joint.name in moving and coordinate_counts(joint.type) == (1, 1):
+            index = model.joint_position_index(joint.name)
+            lower[index], upper[index] = joint.lower, joint.upper
+    return lower, upper

@@ -1,0 +1,122 @@
+"""A robot in the browser: the server, the scene and the panel beside it."""
+
+from __future__ import annotations
+
+import html
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kempe.viewer import server as web
+from kempe.viewer import stage
+from kempe.viewer.playback import Playback
+from kempe.viewer.pose_panel import PosePanel
+from kempe.viewer.posture import Posture
+from kempe.viewer.rotations import Array
+from kempe.viewer.scene import RobotScene
+
+if TYPE_CHECKING:
+    import viser
+
+    from kempe import Model, Run
+
+    Switched = viser.GuiEvent[viser.GuiCheckboxHandle]
+
+
+class Session:
+    """Serves a robot until stop(). Browsers that look at it see and do the same."""
+
+    def __init__(self, model: Model, run: Run | None = None, *, host: str = "localhost",
+                 port: int = 8080) -> None:
+        if run is not None:
+            run.check_fits(model)
+        self.model = model
+        self.lock = threading.RLock()  # callbacks come from several threads
+        self._bodies = [body.name for body in model.mechanism.bodies]
+        self.server = web.start(host, port, label=model.name)
+        try:
+            self.url = f"http://{host}:{self.server.get_port()}"
+            self.scene = RobotScene(self.server.scene, model)
+            plan = stage.plan(model, run, self.scene.drawing.size)
+            stage.set_up(self.server, model, self.scene.drawing, plan)
+            self._follow = plan.follow
+            self._start = model.center_of_mass(plan.poses[0])
+            self.posture = Posture(model, self.scene.drawing.size)
+            self._add_panel(run)
+            self.pose_panel.take_over(plan.poses[0])
+        except BaseException:
+            web.stop(self.server)
+            raise
+
+    @property
+    def notices(self) -> list[str]:
+        """What could not be drawn as the robot's file has it."""
+        return self.scene.drawing.notices
+
+    def stop(self) -> None:
+        if self.playback is not None:
+            self.playback.stop()
+        web.stop(self.server)
+
+    def show(self, q: Array) -> None:
+        """Draws a configuration and prints its figures."""
+        R, p = self.model.forward_kinematics(q, frames=self._bodies)
+        centre = self.model.center_of_mass(q)
+        with self.lock, self.server.atomic():
+            self.shown = q
+            self.scene.place(R, p, centre)
+            self.scene.follow(centre - self._start if self._follow else np.zeros(3))
+        _, potential = self.model.energy(q, np.zeros(self.model.nv))
+        error = np.abs(self.model.loop_residual(q)).max(initial=0.0)
+        x, y, z = np.round(centre, 3) + 0.0  # no −0
+        self._figures.content = (
+            f"Largest loop error: {error:.1e}  \n"
+            f"Potential energy: {potential + 0.0:.4g} J  \n"
+            f"Centre of mass: {x:.3f}, {y:.3f}, {z:.3f} m")
+
+    def _add_panel(self, run: Run | None) -> None:
+        gui = self.server.gui
+        gui.configure_theme(control_width="large", show_logo=False, show_share_button=False)
+        gui.main_panel.dock_right()
+        self._figures = gui.add_markdown("")
+        self.playback = Playback(self, run) if run is not None else None
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("Pose"):
+            self.pose_panel = PosePanel(self)
+        with tabs.add_tab("Show"):
+            self._add_switches(gui)
+        with tabs.add_tab("Colours"):
+            self._add_legend(gui)
+        if self.notices:
+            with gui.add_folder("Notices"):
+                gui.add_markdown("  \n".join(html.escape(notice) for notice in self.notices))
+
+    def _add_switches(self, gui: viser.GuiApi) -> None:
+        switches = [
+            ("Colours by cluster", True, self.scene.colour_by_cluster),
+            ("Loop closures", True, self.scene.show_loops),
+            ("Joint axes", False, self.scene.show_axes),
+            ("Centres of mass", False, self.scene.show_centres),
+            ("Names of bodies", False, self.scene.show_names),
+            ("See-through bodies", False, self.scene.see_through),
+            ("Follow the robot", self._follow, self._set_follow),
+        ]
+        for label, initial, switch in switches:
+            gui.add_checkbox(label, initial).on_update(switched(switch))
+
+    def _set_follow(self, wanted: bool) -> None:
+        with self.lock:
+            self._follow = wanted
+            self.show(self.shown)
+
+    def _add_legend(self, gui: viser.GuiApi) -> None:
+        gui.add_html("".join(
+            f'<div style="font-size:0.8em;padding:0.1em 1em">'
+            f'<span style="color:rgb{colour}">&#9632;</span> {html.escape(text)}</div>'
+            for colour, text in self.scene.palette.legend))
+
+
+def switched(switch: Callable[[bool], None]) -> Callable[[Switched], None]:
+    return lambda event: switch(event.target.value)

@@ -1,0 +1,267 @@
+"""What is drawn for each body: what the robot's file shows, or solids made from the figures.
+
+Bodies without visuals get solids that tell where they reach and where their mass is:
+
+  links    a capsule from the body's joint to each joint, loop or rod that hangs on it
+  hubs     with more than two of those, the box of the same inertia, and struts
+  leaves   the box of the same inertia and a strut to its joint, or, where no real body has such an
+           inertia, a bar from the joint with the same centre of mass
+  rotors   the cylinder of the same inertia, about its axis
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kempe.viewer import mesh_files, meshes
+from kempe.viewer.meshes import Mesh
+from kempe.viewer.rotations import Array, turning_z_to
+
+if TYPE_CHECKING:
+    from kempe import Body, Joint, Mechanism, Model, Shape
+
+DENSITY = 1500.0  # kg/m³, of what has a mass and no volume: between plastic and aluminium
+THIN, THICK = 0.03, 0.14  # radius of capsules over their length
+TURNING = {"revolute", "continuous"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A piece of a body, in the body's frame."""
+
+    mesh: Mesh
+    colour: tuple[float, float, float, float] | None = None  # of the robot's file, 0 to 1
+    flat: bool = False  # every triangle has an edge, for meshes that do not tell where theirs are
+
+
+@dataclasses.dataclass
+class Drawing:
+    """All bodies of a robot."""
+
+    parts: dict[str, list[Part]]
+    thickness: dict[str, float]  # radius of each body's struts
+    size: float  # of the robot
+    notices: list[str]
+
+    def corners(self, R: Array, p: Array) -> Array:
+        """Points around all parts, shape (…, n, 3), where R, shape (…, bodies, 3, 3), and p place
+        the bodies: the corners of a box around each part."""
+        found = [
+            part.mesh.corners() @ np.swapaxes(R[..., i, :, :], -1, -2) + p[..., i, None, :]
+            for i, parts in enumerate(self.parts.values()) for part in parts]
+        return np.concatenate(found, axis=-2) if found else p[..., :1, :]
+
+
+@dataclasses.dataclass
+class Surroundings:
+    """What the solids of a body are made from."""
+
+    points: list[Array]  # where things hang on it
+    joint: Joint | None  # the one above
+    coupled: bool = False  # whether a gear or belt speaks of that joint
+    layer: int = 0  # number of bodies before it whose joints are in the same place
+    size: float = 1.0  # of the robot
+
+
+def draw(model: Model) -> Drawing:
+    """What to draw for each body of the mechanism, folded rotors and fixed bodies included."""
+    mechanism = model.mechanism
+    surroundings = survey(mechanism)
+    size = extent(model, surroundings) or 1.0
+    drawing = Drawing({}, {}, size, [])
+    has_visuals = any(body.visuals for body in mechanism.bodies)
+    for body in mechanism.bodies:
+        around = dataclasses.replace(surroundings[body.name], size=size)
+        radius = strut_radius(body, around)
+        parts, problems = visual_parts(body, mechanism.source)
+        drawing.notices += problems
+        # Where others have visuals, a body without mass and visuals is a mere frame.
+        if problems or not (parts or (has_visuals and body.mass == 0)):
+            solids = solids_of(body, around, radius)
+            parts += [Part(meshes.joined(solids))] if solids else []
+        drawing.parts[body.name] = parts
+        drawing.thickness[body.name] = radius
+    drawing.notices = list(dict.fromkeys(drawing.notices))
+    return drawing
+
+
+def extent(model: Model, surroundings: dict[str, Surroundings]) -> float:
+    """The diagonal of the box around joints, ends of loops and centres of mass."""
+    mechanism = model.mechanism
+    R, p = model.forward_kinematics(model.neutral(), frames=[b.name for b in mechanism.bodies])
+    points = []
+    for body, Ri, pi in zip(mechanism.bodies, R, p, strict=True):
+        own = surroundings[body.name].points + [body.center_of_mass] * (body.mass > 0)
+        points += [Ri @ point + pi for point in own]
+    return float(np.linalg.norm(np.ptp(points, axis=0))) if points else 0.0
+
+
+def survey(mechanism: Mechanism) -> dict[str, Surroundings]:
+    coupled = {joint for coupling in mechanism.couplings
+               for (joint, _), _ in coupling.terms}
+    coupled |= {joint for function in mechanism.functions for joint, _ in function.coordinates}
+    above = {joint.child: joint for joint in mechanism.joints}
+    around = {
+        body.name: Surroundings([], above.get(body.name))
+        for body in mechanism.bodies}
+    for body in around.values():
+        body.coupled = body.joint is not None and body.joint.name in coupled
+    places: collections.Counter[tuple[str, ...]] = collections.Counter()
+    for joint in mechanism.joints:
+        place = (joint.parent, *(f"{x:.6f}" for x in joint.origin[1]))
+        around[joint.child].layer = places[place]
+        places[place] += 1
+        if joint.type != "free":
+            around[joint.parent].points.append(joint.origin[1])
+    for loop in mechanism.loops:
+        around[loop.predecessor].points.append(loop.predecessor_frame[1])
+        around[loop.successor].points.append(loop.successor_frame[1])
+    for rod in mechanism.rods:
+        around[rod.predecessor].points.append(rod.predecessor_point)
+        around[rod.successor].points.append(rod.successor_point)
+    return around
+
+
+def visual_parts(body: Body, source: str) -> tuple[list[Part], list[str]]:
+    """The visuals of the robot's file, and what is wrong with those that cannot be drawn."""
+    parts, problems = [], []
+    for shape in body.visuals:
+        try:
+            R, p = shape.origin
+            parts.append(Part(visual_mesh(shape, source).placed(R, p), shape_colour(shape),
+                              flat=shape.kind == "mesh"))
+        except mesh_files.MeshProblem as problem:
+            problems.append(f"{problem}; a made-up shape is shown")
+    return parts, problems
+
+
+def shape_colour(shape: Shape) -> tuple[float, float, float, float] | None:
+    if shape.color is None:
+        return None
+    red, green, blue, alpha = (float(value) for value in shape.color)
+    return red, green, blue, alpha
+
+
+def visual_mesh(shape: Shape, source: str) -> Mesh:
+    match shape.kind:
+        case "box":
+            return meshes.box(shape.size)
+        case "cylinder":
+            return meshes.cylinder(shape.radius, shape.length)
+        case "capsule":
+            return meshes.capsule(shape.radius, shape.length)
+        case "sphere":
+            return meshes.sphere(shape.radius)
+        case _:
+            return mesh_files.load(shape.mesh, source).scaled(shape.size)
+
+
+# --- solids from figures -----------------------------------------------------------------------
+
+
+def strut_radius(body: Body, around: Surroundings) -> float:
+    """So thick that the struts would have the body's mass, within what looks right."""
+    ends = around.points or [body.center_of_mass]
+    lengths = [float(np.linalg.norm(end)) for end in ends]
+    longest = max(lengths)
+    if longest == 0:
+        return 0.01 * around.size
+    radius = np.sqrt(body.mass / (DENSITY * np.pi * sum(lengths)))
+    radius = np.clip(radius, THIN * longest, THICK * longest)
+    return float(np.clip(radius, 0.004 * around.size, 0.035 * around.size))
+
+
+def solids_of(body: Body, around: Surroundings, radius: float) -> list[Mesh]:
+    if is_rotor(body, around):
+        return [rotor(body, around)]
+    origin = np.zeros(3)
+    near = radius / 2
+    ends: list[Array] = []
+    for point in around.points:
+        if all(np.linalg.norm(point - end) > near for end in [origin, *ends]):
+            ends.append(point)
+    if not ends:
+        return leaf(body, around, radius)
+    struts = [meshes.between(origin, end, radius) for end in ends]
+    if len(ends) > 2 and body.mass > 0:
+        return [hub(body, around), *struts]
+    if body.mass > 0 and distance_to_struts(body.center_of_mass, ends) > 3 * radius:
+        return [*struts, *leaf(body, around, radius)]
+    return struts
+
+
+def distance_to_struts(point: Array, ends: list[Array]) -> float:
+    """From a point to the nearest of the lines from zero to `ends`."""
+    fractions = [np.clip(point @ end / (end @ end), 0, 1) for end in ends]
+    return float(min(np.linalg.norm(point - fraction * end)
+                     for fraction, end in zip(fractions, ends, strict=True)))
+
+
+def leaf(body: Body, around: Surroundings, radius: float) -> list[Mesh]:
+    if body.mass == 0:
+        return []
+    centre = body.center_of_mass
+    edges, axes = inertia_box(body)
+    off_joint = bool(np.linalg.norm(centre) > radius)
+    if off_joint and edges.min() == 0:
+        return [meshes.between(np.zeros(3), 2 * centre, radius)]
+    return [hub(body, around), *([meshes.between(np.zeros(3), centre, radius)] * off_joint)]
+
+
+def hub(body: Body, around: Surroundings) -> Mesh:
+    """The box of the same inertia, or a ball where there is none."""
+    edges, axes = inertia_box(body)
+    longest = edges.max()
+    if longest < 1e-3 * around.size:
+        radius = float(np.cbrt(3 * body.mass / (4 * np.pi * DENSITY)))
+        return meshes.sphere(min(radius, 0.04 * around.size)).placed(
+            np.eye(3), body.center_of_mass)
+    edges = np.maximum(edges, 0.08 * longest)
+    # Figures that no real body has shall not hide the rest of the robot.
+    most = max(around.size, 2.5 * float(np.linalg.norm(body.center_of_mass)))
+    edges *= min(1.0, most / longest)
+    return meshes.box(edges).placed(axes, body.center_of_mass)
+
+
+def inertia_box(body: Body) -> tuple[Array, Array]:
+    """Edges and axes of the box with the body's mass and inertia; no real box has edges of zero.
+
+    Edge i of a box with principal moments I has the square 6 (I_j + I_k − I_i) / mass.
+    """
+    moments, axes = np.linalg.eigh(body.inertia)
+    squares = 6 * (moments.sum() - 2 * moments) / body.mass
+    if np.linalg.det(axes) < 0:
+        axes[:, 0] *= -1
+    return np.sqrt(np.maximum(squares, 0)), axes
+
+
+def is_rotor(body: Body, around: Surroundings) -> bool:
+    """A geared body that carries nothing and whose centre of mass is on its axis."""
+    joint = around.joint
+    if joint is None or joint.type not in TURNING or not around.coupled or around.points:
+        return False
+    axis = joint.axis / np.linalg.norm(joint.axis)
+    off_axis = np.linalg.norm(np.cross(axis, body.center_of_mass))
+    return bool(off_axis < 1e-3 * around.size)
+
+
+def rotor(body: Body, around: Surroundings) -> Mesh:
+    """The cylinder of the same inertia: with I about its axis and J across it,
+    radius² = 2 I / mass and length² = 12 J / mass − 3 radius²."""
+    assert around.joint is not None
+    axis = around.joint.axis / np.linalg.norm(around.joint.axis)
+    radius = length = 0.0  # of rotors that are given without mass
+    if body.mass > 0:
+        about = float(axis @ body.inertia @ axis)
+        across = (float(np.trace(body.inertia)) - about) / 2
+        radius = float(np.sqrt(max(2 * about / body.mass, 0)))
+        length = float(np.sqrt(max(12 * across / body.mass - 3 * radius**2, 0)))
+    radius = float(np.clip(radius, 0.015 * around.size, 0.1 * around.size))
+    length = float(np.clip(length, 0.5 * radius, 2 * radius))
+    # Rotors inside of each other shall not flicker through each other.
+    radius, length = radius * 0.97**around.layer, length * 0.97**around.layer
+    return meshes.cylinder(radius, length).placed(turning_z_to(axis), body.center_of_mass)

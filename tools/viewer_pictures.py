@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Takes the screenshots of docs/viewer.md. Run it with the Python of .venv/, on a quiet machine."""
+
+import io
+import sys
+from pathlib import Path
+
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "viewer"))
+
+from browser import Browser, launched, wait_until  # noqa: E402
+
+import kempe  # noqa: E402
+from kempe.viewer import Session  # noqa: E402
+
+WIDTH, HEIGHT = 1200, 880
+
+
+def take(browser: Browser, session: Session, name: str) -> None:
+    browser.settled_canvas()
+    picture = Image.open(io.BytesIO(browser.driver.get_screenshot_as_png())).convert("RGB")
+    path = ROOT / "docs" / name
+    picture.save(path, quality=82, optimize=True)
+    print(f"{path.relative_to(ROOT)}: {path.stat().st_size // 1000} kB")
+    browser.driver.get("about:blank")
+    session.stop()
+
+
+def opened(browser: Browser, model: kempe.Model) -> Session:
+    session = Session(model, port=0)
+    browser.open(session.url)
+    wait_until(session.server.get_clients, "a browser that is connected")
+    return session
+
+
+def main() -> None:
+    with launched(WIDTH, HEIGHT) as browser:
+        session = opened(browser, kempe.robots.load("tello"))
+        for control in session.posture.controls:
+            if "rotor" in control.label:
+                amount = 3.0 if "knee" in control.label else -1.5
+                session.posture.move(control, amount if "left" in control.label else -amount / 2)
+        session.pose_panel.take_over(session.posture.q)
+        take(browser, session, "viewer_tello.jpg")
+
+        session = opened(browser, kempe.load(ROOT / "examples" / "geared_four_bar_leg.urdf"))
+        for control, target in zip(session.posture.controls, (-2.0, 6.0), strict=True):
+            session.posture.move(control, target)
+        session.pose_panel.take_over(session.posture.q)
+        browser.tab("Show").click()
+        for label in ("Joint axes", "Centres of mass", "See-through bodies"):
+            browser.row(label).find_element("css selector", "input").click()
+        take(browser, session, "viewer_leg.jpg")
+
+
+if __name__ == "__main__":
+    main()
