@@ -245,6 +245,27 @@ def test_functions_that_fail(functions: dict, error: type, message: str) -> None
         kempe.Model(cam(**functions))
 
 
+def test_function_that_fails_in_a_batch() -> None:
+    calls = 0
+
+    def tired(q: np.ndarray) -> list:
+        nonlocal calls
+        calls += 1
+        if calls > 2000:
+            raise RuntimeError("enough")
+        return phi(q)
+
+    model = kempe.Model(cam(phi=tired))
+    q = np.repeat(model.random_configuration(1)[np.newaxis], 2000, axis=0)
+    for compute in (model.forward_dynamics, model.inverse_dynamics):
+        with pytest.raises(RuntimeError, match="enough"):
+            compute(q, [1.0], [0.0])
+    with pytest.raises(RuntimeError, match="enough"):
+        model.coriolis_matrix(q, [1.0])
+    calls = 0  # and goes on
+    assert model.forward_dynamics(q[:50], [1.0], [0.0]).shape == (50, 1)
+
+
 # --- files, copies, pickles ----------------------------------------------------------------------
 
 def test_write_and_read(tmp_path: Path) -> None:
