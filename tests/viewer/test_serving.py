@@ -52,6 +52,13 @@ def test_no_free_port_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         server.free_port("localhost", 9000)
 
 
+def test_without_viser_the_remedy_is_named() -> None:
+    program = "import sys; sys.modules['viser'] = None; import kempe.viewer"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert 'pip install "kempe[view]"' in result.stderr
+
+
 def test_runs_of_other_robots_are_refused(four_bar: kempe.Model, tmp_path: Path) -> None:
     run = kempe.simulate(kempe.robots.load("six_bar"), duration=0.01)
     with pytest.raises(ValueError, match="six_bar"):
@@ -59,6 +66,30 @@ def test_runs_of_other_robots_are_refused(four_bar: kempe.Model, tmp_path: Path)
     with pytest.raises(ValueError, match="six_bar"):
         write_html(four_bar, run, tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
+
+
+def test_robots_that_fall_are_followed() -> None:
+    tello = kempe.robots.load("tello")
+    run = kempe.simulate(tello, duration=1.0, dt=5e-3)
+    session = Session(tello, run, port=0)
+    try:
+        world = session.server.scene.get_handle_by_name("/world")
+        session.show(run.q[-1])
+        way = tello.center_of_mass(run.q[-1]) - tello.center_of_mass(run.q[0])
+        assert way[2] == pytest.approx(-9.81 / 2, rel=1e-3)
+        assert world.position == pytest.approx(-way)
+    finally:
+        session.stop()
+
+
+def test_robots_that_stay_are_not_followed(four_bar: kempe.Model) -> None:
+    session = Session(four_bar, kempe.simulate(four_bar, v=[1.0], duration=1.0, dt=5e-3), port=0)
+    try:
+        session.show(four_bar.random_configuration(seed=1))
+        world = session.server.scene.get_handle_by_name("/world")
+        assert world.position == pytest.approx([0, 0, 0])
+    finally:
+        session.stop()
 
 
 def test_ctrl_c_ends_view() -> None:
