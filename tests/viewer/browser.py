@@ -69,7 +69,7 @@ class Browser:
         last = [self.canvas()]
 
         def same() -> bool:
-            time.sleep(0.5)
+            time.sleep(0.3)
             last.append(self.canvas())
             return changed_pixels(last[-2], last[-1]) == 0
 
