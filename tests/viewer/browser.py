@@ -106,6 +106,13 @@ def changed_pixels(before: np.ndarray, after: np.ndarray) -> int:
     return int((np.abs(before - after).max(axis=2) > 12).sum())
 
 
+def has_moved(before: np.ndarray, after: np.ndarray) -> bool:
+    """Whether what is coloured, the robot, is somewhere else. The rest may change: browsers that
+    are slow draw in coarser pixels for a while."""
+    then, now = (np.ptp(picture, axis=2) > 60 for picture in (before, after))
+    return bool(then.sum() > 100 and (then ^ now).sum() > 0.4 * (then | now).sum())
+
+
 @contextlib.contextmanager
 def launched(width: int = 900, height: int = 640) -> Iterator[Browser]:
     """Debian's chromium, which computes pictures without a graphics card. Raises NoBrowser."""
