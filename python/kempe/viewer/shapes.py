@@ -63,7 +63,7 @@ class Surroundings:
     points: list[Array]  # where things hang on it
     joint: Joint | None  # the one above
     coupled: bool = False  # whether a gear or belt speaks of that joint
-    layer: int = 0  # number of bodies before it whose joints are in the same place
+    layer: int = 0  # number of bodies before it whose origins are in the same place
     size: float = 1.0  # of the robot
     link: float = 0.0  # a usual length of its links
 
@@ -72,14 +72,19 @@ def draw(model: Model) -> Drawing:
     """What to draw for each body of the mechanism, folded rotors and fixed bodies included."""
     mechanism = model.mechanism
     surroundings = survey(mechanism)
-    size = extent(model, surroundings) or 1.0
+    R, p = model.forward_kinematics(model.neutral(), frames=[b.name for b in mechanism.bodies])
+    size = extent(mechanism, surroundings, R, p) or 1.0
     points = [point for around in surroundings.values() for point in around.points]
     lengths = [float(np.linalg.norm(point)) for point in points if np.any(point)]
     link = float(np.median(lengths)) if lengths else 0.0
     drawing = Drawing({}, {}, size, [])
     has_visuals = any(body.visuals for body in mechanism.bodies)
-    for body in mechanism.bodies:
-        around = dataclasses.replace(surroundings[body.name], size=size, link=link)
+    places: collections.Counter[tuple[float, ...]] = collections.Counter()
+    for body, origin in zip(mechanism.bodies, p, strict=True):
+        place = tuple(np.round(origin / size, 4) + 0.0)
+        around = dataclasses.replace(
+            surroundings[body.name], size=size, link=link, layer=places[place])
+        places[place] += 1
         radius = strut_radius(body, around)
         parts, problems = visual_parts(body, mechanism.source)
         drawing.notices += problems
@@ -93,10 +98,9 @@ def draw(model: Model) -> Drawing:
     return drawing
 
 
-def extent(model: Model, surroundings: dict[str, Surroundings]) -> float:
+def extent(mechanism: Mechanism, surroundings: dict[str, Surroundings], R: Array,
+           p: Array) -> float:
     """The diagonal of the box around joints, ends of loops and centres of mass."""
-    mechanism = model.mechanism
-    R, p = model.forward_kinematics(model.neutral(), frames=[b.name for b in mechanism.bodies])
     points = []
     for body, Ri, pi in zip(mechanism.bodies, R, p, strict=True):
         own = surroundings[body.name].points + [body.center_of_mass] * (body.mass > 0)
@@ -114,11 +118,7 @@ def survey(mechanism: Mechanism) -> dict[str, Surroundings]:
         for body in mechanism.bodies}
     for body in around.values():
         body.coupled = body.joint is not None and body.joint.name in coupled
-    places: collections.Counter[tuple[str, ...]] = collections.Counter()
     for joint in mechanism.joints:
-        place = (joint.parent, *(f"{x:.6f}" for x in joint.origin[1]))
-        around[joint.child].layer = places[place]
-        places[place] += 1
         if joint.type != "free":
             around[joint.parent].points.append(joint.origin[1])
     for loop in mechanism.loops:
@@ -233,7 +233,7 @@ def largest_box(body: Body, around: Surroundings) -> float:
     """The longest edge that is believed. Examples often have masses and inertias of one, whatever
     their size; such boxes would hide the rest of the robot."""
     reaches = [float(np.linalg.norm(point)) for point in [body.center_of_mass, *around.points]]
-    return max(2 * around.link, 2.5 * max(reaches)) or around.size
+    return max(2 * around.link, 3.5 * max(reaches)) or around.size
 
 
 def inertia_box(body: Body) -> tuple[Array, Array]:
