@@ -69,7 +69,7 @@ class Browser:
         last = [self.canvas()]
 
         def same() -> bool:
-            time.sleep(0.5)
+            time.sleep(0.3)
             last.append(self.canvas())
             return changed_pixels(last[-2], last[-1]) == 0
 
@@ -104,6 +104,13 @@ def changed_pixels(before: np.ndarray, after: np.ndarray) -> int:
     if before.shape != after.shape:
         return before.size
     return int((np.abs(before - after).max(axis=2) > 12).sum())
+
+
+def has_moved(before: np.ndarray, after: np.ndarray) -> bool:
+    """Whether what is coloured, the robot, is somewhere else. The rest may change: browsers that
+    are slow draw in coarser pixels for a while."""
+    then, now = (np.ptp(picture, axis=2) > 60 for picture in (before, after))
+    return bool(then.sum() > 100 and (then ^ now).sum() > 0.4 * (then | now).sum())
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ def test_every_control_moves_its_robot_and_no_loop_opens(name: str) -> None:
     model = kempe.robots.load(name)
     posture = posture_of(model)
     assert len(posture.controls) == model.nv
+    starts = {each: posture.value(each) for each in posture.controls}
     for each in posture.controls:
         posture.set(model.neutral())
         before = posture.value(each)
@@ -28,9 +29,8 @@ def test_every_control_moves_its_robot_and_no_loop_opens(name: str) -> None:
         assert posture.move(each, target) is None
         assert posture.value(each) == target
         assert posture.loop_error() < 1e-10
-        for other in posture.controls:
+        for other, start in starts.items():
             if other != each:
-                start = posture_of(model).value(other)
                 assert posture.value(other) == pytest.approx(start, abs=1e-9), other.label
 
 
@@ -59,6 +59,30 @@ def test_free_bases_take_positions_and_angles() -> None:
     R, p = model.frame_placement(posture.q, model.body_names[0])
     assert p == pytest.approx(wanted[:3])
     assert R[2, 0] == pytest.approx(-1), "pitched up by a quarter of a turn"
+
+
+def test_joints_of_every_type_have_controls() -> None:
+    components = {
+        "revolute": [""], "continuous": [""], "prismatic": [""], "helical": [""],
+        "cylindrical": [".angle", ".distance"], "universal": [".first", ".second"],
+        "planar": [".x", ".y", ".angle"], "spherical": [".roll", ".pitch", ".yaw"],
+        "free": [".x", ".y", ".z", ".roll", ".pitch", ".yaw"]}
+    robot = kempe.Mechanism("all")
+    robot.add_body("base")
+    for joint_type in components:
+        robot.add_body(f"{joint_type} body", mass=1.0, inertia=(1, 1, 1))
+        robot.add_joint(joint_type, joint_type, parent="base", child=f"{joint_type} body",
+                        pitch=0.1 if joint_type == "helical" else 0)
+    posture = posture_of(kempe.Model(robot))
+    labels = [each.label for each in posture.controls]
+    assert sorted(labels) == sorted(
+        joint_type + suffix for joint_type, suffixes in components.items() for suffix in suffixes)
+    in_metres = {each.label for each in posture.controls if each.unit == "m"}
+    assert in_metres == {"prismatic", "cylindrical.distance", "planar.x", "planar.y", "free.x",
+                         "free.y", "free.z"}
+    for each in posture.controls:
+        assert posture.move(each, 0.3) is None
+    assert [posture.value(each) for each in posture.controls] == [0.3] * len(labels)
 
 
 def ball_loop() -> kempe.Model:

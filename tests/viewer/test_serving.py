@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kempe
-from kempe.viewer import Session, page, server, write_html
+from kempe.viewer import Session, page, server, session, write_html
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +46,24 @@ def test_bad_addresses_are_refused(
         Session(four_bar, host=host, port=port)
 
 
+@pytest.mark.parametrize(("host", "expected"), [
+    ("localhost", "http://localhost:8080"), ("0.0.0.0", "http://localhost:8080"),
+    ("::1", "http://[::1]:8080")])
+def test_addresses_are_ones_that_browsers_understand(host: str, expected: str) -> None:
+    assert session.address(host, 8080) == expected
+
+
 def test_no_free_port_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "is_free", lambda *_: False)
     with pytest.raises(OSError, match="no port from 9000 to 9099 is free at localhost"):
         server.free_port("localhost", 9000)
+
+
+def test_without_viser_the_remedy_is_named() -> None:
+    program = "import sys; sys.modules['viser'] = None; import kempe.viewer"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert 'pip install "kempe[view]"' in result.stderr
 
 
 def test_runs_of_other_robots_are_refused(four_bar: kempe.Model, tmp_path: Path) -> None:
@@ -59,6 +73,32 @@ def test_runs_of_other_robots_are_refused(four_bar: kempe.Model, tmp_path: Path)
     with pytest.raises(ValueError, match="six_bar"):
         write_html(four_bar, run, tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
+
+
+def test_robots_that_fall_are_followed() -> None:
+    tello = kempe.robots.load("tello")
+    run = kempe.simulate(tello, duration=1.0, dt=5e-3)
+    viewer = Session(tello, run, port=0)
+    try:
+        world = viewer.server.scene.get_handle_by_name("/world")
+        viewer.show(run.q[-1])
+        way = tello.center_of_mass(run.q[-1]) - tello.center_of_mass(run.q[0])
+        assert way[2] == pytest.approx(-9.81 / 2, rel=1e-3)
+        assert world.position == pytest.approx(-way)
+    finally:
+        viewer.stop()
+
+
+def test_robots_on_the_ground_are_not_followed() -> None:
+    leg = kempe.robots.load("planar_leg")
+    run = kempe.simulate(leg, v=[6.0, 0.0], duration=1.0, dt=5e-3)  # all the way round
+    viewer = Session(leg, run, port=0)
+    try:
+        viewer.show(run.q[len(run.q) // 2])
+        world = viewer.server.scene.get_handle_by_name("/world")
+        assert world.position == pytest.approx([0, 0, 0])
+    finally:
+        viewer.stop()
 
 
 def test_ctrl_c_ends_view() -> None:

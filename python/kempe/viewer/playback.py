@@ -39,8 +39,7 @@ class Playback:
             self._slider.on_update(self._scrubbed)
             self._speed = gui.add_dropdown("speed", tuple(SPEEDS), initial_value="1")
             self._figures = gui.add_markdown(self._describe(0))
-        self._thread = threading.Thread(target=self._work, name="kempe playback", daemon=True)
-        self._thread.start()
+        self._thread: threading.Thread | None = None
 
     @property
     def playing(self) -> bool:
@@ -50,6 +49,9 @@ class Playback:
         with self._session.lock:
             self._button.label = "Pause"
             self._playing.set()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, daemon=True)
+                self._thread.start()
 
     def pause(self) -> None:
         """Stops at the present picture, from where the sliders go on."""
@@ -63,7 +65,8 @@ class Playback:
     def stop(self) -> None:
         self._stopped.set()
         self._playing.set()  # wakes the thread
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
 
     def _index(self) -> int:
         """Of the last state that is not later than now."""

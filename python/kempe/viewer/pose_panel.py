@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kempe.errors import AssemblyError
 from kempe.viewer.posture import Control
 from kempe.viewer.rotations import Array
 from kempe.viewer.sliders import Moved, Slider, by_a_person, set_slider
@@ -95,7 +96,11 @@ class PosePanel:
         """A random configuration of a robot that stays where it is."""
         self._draws += 1
         model = self._posture.model
-        q = model.random_configuration(seed=self._draws)
+        try:
+            q = model.random_configuration(seed=self._draws)
+        except AssemblyError as error:
+            self._say(str(error))
+            return
         alone = {cluster.joints[0] for cluster in model.clusters if len(cluster.joints) == 1}
         for joint in model.mechanism.joints:
             if joint.type == "free" and joint.name in alone:

@@ -37,7 +37,7 @@ class Session:
         self._bodies = [body.name for body in model.mechanism.bodies]
         self.server = web.start(host, port, label=model.name)
         try:
-            self.url = f"http://{host}:{self.server.get_port()}"
+            self.url = address(host, self.server.get_port())
             self.scene = RobotScene(self.server.scene, model)
             plan = stage.plan(model, run, self.scene.drawing.size)
             stage.set_up(self.server, model, self.scene.drawing, plan)
@@ -116,6 +116,13 @@ class Session:
             f'<div style="font-size:0.8em;padding:0.1em 1em">'
             f'<span style="color:rgb{colour}">&#9632;</span> {html.escape(text)}</div>'
             for colour, text in self.scene.palette.legend))
+
+
+def address(host: str, port: int) -> str:
+    """Where a browser on this machine finds the server."""
+    if host in {"0.0.0.0", "::"}:  # all addresses of the machine
+        host = "localhost"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def switched(switch: Callable[[bool], None]) -> Callable[[Switched], None]:

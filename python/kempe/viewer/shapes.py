@@ -4,8 +4,8 @@ Bodies without visuals get solids that tell where they reach and where their mas
 
   links    a capsule from the body's joint to each joint, loop or rod that hangs on it
   hubs     with more than two of those, the box of the same inertia, and struts
-  leaves   the box of the same inertia and a strut to its joint, or, where no real body has such an
-           inertia, a bar from the joint with the same centre of mass
+  leaves   the box of the same inertia and a strut to its joint, or, where the inertia is not one of
+           a real body of this size, a bar from the joint with the same centre of mass
   rotors   the cylinder of the same inertia, about its axis
 """
 
@@ -63,19 +63,28 @@ class Surroundings:
     points: list[Array]  # where things hang on it
     joint: Joint | None  # the one above
     coupled: bool = False  # whether a gear or belt speaks of that joint
-    layer: int = 0  # number of bodies before it whose joints are in the same place
+    layer: int = 0  # number of bodies before it whose origins are in the same place
     size: float = 1.0  # of the robot
+    link: float = 0.0  # a usual length of its links
 
 
 def draw(model: Model) -> Drawing:
     """What to draw for each body of the mechanism, folded rotors and fixed bodies included."""
     mechanism = model.mechanism
     surroundings = survey(mechanism)
-    size = extent(model, surroundings) or 1.0
+    R, p = model.forward_kinematics(model.neutral(), frames=[b.name for b in mechanism.bodies])
+    size = extent(mechanism, surroundings, R, p) or 1.0
+    points = [point for around in surroundings.values() for point in around.points]
+    lengths = [float(np.linalg.norm(point)) for point in points if np.any(point)]
+    link = float(np.median(lengths)) if lengths else 0.0
     drawing = Drawing({}, {}, size, [])
     has_visuals = any(body.visuals for body in mechanism.bodies)
-    for body in mechanism.bodies:
-        around = dataclasses.replace(surroundings[body.name], size=size)
+    places: collections.Counter[tuple[float, ...]] = collections.Counter()
+    for body, origin in zip(mechanism.bodies, p, strict=True):
+        place = tuple(np.round(origin / size, 4) + 0.0)
+        around = dataclasses.replace(
+            surroundings[body.name], size=size, link=link, layer=places[place])
+        places[place] += 1
         radius = strut_radius(body, around)
         parts, problems = visual_parts(body, mechanism.source)
         drawing.notices += problems
@@ -89,10 +98,9 @@ def draw(model: Model) -> Drawing:
     return drawing
 
 
-def extent(model: Model, surroundings: dict[str, Surroundings]) -> float:
+def extent(mechanism: Mechanism, surroundings: dict[str, Surroundings], R: Array,
+           p: Array) -> float:
     """The diagonal of the box around joints, ends of loops and centres of mass."""
-    mechanism = model.mechanism
-    R, p = model.forward_kinematics(model.neutral(), frames=[b.name for b in mechanism.bodies])
     points = []
     for body, Ri, pi in zip(mechanism.bodies, R, p, strict=True):
         own = surroundings[body.name].points + [body.center_of_mass] * (body.mass > 0)
@@ -110,11 +118,7 @@ def survey(mechanism: Mechanism) -> dict[str, Surroundings]:
         for body in mechanism.bodies}
     for body in around.values():
         body.coupled = body.joint is not None and body.joint.name in coupled
-    places: collections.Counter[tuple[str, ...]] = collections.Counter()
     for joint in mechanism.joints:
-        place = (joint.parent, *(f"{x:.6f}" for x in joint.origin[1]))
-        around[joint.child].layer = places[place]
-        places[place] += 1
         if joint.type != "free":
             around[joint.parent].points.append(joint.origin[1])
     for loop in mechanism.loops:
@@ -205,11 +209,12 @@ def leaf(body: Body, around: Surroundings, radius: float) -> list[Mesh]:
     if body.mass == 0:
         return []
     centre = body.center_of_mass
-    edges, axes = inertia_box(body)
-    off_joint = bool(np.linalg.norm(centre) > radius)
-    if off_joint and edges.min() == 0:
+    edges, _ = inertia_box(body)
+    if np.linalg.norm(centre) <= radius:
+        return [hub(body, around)]
+    if edges.min() == 0 or edges.max() > largest_box(body, around):
         return [meshes.between(np.zeros(3), 2 * centre, radius)]
-    return [hub(body, around), *([meshes.between(np.zeros(3), centre, radius)] * off_joint)]
+    return [hub(body, around), meshes.between(np.zeros(3), centre, radius)]
 
 
 def hub(body: Body, around: Surroundings) -> Mesh:
@@ -220,11 +225,15 @@ def hub(body: Body, around: Surroundings) -> Mesh:
         radius = float(np.cbrt(3 * body.mass / (4 * np.pi * DENSITY)))
         return meshes.sphere(min(radius, 0.04 * around.size)).placed(
             np.eye(3), body.center_of_mass)
-    edges = np.maximum(edges, 0.08 * longest)
-    # Figures that no real body has shall not hide the rest of the robot.
-    most = max(around.size, 2.5 * float(np.linalg.norm(body.center_of_mass)))
-    edges *= min(1.0, most / longest)
+    edges = np.maximum(edges, 0.08 * longest) * min(1.0, largest_box(body, around) / longest)
     return meshes.box(edges).placed(axes, body.center_of_mass)
+
+
+def largest_box(body: Body, around: Surroundings) -> float:
+    """The longest edge that is believed. Examples often have masses and inertias of one, whatever
+    their size; such boxes would hide the rest of the robot."""
+    reaches = [float(np.linalg.norm(point)) for point in [body.center_of_mass, *around.points]]
+    return max(2 * around.link, 3.5 * max(reaches)) or around.size
 
 
 def inertia_box(body: Body) -> tuple[Array, Array]:

@@ -42,7 +42,7 @@ def plan(model: Model, run: Run | None, size: float) -> Plan:
         chosen = np.unique(np.linspace(0, len(run.t) - 1, SAMPLES).round().astype(int))
         recorded = np.ascontiguousarray(run.q[chosen])
         way = np.linalg.norm(np.ptp(model.center_of_mass(recorded), axis=0))
-        return Plan(recorded, follow=bool(way > size))
+        return Plan(recorded, follow=floats(model) and bool(way > size))
     poses = [model.neutral()]
     if not floats(model):
         with contextlib.suppress(AssemblyError):
