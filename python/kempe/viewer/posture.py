@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -142,10 +143,9 @@ class Posture:
             q[control.quaternion:control.quaternion + 4] = x, y, z, w
         elif isinstance(control, Coordinate):
             if control.in_v is not None:
-                try:
+                # Where velocities are not defined, positions beyond may be.
+                with contextlib.suppress(SingularityError):
                     q = self._integrated(control.in_v, value - self.value(control))
-                except SingularityError:
-                    pass  # velocities are not defined here, positions beyond may be
             q[control.in_q] = value
         return np.asarray(self.model.project(q))
 
