@@ -1,5 +1,8 @@
 """Exact dynamics of robots whose bodies form loops."""
 
+import importlib
+from typing import TYPE_CHECKING
+
 from kempe import robots
 from kempe._kempe import (
     Body,
@@ -26,6 +29,15 @@ from kempe._kempe import (
 )
 from kempe.errors import AssemblyError, ModelError, SingularityError
 from kempe.simulation import Run, SimulationError, simulate
+
+if TYPE_CHECKING:
+    from kempe import viewer as viewer
+else:
+    def __getattr__(name: str) -> object:
+        """`kempe.viewer` is imported when it is first asked for: it needs kempe[view]."""
+        if name == "viewer":
+            return importlib.import_module("kempe.viewer")
+        raise AttributeError(f"module 'kempe' has no attribute {name!r}")
 
 __version__ = version()
 

@@ -15,13 +15,15 @@ using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
 
 /// Functions of numpy, looked up once and kept for as long as the process lives.
 struct Numpy {
-  nb::object asarray, ascontiguousarray, copyto, empty, float64, float32;
+  nb::object asarray, ascontiguousarray, copyto, empty, float64, float32, ndarray, maskedArray;
 
   static const Numpy& get() {
     static const Numpy* numpy = [] {
       const nb::module_ m = nb::module_::import_("numpy");
-      return new Numpy{m.attr("asarray"), m.attr("ascontiguousarray"), m.attr("copyto"),
-                       m.attr("empty"),   m.attr("float64"),           m.attr("float32")};
+      return new Numpy{m.attr("asarray"), m.attr("ascontiguousarray"),
+                       m.attr("copyto"),  m.attr("empty"),
+                       m.attr("float64"), m.attr("float32"),
+                       m.attr("ndarray"), m.attr("ma").attr("MaskedArray")};
     }();
     return *numpy;
   }
@@ -43,7 +45,8 @@ nb::object doublesOf(nb::handle object, const std::string& name) {
     }
     return Numpy::get().asarray(array, Numpy::get().float64);
   } catch (const nb::python_error& error) {
-    throw std::invalid_argument(name + ": expected an array of real numbers; " + error.what());
+    throw std::invalid_argument(name + ": expected an array of real numbers; " +
+                                nb::str(error.value()).c_str());
   }
 }
 
@@ -70,6 +73,12 @@ std::vector<Eigen::Index> shapeOf(const AnyArray& array) {
 ArrayArgument::ArrayArgument(nb::handle object, const char* name, Eigen::Index entries,
                              const char* meaning)
     : name_(name), meaning_(meaning), entries_(entries) {
+  const Numpy& numpy = Numpy::get();
+  if (object.type().ptr() != numpy.ndarray.ptr() && nb::isinstance(object, numpy.maskedArray)) {
+    throw std::invalid_argument(std::string(name) +
+                                ": a masked array, but its masked numbers would be used; fill them "
+                                "first, with filled()");
+  }
   adopt(nb::borrow(object));
   if (!isBatch_ && entryStride_ != 1) {
     makeRowsContiguous();

@@ -4,8 +4,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numbers>
 #include <span>
 #include <stdexcept>
 #include <tuple>
@@ -37,13 +39,15 @@ struct Callables {
 };
 using SharedCallables = std::shared_ptr<const Callables>;
 
-/// An array of numbers or of jets, for a function to compute with.
+/// An array of numbers or of jets, for a function to compute with, but not to write to.
 template <typename Number>
 nb::object arrayOf(std::span<const Number> numbers) {
   nb::list list;
   for (const Number& number : numbers) list.append(nb::cast(number));
   const nb::module_ numpy = nb::module_::import_("numpy");
-  return numpy.attr("array")(list, std::is_same_v<Number, Jet> ? "object" : "float64");
+  nb::object array = numpy.attr("array")(list, std::is_same_v<Number, Jet> ? "object" : "float64");
+  array.attr("setflags")("write"_a = false);
+  return array;
 }
 
 template <typename Number>
@@ -77,6 +81,20 @@ std::vector<Number> numbersFrom(const nb::object& returned, std::size_t count,
   return numbers;
 }
 
+/// What a Jacobian returned: rows × columns numbers, or a plain list of them for one row.
+template <typename Number>
+std::vector<Number> matrixFrom(const nb::object& returned, std::size_t rows, std::size_t columns,
+                               const std::string& what) {
+  const nb::object shape = nb::module_::import_("numpy").attr("shape")(
+      nb::module_::import_("numpy").attr("asarray")(returned, "object"));
+  if (rows > 1 && !shape.equal(nb::make_tuple(rows, columns))) {
+    throw std::invalid_argument(what + " must return " + std::to_string(rows) + " × " +
+                                std::to_string(columns) + " numbers, but returned some of shape " +
+                                nb::cast<std::string>(nb::str(shape)));
+  }
+  return numbersFrom<Number>(returned, rows * columns, what);
+}
+
 /// φ on numbers.
 struct PythonValue {
   SharedCallables of;
@@ -89,6 +107,22 @@ struct PythonValue {
   }
 };
 
+/// `compute()` with jets; where that is what fails, the error says what can be done.
+template <typename Compute>
+auto withJets(const std::string& what, const Compute& compute) {
+  try {
+    return compute();
+  } catch (nb::python_error& error) {
+    if (error.matches(PyExc_TypeError)) {
+      nb::raise_from(error, PyExc_TypeError,
+                     "%s cannot be differentiated: %s. Compute with arithmetic and the functions "
+                     "of numpy that kempe.Jet has, or give the derivative",
+                     what.c_str(), nb::str(error.value()).c_str());
+    }
+    throw;
+  }
+}
+
 /// φ on jets.
 struct PythonJet {
   SharedCallables of;
@@ -96,8 +130,9 @@ struct PythonJet {
   void operator()(std::span<const Jet> q, std::span<Jet> phi) const {
     const nb::gil_scoped_acquire locked;
     if (of->jacobian.is_none()) {
+      const std::string name = "function \"" + of->name + "\"";
       const std::vector<Jet> values =
-          numbersFrom<Jet>(of->phi(arrayOf(q)), phi.size(), "function \"" + of->name + "\"");
+          numbersFrom<Jet>(withJets(name, [&] { return of->phi(arrayOf(q)); }), phi.size(), name);
       std::copy(values.begin(), values.end(), phi.begin());
       return;
     }
@@ -113,7 +148,7 @@ struct PythonJet {
     const std::vector<double> value =
         numbersFrom<double>(of->phi(at), phi.size(), "function \"" + of->name + "\"");
     const std::vector<double> K =
-        numbersFrom<double>(of->jacobian(at), phi.size() * n, "jacobian" + name);
+        matrixFrom<double>(of->jacobian(at), phi.size(), n, "jacobian" + name);
     const std::vector<double> curvature = curvatureAlong(position, direction, phi.size(), name);
     for (std::size_t r = 0; r < phi.size(); ++r) {
       phi[r] = Jet(value[r], 0.0, curvature[r]);
@@ -135,8 +170,9 @@ struct PythonJet {
     const std::size_t n = q.size();
     std::vector<Jet> along;
     for (std::size_t i = 0; i < n; ++i) along.emplace_back(q[i], v[i], 0.0);
-    const std::vector<Jet> K =
-        numbersFrom<Jet>(of->jacobian(arrayOf<Jet>(along)), rows * n, "jacobian" + name);
+    const std::vector<Jet> K = matrixFrom<Jet>(
+        withJets("jacobian" + name, [&] { return of->jacobian(arrayOf<Jet>(along)); }), rows, n,
+        "jacobian" + name);
     std::vector<double> result(rows, 0.0);
     for (std::size_t r = 0; r < rows; ++r) {
       for (std::size_t i = 0; i < n; ++i) result[r] += K[r * n + i].first * v[i];
@@ -144,6 +180,54 @@ struct PythonJet {
     return result;
   }
 };
+
+/// Compares first and second derivatives of a function along each coordinate, and all at once,
+/// with differences. Says what is wrong; nothing where φ cannot be computed around q.
+std::string wrongDerivative(const Function& function, const std::vector<double>& q) {
+  const std::size_t n = q.size();
+  const auto rows = static_cast<std::size_t>(function.rows);
+  constexpr double kStep = 1e-4;
+  for (std::size_t direction = 0; direction <= n; ++direction) {
+    std::vector<Jet> along;
+    for (std::size_t i = 0; i < n; ++i) {
+      along.emplace_back(q[i], direction == i || direction == n ? 1.0 : 0.0, 0.0);
+    }
+    std::vector<double> values[3];
+    for (int side = 0; side < 3; ++side) {
+      std::vector<double> at;
+      for (const Jet& x : along) at.push_back(x.value + (side - 1) * kStep * x.first);
+      values[side].resize(rows);
+      try {
+        function.value(at, values[side]);
+      } catch (nb::python_error&) {
+        return {};  // not defined here
+      }
+    }
+    std::vector<Jet> phi(rows);
+    function.jet(along, phi);
+    for (std::size_t r = 0; r < rows; ++r) {
+      const double first = (values[2][r] - values[0][r]) / (2 * kStep);
+      const double second = (values[2][r] - 2 * values[1][r] + values[0][r]) / (kStep * kStep);
+      if (!std::isfinite(first) || !std::isfinite(second)) return {};
+      const double scale =
+          std::max({1.0, std::abs(values[1][r]), std::abs(first), std::abs(second)});
+      const auto differs = [&](double given, double found) {
+        return !(std::abs(given - found) <= 1e-3 * scale);  // true for NaN
+      };
+      const bool wrongFirst = differs(phi[r].first, first);
+      if (wrongFirst || differs(phi[r].second, second)) {
+        const std::string way = direction == n
+                                    ? "all coordinates"
+                                    : "\"" + function.coordinates[direction].joint + "\"";
+        return "its " + std::string(wrongFirst ? "first" : "second") + " derivative along " + way +
+               " is given as " + std::to_string(wrongFirst ? phi[r].first : phi[r].second) +
+               " in row " + std::to_string(r) + ", but differences of phi give " +
+               std::to_string(wrongFirst ? first : second);
+      }
+    }
+  }
+  return {};
+}
 
 /// φ of a bundled robot, and which one it is.
 struct BundledValue {
@@ -177,6 +261,25 @@ void setCallables(Function& function, const nb::object& phi, const nb::object& j
                                   Callables::Release());
   function.value = PythonValue{callables};
   function.jet = PythonJet{callables};
+}
+
+void checkDerivatives(const Mechanism& mechanism) {
+  for (const Function& function : mechanism.functions) {
+    const auto* python = function.value.target<PythonValue>();
+    if (python == nullptr || python->of->jacobian.is_none()) continue;
+    // Not at zero, where functions like to have corners.
+    for (const double unit : {0.1, -0.07}) {
+      std::vector<double> q;
+      for (std::size_t i = 0; i < function.coordinates.size(); ++i) {
+        q.push_back(unit * static_cast<double>(i + 1));
+      }
+      const std::string wrong = wrongDerivative(function, q);
+      if (!wrong.empty()) {
+        throw ModelError(mechanism.place() + "function \"" + function.name + "\": " + wrong +
+                         ". Mend jacobian or curvature, or leave them out.");
+      }
+    }
+  }
 }
 
 Mechanism bundledMechanism(const std::string& name, int n) {
@@ -214,6 +317,8 @@ void bindJet(nb::module_& m) {
   const auto unary = [](Jet (*function)(const Jet&)) {
     return [function](const Jet& self) { return function(self); };
   };
+  const auto radians = [](const Jet& x) { return x * (std::numbers::pi / 180.0); };
+  const auto degrees = [](const Jet& x) { return x * (180.0 / std::numbers::pi); };
   nb::class_<Jet>(m, "Jet",
                   R"(A number that carries its first and second derivative along one direction.
 
@@ -242,6 +347,12 @@ refuse jets.)")
       .def(
           "__pow__", [](const Jet& self, double power) { return pow(self, power); },
           nb::is_operator())
+      .def(
+          "__pow__", [](const Jet& self, const Jet& power) { return exp(power * log(self)); },
+          nb::is_operator())
+      .def(
+          "__rpow__", [](const Jet& self, double base) { return exp(self * std::log(base)); },
+          nb::is_operator())
       .def("__abs__", unary(&abs))
       .def(
           "__lt__", [](const Jet& a, const Jet& b) { return a < b; }, nb::is_operator())
@@ -261,6 +372,44 @@ refuse jets.)")
       .def("arcsin", unary(&asin))
       .def("arccos", unary(&acos))
       .def("arctan", unary(&atan))
+      .def("sinh",
+           [](const Jet& x) {
+             const double s = std::sinh(x.value);
+             return composed(x, s, std::cosh(x.value), s);
+           })
+      .def("cosh",
+           [](const Jet& x) {
+             const double c = std::cosh(x.value);
+             return composed(x, c, std::sinh(x.value), c);
+           })
+      .def("tanh",
+           [](const Jet& x) {
+             const double t = std::tanh(x.value), slope = 1.0 - t * t;
+             return composed(x, t, slope, -2.0 * t * slope);
+           })
+      .def("cbrt",
+           [](const Jet& x) {
+             const double c = std::cbrt(x.value), slope = c / (3.0 * x.value);
+             return composed(x, c, slope, -2.0 * slope / (3.0 * x.value));
+           })
+      .def("expm1",
+           [](const Jet& x) {
+             const double e = std::exp(x.value);
+             return composed(x, std::expm1(x.value), e, e);
+           })
+      .def("log1p",
+           [](const Jet& x) {
+             const double slope = 1.0 / (1.0 + x.value);
+             return composed(x, std::log1p(x.value), slope, -slope * slope);
+           })
+      .def("exp2", [](const Jet& x) { return exp(x * std::numbers::ln2); })
+      .def("log2", [](const Jet& x) { return log(x) * std::numbers::log2e; })
+      .def("log10", [](const Jet& x) { return log(x) * std::numbers::log10e; })
+      .def("radians", radians)
+      .def("deg2rad", radians)
+      .def("degrees", degrees)
+      .def("rad2deg", degrees)
+      .def("fabs", unary(&abs))
       .def(
           "arctan2", [](const Jet& y, const Jet& x) { return atan2(y, x); }, "x"_a)
       .def(

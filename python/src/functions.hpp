@@ -17,6 +17,10 @@ namespace kempe::python {
 void setCallables(Function& function, const nanobind::object& phi, const nanobind::object& jacobian,
                   const nanobind::object& curvature);
 
+/// Compares given derivatives with differences at positions where φ is finite; throws ModelError
+/// where they are wrong.
+void checkDerivatives(const Mechanism& mechanism);
+
 /// A robot's mechanism, whose functions know where they come from.
 Mechanism bundledMechanism(const std::string& name, int n);
 

@@ -272,6 +272,15 @@ void bindParts(nb::module_& m) {
           signature("def coordinates(self) -> tuple[tuple[str, int], ...]"),
           "(joint, component) of each.")
       .def_ro("rows", &Function::rows, "Number of equations.")
+      .def("__copy__", [](const Function& self) { return Function(self); })
+      .def(
+          "__deepcopy__", [](const Function& self, nb::handle) { return Function(self); }, "memo"_a)
+      .def("__repr__",
+           [](const Function& self) {
+             return "<kempe.Function '" + self.name + "' of " +
+                    std::to_string(self.coordinates.size()) + " coordinates, " +
+                    std::to_string(self.rows) + " rows>";
+           })
       .def(
           "__getstate__",
           [](const Function& self) {

@@ -26,6 +26,7 @@ namespace kempe::python {
 namespace {
 
 std::atomic<int> threads = 0;
+constexpr int kMostThreads = 1024;  // each has memory of its own
 
 int machineThreads() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -49,6 +50,7 @@ std::string summary(const PyModel& self) {
 }
 
 Model compiled(const Mechanism& mechanism, bool foldRotors) {
+  checkDerivatives(mechanism);
   const nb::gil_scoped_release unlocked;
   return Model(mechanism, {.foldRotors = foldRotors});
 }
@@ -63,6 +65,10 @@ template <auto member>
 auto get() {
   return [](const PyModel& self) { return (self.model().*member)(); };
 }
+
+/// What a cluster is pickled as.
+using Names = std::vector<std::string>;
+using ClusterState = std::tuple<Names, Names, Names, Names, std::string, int, int, bool>;
 
 void bindCluster(nb::module_& m) {
   nb::class_<ClusterInfo>(
@@ -79,6 +85,19 @@ void bindCluster(nb::module_& m) {
               "Constraint rows that the others imply.")
       .def_ro("implicit", &ClusterInfo::implicit,
               "Its part of q holds all joint positions, not the independent ones only.")
+      .def("__copy__", [](const ClusterInfo& self) { return ClusterInfo(self); })
+      .def(
+          "__deepcopy__", [](const ClusterInfo& self, nb::handle) { return ClusterInfo(self); },
+          "memo"_a)
+      .def("__getstate__",
+           [](const ClusterInfo& self) {
+             return ClusterState(self.bodies, self.joints, self.loops, self.independent,
+                                 self.outputBody, self.mobility, self.redundantRows, self.implicit);
+           })
+      .def("__setstate__",
+           [](ClusterInfo& self, const ClusterState& state) {
+             std::apply([&](const auto&... parts) { new (&self) ClusterInfo{parts...}; }, state);
+           })
       .def("__repr__", [](const ClusterInfo& self) {
         std::string text = "<kempe.Cluster of";
         for (const std::string& body : self.bodies) text += " " + body;
@@ -90,11 +109,10 @@ void bindThreads(nb::module_& m) {
   m.def(
       "set_num_threads",
       [](int count) {
-        if (count < 0) {
-          throw std::invalid_argument(
-              "count: expected a number of threads, or 0 for as many as "
-              "the machine has; got " +
-              std::to_string(count));
+        if (count < 0 || count > kMostThreads) {
+          throw std::invalid_argument("count: expected 1 to " + std::to_string(kMostThreads) +
+                                      " threads, or 0 for as many as the machine has; got " +
+                                      std::to_string(count));
         }
         useThreads(count);
       },

@@ -224,7 +224,8 @@ class Validator {
   void checkJoint(const Joint& joint) {
     if (!isRigid(joint.origin)) {
       fail("joint", joint,
-           "its origin is not a finite position and a rotation. Give it with at().");
+           "its origin is not a finite position and a rotation. Give it by xyz and roll, pitch, "
+           "yaw.");
     }
     checkAxis("joint", joint, joint.axis, needsAxis(joint.type), "axis");
     if (joint.type == JointType::Universal) {
@@ -333,7 +334,7 @@ class Validator {
         const std::string& body = first ? loop.predecessor.body : loop.successor.body;
         fail("loop", loop,
              "the origin of its end on " + quoted(body) +
-                 " is not a finite position and a rotation. Give it with at().");
+                 " is not a finite position and a rotation. Give it by xyz and roll, pitch, yaw.");
       }
       const bool needed = loop.type != LoopType::Fixed && loop.type != LoopType::Spherical;
       checkAxis("loop", loop, loop.axis, needed, "axis");

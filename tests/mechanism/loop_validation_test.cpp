@@ -75,7 +75,7 @@ const std::vector<Mistake> loopJoints{
        addTip(m).to("ground", at({0, kInfinity, 0}));
      },
      "loop \"tip\": the origin of its end on \"ground\" is not a finite position and a rotation",
-     "Give it with at()."},
+     "Give it by xyz and roll, pitch, yaw."},
     {"OutOfReach",
      [](Mechanism& m) {
        addTip(m, LoopType::Spherical).to("ground", at({5, 0, 0}));

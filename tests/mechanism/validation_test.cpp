@@ -275,17 +275,20 @@ const std::vector<Mistake> inJoints{
      [](Mechanism& m) {
        m.joints[1].at({kNaN, 0, 0});
      },
-     "joint \"elbow\": its origin is not a finite position and a rotation", "Give it with at()."},
+     "joint \"elbow\": its origin is not a finite position and a rotation",
+     "Give it by xyz and roll, pitch, yaw."},
     {"OriginNotARotation",
      [](Mechanism& m) {
        m.joints[1].origin.R.r0 = {2, 0, 0};
      },
-     "joint \"elbow\": its origin is not a finite position and a rotation", "Give it with at()."},
+     "joint \"elbow\": its origin is not a finite position and a rotation",
+     "Give it by xyz and roll, pitch, yaw."},
     {"OriginAMirror",
      [](Mechanism& m) {
        m.joints[1].origin.R.r0 = {-1, 0, 0};
      },
-     "joint \"elbow\": its origin is not a finite position and a rotation", "Give it with at()."},
+     "joint \"elbow\": its origin is not a finite position and a rotation",
+     "Give it by xyz and roll, pitch, yaw."},
     {"LimitsExchanged", [](Mechanism& m) { m.joints[1].limitedTo(0.5, -0.5); },
      "joint \"elbow\": its lower limit 0.5 is not below its upper limit -0.5",
      "Exchange or correct them."},

@@ -88,6 +88,18 @@ def test_mixed_precision_is_double(four_bar: kempe.Model) -> None:
     assert mixed.dtype == np.float64
 
 
+def test_masked_arrays_are_refused(four_bar: kempe.Model) -> None:
+    masked = np.ma.masked_array([1.0], [True])
+    with pytest.raises(ValueError, match="v: a masked array"):
+        four_bar.forward_dynamics(four_bar.neutral(), masked, [0.0])
+
+
+def test_ragged_lists_are_refused_in_one_line(four_bar: kempe.Model) -> None:
+    with pytest.raises(ValueError, match="^q: expected an array of real numbers; ") as caught:
+        four_bar.project([[0.0], [0.0, 1.0]])
+    assert "\n" not in str(caught.value)
+
+
 def test_one_state_goes_with_many(model: kempe.Model) -> None:
     states = random_states(model, 4)
     first = states[0]
@@ -191,8 +203,9 @@ def test_number_of_threads(tello: kempe.Model) -> None:
             assert kempe.get_num_threads() == count
             result = tello.forward_dynamics(states.q, states.v, states.tau)
             np.testing.assert_array_equal(result, expected)
-        with pytest.raises(ValueError, match="-1"):
-            kempe.set_num_threads(-1)
+        for wrong in (-1, 10**6):
+            with pytest.raises(ValueError, match=str(wrong)):
+                kempe.set_num_threads(wrong)
     finally:
         kempe.set_num_threads(0)
     assert kempe.get_num_threads() == default

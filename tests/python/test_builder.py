@@ -222,6 +222,8 @@ def test_function_as_constraint(functions: dict) -> None:
     np.log, np.arctan,
     lambda x: np.arcsin(x / 2), lambda x: np.arccos(x / 2), lambda x: np.arctan2(x, x + 1),
     lambda x: np.hypot(x, 2 * x), lambda x: np.array([x, 2.0]) @ np.array([x, 1.0]),
+    np.sinh, np.cosh, np.tanh, np.cbrt, np.expm1, np.log1p, np.exp2, np.log2, np.log10,
+    np.radians, np.degrees, np.deg2rad, np.rad2deg, np.fabs, lambda x: 2.0**x, lambda x: x**x,
     lambda x: np.float64(3) * x, lambda x: x if x > 0.1 else -x, np.square,
 ])
 def test_jets(operation: object) -> None:
@@ -236,13 +238,60 @@ def test_jets(operation: object) -> None:
 @pytest.mark.parametrize("functions, error, message", [
     ({"phi": lambda q: [1, 2]}, ValueError, 'function "cam" must return 1 number, but returned'),
     ({"phi": lambda q: "text"}, ValueError, 'function "cam" returned .*not a number'),
-    ({"phi": lambda q: math.sin(q[0])}, TypeError, "Jet"),
+    ({"phi": lambda q: math.sin(q[0])}, TypeError,
+     'function "cam" cannot be differentiated: .*Jet.* or give the derivative'),
     ({"phi": lambda q: 1 / 0}, ZeroDivisionError, "zero"),
     ({"phi": phi_of_numbers, "jacobian": lambda q: [1]}, ValueError, "jacobian.* 2 numbers"),
 ])
 def test_functions_that_fail(functions: dict, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
         kempe.Model(cam(**functions))
+
+
+def gears(jacobian: object, curvature: object = None) -> kempe.Mechanism:
+    """Three wheels on one axle: q0 = 2 q1 and q1 = 3 q2."""
+    m = kempe.Mechanism("gears")
+    m.add_body("base")
+    for name in "abc":
+        m.add_body(name, mass=1, inertia=(1, 1, 1))
+        m.add_joint(f"j{name}", "continuous", parent="base", child=name)
+    m.add_function("ratios", ["ja", "jb", "jc"], 2, lambda q: [q[0] - 2 * q[1], q[1] - 3 * q[2]],
+                   jacobian=jacobian, curvature=curvature)
+    return m
+
+
+RATIOS = np.array([[1, -2, 0], [0, 1, -3.0]])
+
+
+def test_given_derivatives_are_used() -> None:
+    model = kempe.Model(gears(lambda q: RATIOS, lambda q, v: [0, 0]))
+    G = model.constraint_jacobian(model.neutral())[:, 0]
+    np.testing.assert_allclose(G / G[2], [6, 3, 1])
+
+
+@pytest.mark.parametrize("jacobian, curvature, error, message", [
+    (lambda q: RATIOS.T, None, ValueError, r"jacobian .* 2 × 3 numbers.*\(3, 2\)"),
+    (lambda q: RATIOS.ravel(), None, ValueError, r"2 × 3 numbers.*\(6,\)"),
+    (lambda q: 0 * RATIOS, None, kempe.ModelError,
+     'function "ratios": its first derivative along "ja" is given as 0.0.* differences of phi'),
+    (lambda q: np.nan * RATIOS, None, kempe.ModelError, "given as nan"),
+    (lambda q: RATIOS, lambda q, v: [np.nan, 0], kempe.ModelError, "second derivative"),
+    (lambda q: RATIOS, lambda q, v: [0, 1], kempe.ModelError, "second derivative.*row 1"),
+    (lambda q: RATIOS, lambda q, v: [0], ValueError, "curvature.*2 numbers"),
+])
+def test_wrong_derivatives(
+        jacobian: object, curvature: object, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        kempe.Model(gears(jacobian, curvature))
+
+
+def test_functions_cannot_change_what_they_are_given() -> None:
+    def careless(q: np.ndarray) -> list:
+        q[0] *= 2
+        return phi(q)
+
+    with pytest.raises(ValueError, match="read-only"):
+        kempe.Model(cam(phi=careless))
 
 
 def test_function_that_fails_in_a_batch() -> None:
@@ -314,6 +363,10 @@ def test_robots_pickle_and_copy(robot: str) -> None:
     assert again.fold_rotors is False
     same(model, again)
     same(model, pickle.loads(pickle.dumps(again)))
+    cluster = model.clusters[-1]
+    for again in (copy.copy(cluster), copy.deepcopy(cluster), pickle.loads(pickle.dumps(cluster))):
+        assert again.bodies == cluster.bodies and again.output_body == cluster.output_body
+        assert again.mobility == cluster.mobility and again.implicit == cluster.implicit
     assert copy.copy(model) is model and copy.deepcopy(model) is model
     mechanism = model.mechanism
     same(model, kempe.Model(copy.deepcopy(mechanism), fold_rotors=False))
