@@ -241,7 +241,7 @@ class _Dynamics:
         except Exception as error:
             raise _CannotGoOn(
                 f"the controller {self._name} raised {type(error).__name__}: {error}") from error
-        tau = np.empty(0)
+        tau: Vector = np.empty(0)
         try:
             tau = _real_numbers(given)
             found = f"numbers of shape {tau.shape}"
