@@ -91,8 +91,7 @@ def open_standard_streams() -> None:
 
 @contextmanager
 def printing_to_stderr() -> Iterator[None]:
-    """Sends what others print on standard output, also by programs they start, to standard
-    error."""
+    """Sends what code of others prints, and programs that it starts, to standard error."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
@@ -106,7 +105,7 @@ def printing_to_stderr() -> Iterator[None]:
 
 
 def counted(count: int, what: str, several: str = "") -> str:
-    """"1 step", "2 steps"."""
+    """A number and what it counts, as in "1 step" and "2 steps"."""
     return f"{count} {what if count == 1 else several or what + 's'}"
 
 
