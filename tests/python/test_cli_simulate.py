@@ -184,12 +184,13 @@ def setup(model):
 
 def control(t, q, v):
     print("controls", file=stdout)
+    print("past it", file=sys.__stdout__)
     return [0.0, 0.0]
 """)
     options = ["simulate", LEG, "--controller", "chatty.py", "--duration", "0.01"]
     result = kempe_program(*options, "--json", folder=tmp_path)
     assert json.loads(result.stdout)["steps"] == 10
-    for text in ("imported", "set up", "from a shell", "controls"):
+    for text in ("imported", "set up", "from a shell", "controls", "past it"):
         assert text in result.stderr
     assert "set up" in kempe_program(*options, folder=tmp_path).stdout
 

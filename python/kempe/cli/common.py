@@ -99,7 +99,7 @@ def printing_to_stderr() -> Iterator[None]:
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        sys.stderr.flush()
+        sys.stdout.flush()  # what was printed past the redirection, on sys.__stdout__
         os.dup2(kept, 1)
         os.close(kept)
 
