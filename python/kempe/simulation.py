@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-import zipfile
+import reprlib
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +24,35 @@ External = Mapping["str | int", ArrayLike]
 FORMAT = 1  # of saved runs
 MOST_STEPS = 1e10
 BEYOND = 1e100  # velocities that nothing meaningful has
+
+
+# --- numbers that are given ----------------------------------------------------------------------
+
+def _real_numbers(given: object) -> Vector:
+    """An array as Model takes them. The text of the ValueError goes after a name."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise ValueError("expected real numbers, got a masked array")
+    try:
+        array = np.asarray(given)
+    except Exception as error:  # ragged lists, and whatever objects do when asked for an array
+        raise ValueError(f"expected real numbers, got {reprlib.repr(given)}") from error
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"expected real numbers, got an array of type {array.dtype}")
+    return array.astype(np.float64)
+
+
+def _real_argument(name: str, given: object) -> Vector:
+    try:
+        return _real_numbers(given)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error.__cause__
+
+
+def _positive(name: str, value: object) -> float:
+    number = _real_argument(name, value)
+    if number.shape != () or not (np.isfinite(number) and number > 0):
+        raise ValueError(f"{name}: a positive, finite number of seconds is needed, got {value}")
+    return float(number)
 
 
 # --- runs ----------------------------------------------------------------------------------------
@@ -99,26 +129,61 @@ class Run:
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 content = dict(archive)
-        except (ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:  # numpy and zipfile have many ways to say that it is another
             raise ValueError(f"{path}: not a recorded run (.npz of numpy)") from error
         wanted = [field.name for field in dataclasses.fields(cls)]
         missing = [name for name in ["kempe_run", *wanted] if name not in content]
         if missing:
             raise ValueError(f"{path}: not a run recorded by kempe; it lacks {', '.join(missing)}")
-        if content["kempe_run"] != FORMAT:
-            raise ValueError(f"{path}: a run of format {content['kempe_run']}; this version of "
-                             f"kempe reads format {FORMAT}")
-        plain = {"robot": str, "dt": float, "integrator": str}
-        run = cls(**{name: plain[name](content[name].item()) if name in plain
-                     else content[name].tolist() if name.endswith("_names") else content[name]
-                     for name in wanted})
+        version = content["kempe_run"]
+        if version.shape != () or version != FORMAT:
+            raise ValueError(f"{path}: a run of format {version}; this version of kempe reads "
+                             f"format {FORMAT}")
+        values: dict[str, Any] = {}
+        for name in wanted:
+            try:
+                values[name] = _loaded_field(name, content[name])
+            except ValueError as error:
+                raise ValueError(f'{path}: "{name}": {error}') from error.__cause__
+        run = cls(**values)
         samples, nq, nv = len(run.t), len(run.q_names), len(run.v_names)
         shapes = {"q": (samples, nq), "v": (samples, nv), "tau": (samples, nv)}
-        for name in ("t", "q", "v", "tau", "kinetic", "potential", "work", "loop_error"):
+        for name in ("q", "v", "tau", "kinetic", "potential", "work", "loop_error"):
             found, expected = getattr(run, name).shape, shapes.get(name, (samples,))
             if found != expected:
                 raise ValueError(f'{path}: "{name}" has shape {found}, expected {expected}')
         return run
+
+
+def _loaded_field(name: str, array: np.ndarray[Any, Any]) -> Any:
+    """What a run's field is, from the array that a file has for it."""
+    if name in ("robot", "integrator"):
+        if array.shape != () or array.dtype.kind != "U":
+            raise ValueError(f"expected a text, got an array of type {array.dtype} and shape "
+                             f"{array.shape}")
+        return str(array.item())
+    if name.endswith("_names"):
+        if array.ndim != 1 or (array.size and array.dtype.kind != "U"):
+            raise ValueError(f"expected a list of texts, got an array of type {array.dtype} and "
+                             f"shape {array.shape}")
+        return array.tolist()
+    if name == "dt":
+        if array.shape != ():
+            raise ValueError(f"expected one number, got shape {array.shape}")
+        number = float(_real_numbers(array))
+        if not (math.isfinite(number) and number > 0):
+            raise ValueError(f"expected a positive, finite number of seconds, got {number}")
+        return number
+    numbers = _real_numbers(array)
+    if name == "t" and (numbers.ndim != 1 or len(numbers) == 0):
+        raise ValueError(f"expected the times of at least one sample, got shape {numbers.shape}")
+    if name in ("t", "q", "v") and not np.isfinite(numbers).all():
+        raise ValueError("expected finite numbers")
+    if name == "t" and not (np.diff(numbers) > 0).all():
+        raise ValueError("expected times in their order, each once")
+    return numbers
 
 
 class SimulationError(RuntimeError):
@@ -148,6 +213,7 @@ class _Dynamics:
         self._controller = controller
         self._name = getattr(controller, "__qualname__", type(controller).__name__)
         self._external = external
+        self._frames = frozenset(model.frame_names)
         self._none = np.zeros(model.nv)
         self._none.flags.writeable = False
 
@@ -162,7 +228,7 @@ class _Dynamics:
         if self._external is None:
             a = self._model.forward_dynamics(q, v, tau)
             return Rates(a, tau, float(tau @ v))
-        external = self._external(t, q, v) if callable(self._external) else self._external
+        external = self._forces(self._external, t, q, v)
         a = self._model.forward_dynamics(q, v, tau, external=external)
         power = sum(float(np.dot(force, self._model.frame_velocity(q, v, frame)))
                     for frame, force in external.items())
@@ -175,22 +241,60 @@ class _Dynamics:
         except Exception as error:
             raise _CannotGoOn(
                 f"the controller {self._name} raised {type(error).__name__}: {error}") from error
+        tau: Vector = np.empty(0)
         try:
-            tau = np.array(given, dtype=np.float64)
+            tau = _real_numbers(given)
             found = f"numbers of shape {tau.shape}"
-        except (TypeError, ValueError):
-            tau = np.empty(0)
-            found = f"{given!r}"
-        if given is None or tau.shape != (self._model.nv,):
+        except ValueError as error:
+            found = "nothing" if given is None else f"{reprlib.repr(given)} ({error})"
+        if tau.shape != (self._model.nv,) or found == "nothing":
             raise _CannotGoOn(
-                f"the controller {self._name} returned {'nothing' if given is None else found}; it "
-                f"must return nv = {self._model.nv} numbers, the force along each independent "
-                "velocity (model.v_names)")
+                f"the controller {self._name} returned {found}; it must return nv = "
+                f"{self._model.nv} numbers, the force along each independent velocity "
+                "(model.v_names)")
         if not np.isfinite(tau).all():
             wrong = int(np.flatnonzero(~np.isfinite(tau))[0])
             raise _CannotGoOn(f'the controller {self._name} returned {tau[wrong]} for '
                               f'"{self._model.v_names[wrong]}"; forces must be finite')
         return tau
+
+    def _forces(self, external: External | Callable[[float, Vector, Vector], External],
+                t: float, q: Vector, v: Vector) -> dict[str | int, Vector]:
+        """External forces, checked."""
+        given: object = external
+        if callable(external):
+            try:
+                given = external(t, q, v)
+            except Exception as error:
+                raise _CannotGoOn(
+                    f"external: the function raised {type(error).__name__}: {error}") from error
+        if not isinstance(given, Mapping):
+            raise _CannotGoOn(
+                "external: expected a dict {frame: [force; moment]}"
+                f"{', or a function that gives one' if given is external else ''}, got "
+                f"{reprlib.repr(given)}")
+        return {self._frame(frame): self._force(frame, force) for frame, force in given.items()}
+
+    def _frame(self, frame: str | int) -> str | int:
+        known = (frame in self._frames if isinstance(frame, str)
+                 else isinstance(frame, (int, np.integer)) and not isinstance(frame, bool)
+                 and 0 <= frame < len(self._model.frame_names))
+        if not known:
+            raise _CannotGoOn(f'external: "{frame}" is no frame of {self._model.name} '
+                              "(model.frame_names)")
+        return frame
+
+    @staticmethod
+    def _force(frame: str | int, given: object) -> Vector:
+        try:
+            force = _real_numbers(given)
+        except ValueError as error:
+            raise _CannotGoOn(f'external: of "{frame}": {error}') from error.__cause__
+        if force.shape != (6,) or not np.isfinite(force).all():
+            raise _CannotGoOn(f'external: "{frame}" needs 6 finite numbers, [force; moment], got '
+                              + ("shape " + str(force.shape) if force.shape != (6,)
+                                 else str(force.tolist())))
+        return force
 
 
 class _Recorder:
@@ -209,17 +313,23 @@ class _Recorder:
         self._tau[self.count] = tau
         self.count += 1
 
-    def run(self) -> Run:
+    def run(self, *, after_failure: bool = False) -> Run:
         n = self.count
         q, v = self._q[:n], self._v[:n]
-        kinetic, potential = self._model.energy(q, v)
-        residual = self._model.loop_residual(q)
+        try:
+            kinetic, potential = self._model.energy(q, v)
+            loop_error = np.abs(self._model.loop_residual(q)).max(axis=1, initial=0.0)
+        except Exception:
+            # A constraint written in Python that ended the motion may go on failing.
+            if not after_failure:
+                raise
+            kinetic = potential = loop_error = np.full(n, np.nan)
         return Run(
             robot=self._model.name, dt=self._dt, integrator=self._integrator,
             q_names=list(self._model.q_names), v_names=list(self._model.v_names),
             t=self._times[:n], q=q, v=v, tau=self._tau[:n], kinetic=kinetic,
             potential=potential, work=self._work[:n],
-            loop_error=np.abs(residual).max(axis=1, initial=0.0))
+            loop_error=loop_error)
 
 
 def _times(duration: float, dt: float) -> Vector:
@@ -233,11 +343,15 @@ def _times(duration: float, dt: float) -> Vector:
     return times
 
 
-def _positive(name: str, value: float) -> float:
-    number = float(value)
-    if not (math.isfinite(number) and number > 0):
-        raise ValueError(f"{name}: a positive, finite number of seconds is needed, got {value}")
-    return number
+def _check_kinds(model: object, controller: object, progress: object) -> None:
+    if not isinstance(model, Model):
+        raise TypeError(f"model: expected a kempe.Model, got {reprlib.repr(model)}. kempe.load "
+                        "gives that of a file, kempe.robots.load that of a bundled robot.")
+    if controller is not None and not callable(controller):
+        raise TypeError("controller: expected a function f(t, q, v) that returns forces, got "
+                        f"{reprlib.repr(controller)}")
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress: expected a function, got {reprlib.repr(progress)}")
 
 
 def simulate(
@@ -274,20 +388,27 @@ def simulate(
             False.
 
     Raises:
+        TypeError: `model` is no Model, `controller` or `progress` no function.
         ValueError: an argument is wrong.
         SingularityError, AssemblyError: the start is impossible.
         SimulationError: the motion cannot go on: at a singular position, where the loops end, where
-            numbers grow beyond bounds, where the controller fails. It carries the run until then.
+            numbers grow beyond bounds, where the controller, a function of external forces or of a
+            constraint fails. It carries the run until then.
     """
-    dt, duration = _positive("dt", dt), _positive("duration", duration)
-    if integrator not in INTEGRATORS:
+    _check_kinds(model, controller, progress)
+    duration = _positive("duration", duration)
+    dt = min(_positive("dt", dt), duration)
+    if not isinstance(integrator, str) or integrator not in INTEGRATORS:
         raise ValueError(f'integrator: "{integrator}" is not known. Choose one of '
                          f"{', '.join(INTEGRATORS)}.")
     times = _times(duration, dt)
-    start_v = np.zeros(model.nv) if v is None else np.array(v, dtype=np.float64)
+    start_v = np.zeros(model.nv) if v is None else _real_argument("v", v)
     if start_v.shape != (model.nv,) or not np.isfinite(start_v).all():
         raise ValueError(f"v: nv = {model.nv} finite numbers are needed, got shape {start_v.shape}")
-    start_q: Vector = np.array(model.neutral() if q is None else q, dtype=np.float64)
+    if not (np.abs(start_v) < BEYOND).all():
+        raise ValueError("v: the start is beyond all numbers: its largest velocity is "
+                         f"{np.abs(start_v).max():.3g}")
+    start_q = model.neutral() if q is None else _real_argument("q", q)
     if start_q.shape != (model.nq,):
         raise ValueError(f"q: nq = {model.nq} numbers are needed, got shape {start_q.shape}")
     # A step of no length closes loops and makes quaternions of unit length.
@@ -298,22 +419,29 @@ def simulate(
     recorder = _Recorder(model, dt, integrator, times)
     state = State(start_q, start_v, 0.0)
     last = len(times) - 1
-    time = 0.0
-    try:
-        for index in range(last + 1):
-            time = float(times[index])
-            first = dynamics(time, state.q, state.v)
-            recorder.add(state, first.tau)
-            if index > 0 and progress is not None and progress(index / last) is False:
-                break
-            if index < last:
-                state = method.step(time, float(times[index + 1]) - time, state, first)
-    except (AssemblyError, SingularityError, _CannotGoOn, ValueError) as error:
-        cause = error.__cause__ if isinstance(error, _CannotGoOn) else error
-        if recorder.count == 0:  # nothing has moved: an argument is wrong
-            if isinstance(error, _CannotGoOn):
-                raise ValueError(str(error)) from cause
+    rates: Rates | None = None  # of the state
+    for index in range(last + 1):
+        time = float(times[max(0, index - 1)])  # of the last state that is known
+        try:
+            if rates is not None:
+                state = method.step(time, float(times[index]) - time, state, rates)
+                time = float(times[index])
+            rates = dynamics(time, state.q, state.v)
+        except MemoryError:
             raise
-        raise SimulationError(f"{model.name}: the motion stopped at t = {time:.6g} s: {error}",
-                              recorder.run(), time) from cause
+        except Exception as error:
+            cause = error.__cause__ if isinstance(error, _CannotGoOn) else error
+            if recorder.count == 0:  # nothing has moved: an argument is wrong
+                if isinstance(error, _CannotGoOn):
+                    raise ValueError(str(error)) from cause
+                raise
+            # The model's own errors say what they are; others come from a constraint's functions.
+            known = isinstance(error, (AssemblyError, SingularityError, _CannotGoOn, ValueError))
+            text = str(error) if known else f"{type(error).__name__}: {error}"
+            raise SimulationError(
+                f"{model.name}: the motion stopped at t = {time:.6g} s: {text}",
+                recorder.run(after_failure=True), time) from cause
+        recorder.add(state, rates.tau)
+        if index > 0 and progress is not None and progress(index / last) is False:
+            break
     return recorder.run()

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from program import PROGRAM, ROOT, kempe_program
 
 import kempe
+from kempe import cli
 
 COMMANDS = ["info", "check", "simulate", "view", "bench"]
 COLOUR = re.compile(r"\x1b\[(\d+;)*3[0-7]")
@@ -70,6 +72,9 @@ def test_module_is_the_same_program() -> None:
     ("info broken.urdf -n 3", "-n is for bundled chains"),
     ("info tello -n 3", "tello"),
     ("info geared_chain -n 0", "n: a chain needs at least one link"),
+    (f"info geared_chain -n {'9' * 30}", "-n: at most 1000000 links"),
+    (f"check four_bar --seed {2**32}", "--seed: a whole number from 0 to 4294967295 is needed"),
+    (f"check four_bar --samples {'9' * 30}", "--samples: a whole number from 1 to 10000000"),
     ("info .", "is a folder"),
     ("info", "ROBOT"),
     ("info tello --fast", "--fast"),
@@ -139,3 +144,63 @@ def test_a_reader_that_stops_reading_is_no_error() -> None:
                                 timeout=60, check=False)
         assert result.stdout.splitlines()[-1] == "0"
         assert result.stderr == ""
+
+
+# --- streams, signals, memory --------------------------------------------------------------------
+
+def in_a_shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = line.replace("kempe", shlex.quote(str(PROGRAM)), 1)
+    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60,
+                          check=False, cwd=folder)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_closed_streams_are_no_error(tmp_path: Path, closed: str) -> None:
+    run = f"kempe simulate four_bar --duration 0.01 --out run.npz {closed}"
+    for options in ("", " --json"):
+        result = in_a_shell(run + options, tmp_path)
+        assert (result.returncode, result.stderr) == (0, "")
+        assert len(kempe.Run.load(tmp_path / "run.npz")) == 11
+        (tmp_path / "run.npz").unlink()
+    result = in_a_shell(f"kempe info nobody {closed}", tmp_path)
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    assert in_a_shell(f"kempe info six_bar {closed}", tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("command", ["info tello", "simulate four_bar --duration 0.01 --json"])
+def test_output_that_cannot_be_written_is_told(tmp_path: Path, command: str) -> None:
+    result = in_a_shell(f"kempe {command} > /dev/full", tmp_path)
+    assert result.returncode == 1
+    assert result.stderr == "kempe: standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("command, remedy", [
+    ("info", "-n"), ("check", "--samples"), ("simulate", "--duration"), ("bench", "--batch"),
+    ("view", "-n")])
+def test_memory_that_does_not_suffice_is_told(
+        command: str, remedy: str, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    def greedy(*arguments: object, **options: object) -> None:
+        raise MemoryError
+    monkeypatch.setattr(kempe, "Model", greedy)
+    assert cli.main([command, "four_bar"]) == 2
+    errors = capsys.readouterr().err
+    assert errors.startswith("kempe: there is not enough memory. Take ")
+    assert remedy in errors
+
+
+def test_ctrl_c_ends_loading_at_once() -> None:
+    program = ("import signal, sys, kempe\n"
+               "from kempe import cli\n"
+               "kempe.Model = lambda *_, **options: signal.raise_signal(signal.SIGINT)\n"
+               "sys.exit(cli.main(['info', 'four_bar']))")
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                            timeout=60, check=False)
+    assert (result.returncode, result.stderr) == (-signal.SIGINT, "")
+
+
+def test_ctrl_c_is_ours_again_after_loading(capsys: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    assert cli.main(["info", "four_bar"]) == 0
+    assert signal.getsignal(signal.SIGINT) is before

@@ -29,13 +29,15 @@ def test_measures_algorithms_and_methods() -> None:
 
 def test_table_for_people() -> None:
     lines = kempe_program("bench", "four_bar", *QUICK).stdout.splitlines()
-    assert lines[0].startswith("four_bar: 1 freedoms")
+    assert lines[0].startswith("four_bar: 1 freedom, 3 moving bodies")
     assert any(line.split()[:2] == ["forward_dynamics", "cluster"] for line in lines)
     assert "inocchio" in lines[-1]
 
 
 @pytest.mark.parametrize("arguments, text", [
-    (["--batch", "0"], "--batch"), (["--seconds", "0"], "--seconds"),
+    (["--batch", "0"], "--batch"),
+    (["--batch", "9" * 30], "--batch: a whole number from 1 to 10000000"),
+    (["--seconds", "0"], "--seconds"),
     (["--seconds", "inf"], "--seconds")])
 def test_wrong_options(arguments: list[str], text: str) -> None:
     result = kempe_program("bench", "four_bar", *arguments)

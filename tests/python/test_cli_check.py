@@ -143,3 +143,23 @@ def test_unit_mistakes_are_remarked(tmp_path: Path) -> None:
     found = report(file)["findings"]
     assert found["inertias"]["bodies"] == ["arm"]
     assert "inertias" not in report(ROOT / "examples" / "geared_four_bar_leg.urdf")["findings"]
+
+
+def test_masses_that_no_robot_has_are_noted() -> None:
+    result = kempe_program("check", "five_bar", "--samples", "2")
+    assert result.returncode == 0
+    assert "sphere 654498 kg, sphere_2 654498 kg: is that kilograms?" in result.stdout
+    assert checks.odd_masses(kempe.robots.load("tello")) == {}
+
+
+def test_masses_far_apart_are_noted() -> None:
+    mechanism = kempe.Mechanism("arm")
+    mechanism.add_body("world")
+    for name, parent, mass in (("upper", "world", 900.0), ("middle", "upper", 1.0),
+                               ("lower", "middle", 1e-4)):
+        mechanism.add_body(name, mass=mass, inertia=(mass, mass, mass))
+        mechanism.add_revolute(f"{name}_joint", parent=parent, child=name)
+    assert checks.odd_masses(kempe.Model(mechanism)) == {"upper": 900.0, "lower": 1e-4}
+    found = {finding.what: finding for finding in checks.remarks(kempe.Model(mechanism))}
+    assert found["masses"].text == "upper 900 kg, lower 0.0001 kg: is that kilograms?"
+    assert found["masses"].passed is None

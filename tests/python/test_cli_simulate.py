@@ -1,6 +1,7 @@
 """`kempe simulate`: runs, controllers, files, and ends before the end."""
 
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -88,7 +89,7 @@ def test_plots(tmp_path: Path) -> None:
     ("--plot", "matplotlib", "plot"), ("--html", "viser", "view")])
 def test_missing_packages_are_named_before_the_run(
         tmp_path: Path, option: str, package: str, extra: str) -> None:
-    file = tmp_path / "run.svg"
+    file = tmp_path / {"--plot": "run.svg", "--html": "run.html"}[option]
     result = kempe_program("simulate", LEG, option, file, folder=tmp_path, without=package)
     assert result.returncode == 2
     assert f'pip install "kempe[{extra}]"' in result.stderr
@@ -152,6 +153,9 @@ def control(t, q, v):
     ("", "no function control"),
     ("control = 3", "no function control"),
     ("def control(t, q, v):\n  return [", "push.py:2: SyntaxError"),
+    ("import sys\nsys.exit(3)", "push.py:2: SystemExit: 3"),
+    ("def setup(model):\n  exit()\ndef control(t, q, v): pass", "push.py:2: SystemExit"),
+    ("def control(t, q, v):\n  raise SystemExit(3)", "sys.exit(3) was called (push.py:2)"),
     ("import nothing_of_the_kind", "push.py:1: ModuleNotFoundError"),
     ("def setup(model):\n  model.fly()\ndef control(t, q, v): pass", "push.py:2: AttributeError"),
     ("def control(t, q, v): pass", "control returned nothing; it must return nv = 2"),
@@ -167,6 +171,68 @@ def test_controllers_that_are_wrong(tmp_path: Path, code: str, text: str) -> Non
     assert "Traceback" not in result.stderr
 
 
+def test_what_a_controller_prints_does_not_spoil_json(tmp_path: Path) -> None:
+    (tmp_path / "chatty.py").write_text("""
+import os
+import sys
+print("imported")
+stdout = sys.stdout
+
+def setup(model):
+    print("set up")
+    os.system("echo from a shell")
+
+def control(t, q, v):
+    print("controls", file=stdout)
+    print("past it", file=sys.__stdout__)
+    return [0.0, 0.0]
+""")
+    options = ["simulate", LEG, "--controller", "chatty.py", "--duration", "0.01"]
+    result = kempe_program(*options, "--json", folder=tmp_path)
+    assert json.loads(result.stdout)["steps"] == 10
+    for text in ("imported", "set up", "from a shell", "controls", "past it"):
+        assert text in result.stderr
+    assert "set up" in kempe_program(*options, folder=tmp_path).stdout
+
+
+def test_controllers_may_use_dataclasses(tmp_path: Path) -> None:
+    (tmp_path / "gains.py").write_text("""
+from __future__ import annotations
+import dataclasses
+from typing import ClassVar
+
+@dataclasses.dataclass
+class Gains:
+    unit: ClassVar[str] = "N m"
+    p: float = 0.1
+
+gains = Gains()
+
+def control(t, q, v):
+    return [gains.p, 0.0]
+""")
+    report = simulated(tmp_path, LEG, "--controller", "gains.py", "--duration", "0.01")
+    assert report["work"] != 0
+
+
+@pytest.mark.parametrize("leaving", ["sys.exit(0)", "raise SystemExit", "exit('enough')"])
+def test_controllers_that_exit_do_not_lose_the_run(tmp_path: Path, leaving: str) -> None:
+    (tmp_path / "push.py").write_text(f"""
+import sys
+
+def control(t, q, v):
+    if t > 0.0055:
+        {leaving}
+    return [0.0, 0.0]
+""")
+    report = simulated(tmp_path, LEG, "--controller", "push.py", "--out", "run.npz", code=1)
+    assert "sys.exit(" in report["stopped"]
+    assert "(push.py:6)" in report["stopped"]
+    assert len(kempe.Run.load(tmp_path / "run.npz")) == 6
+
+
+# --- what is wrong on the command line, and files ------------------------------------------------
+
 @pytest.mark.parametrize("arguments, text", [
     (["--dt", "0"], "dt: a positive"), (["--dt", "-1"], "dt: a positive"),
     (["--dt", "nan"], "dt: a positive"), (["--duration", "0"], "duration: a positive"),
@@ -175,21 +241,76 @@ def test_controllers_that_are_wrong(tmp_path: Path, code: str, text: str) -> Non
     (["--controller", "nobody"], "neither hold nor none nor a Python file"),
     (["--start", "nowhere"], "neither neutral nor random nor a file"),
     (["--start", "random:one"], "not a whole number"),
+    (["--start", f"random:{2**32}"], "from 0 to 4294967295"),
+    (["--start", f"random:{'9' * 5000}"], "from 0 to 4294967295"),
+    (["--start", "empty.npy"], "--start empty.npy: the file is empty"),
+    (["--start", "empty.txt"], "kempe: --start empty.txt: holds numbers of shape (0,)"),
+    (["--speed", "1e200"], "v: the start is beyond all numbers"),
+    (["--speed", "1.7e308"], "v: the start is beyond all numbers"),
     (["--start", "short.txt"], "nq = 5 are needed"),
     (["--start", "words.txt"], "words.txt"),
     (["--start", "short.npz"], "not a run"),
     (["--speed", "-1"], "--speed"),
     (["--out", "no/folder/run.npz"], "no folder"), (["--out", "."], "that is a folder"),
-    (["--plot", "run.gif"], ".png, .svg"),
+    (["--plot", "run.gif"], "--plot run.gif: the name must end in .pdf or .png or .svg"),
+    (["--out", "run.csv"], "--out run.csv: the name must end in .npz"),
+    (["--html", "run.xml"], "--html run.xml: the name must end in .html or .htm"),
+    (["--out", "/proc/run.npz"], "--out /proc/run.npz: cannot be written"),
+    (["--plot", "/proc/run.png"], "--plot /proc/run.png: cannot be written"),
+    (["--html", "/proc/run.html"], "--html /proc/run.html: cannot be written"),
 ])
 def test_wrong_options(tmp_path: Path, arguments: list[str], text: str) -> None:
     (tmp_path / "short.txt").write_text("1 2 3\n")
     (tmp_path / "words.txt").write_text("up and down\n")
+    (tmp_path / "empty.npy").touch()
+    (tmp_path / "empty.txt").touch()
     np.savez(tmp_path / "short.npz", q=np.zeros(5))
     result = kempe_program("simulate", LEG, *arguments, folder=tmp_path)
     assert result.returncode == 2
     assert text in result.stderr
+    assert "Warning" not in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_existing_files_that_cannot_be_written_are_told_before(tmp_path: Path) -> None:
+    program = tmp_path / "run.npz"
+    shutil.copy("/bin/sleep", program)  # nobody, root neither, can write a program that runs
+    with subprocess.Popen([str(program), "60"]) as process:
+        result = kempe_program("simulate", LEG, "--duration", "1e6", "--out", "run.npz",
+                               folder=tmp_path)
+        process.kill()
+    assert result.returncode == 2
+    assert result.stderr == "kempe: --out run.npz: cannot be written: Text file busy\n"
+
+
+def test_looking_whether_files_can_be_written_leaves_them_alone(tmp_path: Path) -> None:
+    (tmp_path / "old.npz").write_text("old")
+    options = ["simulate", LEG, "--duration", "0"]
+    for name in ("old.npz", "new.npz"):
+        assert kempe_program(*options, "--out", name, folder=tmp_path).returncode == 2
+    assert [file.name for file in tmp_path.iterdir()] == ["old.npz"]
+    assert (tmp_path / "old.npz").read_text() == "old"
+
+
+def test_a_file_that_fails_does_not_lose_the_rest(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "run.npz").symlink_to("/dev/full")
+    options = ["simulate", LEG, "--duration", "0.01", "--out", "run.npz", "--plot", "run.png"]
+    result = kempe_program(*options, folder=tmp_path)
+    assert result.returncode == 1
+    assert result.stderr == "kempe: --out run.npz: not written: No space left on device\n"
+    assert "wrote        run.png" in result.stdout
+    assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+    report = simulated(tmp_path, *options[1:], code=1)
+    assert report["files"] == ["run.png"]
+    assert report["not_written"] == ["--out run.npz: not written: No space left on device"]
+
+
+def test_a_step_is_not_longer_than_the_motion(tmp_path: Path) -> None:
+    options = ["simulate", LEG, "--duration", "0.01", "--dt", "10"]
+    result = kempe_program(*options)
+    assert result.stdout.startswith("geared_four_bar_leg: 0.01 s in 1 step of 0.01 s, rk4")
+    assert simulated(tmp_path, *options[1:])["dt"] == 0.01
 
 
 # --- ends before the end -------------------------------------------------------------------------

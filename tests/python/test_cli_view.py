@@ -1,18 +1,43 @@
 """`kempe view`: what can go wrong before a browser is involved."""
 
+import re
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
-from program import kempe_program
+from program import PROGRAM, kempe_program
 
 import kempe
 
 
-@pytest.mark.parametrize("port", ["0", "-1", "65536", "http"])
+@pytest.mark.parametrize("port", ["-1", "65536", "http"])
 def test_wrong_ports(port: str) -> None:
     result = kempe_program("view", "four_bar", "--port", port)
     assert result.returncode == 2
     assert "--port" in result.stderr
+
+
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "192.0.2.1", "a..b"])
+@pytest.mark.parametrize("port", ["0", "8080"])
+def test_hosts_that_are_not_here(host: str, port: str) -> None:
+    pytest.importorskip("viser")
+    result = kempe_program("view", "four_bar", "--host", host, "--port", port, "--no-browser")
+    assert result.returncode == 2
+    assert result.stderr.startswith(f'kempe: host "{host}" is not ')
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_port_zero_is_any_that_is_free() -> None:
+    pytest.importorskip("viser")
+    with subprocess.Popen([str(PROGRAM), "view", "four_bar", "--port", "0", "--no-browser"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert re.match(r"four_bar is shown at http://localhost:[1-9]\d+ ", line)
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate(timeout=30)[1]
+    assert (process.returncode, errors) == (0, "")
 
 
 def test_runs_of_other_robots_are_refused(tmp_path: Path) -> None:

@@ -201,7 +201,8 @@ def test_last_step_is_shorter_where_steps_do_not_fit() -> None:
     centre = model.center_of_mass(run.q)[:, 2]
     assert centre[-1] - centre[0] == pytest.approx(-0.5 * 9.81 * 0.25**2)
     assert len(kempe.simulate(model, duration=0.3, dt=0.1)) == 4
-    assert len(kempe.simulate(model, duration=0.05, dt=0.1)) == 2
+    short = kempe.simulate(model, duration=0.05, dt=0.1)
+    assert (len(short), short.dt) == (2, 0.05)
 
 
 def test_saved_runs_are_the_same(tmp_path: Path) -> None:
@@ -245,6 +246,34 @@ def test_runs_with_wrong_shapes_are_refused(tmp_path: Path) -> None:
         kempe.Run.load(file)
 
 
+@pytest.mark.parametrize("field, value, text", [
+    ("dt", "slow", "real numbers"), ("dt", [1e-3], "one number"), ("dt", np.nan, "positive"),
+    ("dt", 0.0, "positive"), ("t", 1.0, "at least one sample"), ("t", ["a"] * 11, "real numbers"),
+    ("t", [np.nan] * 11, "finite"), ("t", [0.0] * 11, "order"), ("t", [], "at least one sample"),
+    ("q", np.full((11, 7), np.nan), "finite"), ("v", np.zeros((11, 6), bool), "real numbers"),
+    ("robot", 3, "a text"), ("q_names", "x", "list of texts"), ("v_names", [1.0] * 6, "texts"),
+    ("kempe_run", [1, 1], "format"),
+])
+def test_runs_with_malformed_fields_are_refused(
+        tmp_path: Path, field: str, value: object, text: str) -> None:
+    file = tmp_path / "run.npz"
+    kempe.simulate(flying_brick(), duration=0.01).save(file)
+    np.savez(file, **(dict(np.load(file)) | {field: np.asarray(value)}))
+    with pytest.raises(ValueError, match=rf"run\.npz: .*{text}") as caught:
+        kempe.Run.load(file)
+    assert field == "kempe_run" or f'"{field}"' in str(caught.value)
+
+
+def test_runs_without_samples_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "run.npz"
+    kempe.simulate(flying_brick(), duration=0.01).save(file)
+    content = {name: value[:0] if value.ndim and not name.endswith("_names") else value
+               for name, value in np.load(file).items()}
+    np.savez(file, **content)
+    with pytest.raises(ValueError, match=r'run\.npz: "t": .*at least one sample'):
+        kempe.Run.load(file)
+
+
 def test_progress_is_told_and_can_stop() -> None:
     model = flying_brick()
     heard: list[float] = []
@@ -262,15 +291,37 @@ def test_progress_is_told_and_can_stop() -> None:
     ({"integrator": "euler"}, "semi_implicit_euler"),
     ({"q": [0.0]}, "q: "), ({"v": [0.0, 0.0]}, "v: "), ({"v": [np.nan]}, "v: "),
     ({"q": [np.nan] * 3}, "q"),
+    *(({name: value}, f"{name}: expected real numbers") for name in ("duration", "dt")
+      for value in (1 + 0j, True, "0.01", None, np.ma.masked_array(0.1, mask=False))),
+    *(({"v": value}, "v: expected real numbers") for value in (
+        [1j], [True], ["1"], [None], np.ma.masked_array([1.0], mask=[True]), [[1.0], [1.0, 2.0]])),
+    *(({"q": np.zeros(3, kind)}, "q: expected real numbers") for kind in ("c16", "?", "U1", "O")),
+    ({"q": np.ma.masked_array(np.zeros(3), mask=[True, False, False])}, "q: .*masked"),
+    ({"v": [1e200]}, "v: the start is beyond all numbers"),
+    ({"integrator": []}, "integrator: "), ({"duration": [0.01]}, "duration: "),
 ])
 def test_wrong_arguments_are_named(four_bar: kempe.Model, wrong: dict, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         kempe.simulate(four_bar, **({"duration": 0.01} | wrong))
 
 
+@pytest.mark.parametrize("wrong, text", [
+    ({"model": "tello"}, "model: expected a kempe.Model, got 'tello'"),
+    ({"model": kempe.robots.mechanism("four_bar")}, "model: "),
+    ({"controller": "hold"}, "controller: expected a function .*'hold'"),
+    ({"progress": 3}, "progress: "),
+])
+def test_arguments_of_other_kinds_are_refused(
+        four_bar: kempe.Model, wrong: dict, text: str) -> None:
+    with pytest.raises(TypeError, match=text):
+        kempe.simulate(**({"model": four_bar, "duration": 0.01} | wrong))
+
+
 @pytest.mark.parametrize("given, found", [
     (None, "nothing"), ([1.0, 2.0], r"shape \(2,\)"), ([[1.0]], r"shape \(1, 1\)"),
     ("fast", "fast"), ([np.nan], "nan"), (1.0, r"shape \(\)"),
+    ([1j], "complex128"), ([True], "bool"), (["1"], "<U1"), ([None], "object"),
+    (np.ma.masked_array([1.0], mask=[True]), "masked array"),
 ])
 def test_controllers_that_return_something_else_are_named(
         four_bar: kempe.Model, given: object, found: str) -> None:
@@ -302,6 +353,81 @@ def test_a_controller_that_fails_later_does_not_lose_the_run(four_bar: kempe.Mod
     assert error.run.work[-1] != 0
     copy = pickle.loads(pickle.dumps(error))
     assert (str(copy), copy.time, len(copy.run)) == (str(error), error.time, 6)
+
+
+EXTERNAL_FAILURES = [
+    (lambda: 1 / 0, "external: the function raised ZeroDivisionError"),
+    (lambda: None, "external: .*None"),
+    (lambda: {"brick": np.zeros((1, 6))}, r'external: "brick" needs 6 .*shape \(1, 6\)'),
+    (lambda: {"brick": [np.inf] * 6}, "external: .*inf"),
+    (lambda: {"brick": [1j] * 6}, 'external: of "brick": .*complex'),
+    (lambda: {"nobody": [0] * 6}, 'external: "nobody" is no frame'),
+    (lambda: {99: [0] * 6}, 'external: "99" is no frame'),
+]
+
+
+@pytest.mark.parametrize("given, text", EXTERNAL_FAILURES)
+def test_external_forces_that_fail_do_not_lose_the_run(
+        given: Callable[[], object], text: str) -> None:
+    def later(t: float, q: np.ndarray, v: np.ndarray) -> object:
+        return given() if t > 0.0055 else {"brick": [0.0] * 6}
+    with pytest.raises(kempe.SimulationError, match=text) as caught:
+        kempe.simulate(flying_brick(), duration=0.1, external=later)
+    assert len(caught.value.run) == 6
+    with pytest.raises(ValueError, match=text):
+        kempe.simulate(flying_brick(), duration=0.1, external=lambda t, q, v: given())
+
+
+@pytest.mark.parametrize("external", [
+    {"brick": np.zeros((1, 6))}, {"nobody": [0] * 6}, 5, "brick", {"brick": None}])
+def test_wrong_external_forces_are_refused(external: object) -> None:
+    with pytest.raises(ValueError, match="external: "):
+        kempe.simulate(flying_brick(), duration=0.1, external=external)
+
+
+def coupled_pendulums(failing: dict[str, BaseException]) -> kempe.Model:
+    """Two pendulums that a function in Python couples, until it fails."""
+    mechanism = kempe.Mechanism("coupled_pendulums")
+    mechanism.add_body("world")
+    for name in ("one", "two"):
+        brick(mechanism, name)
+        mechanism.add_revolute(f"hinge_{name}", parent="world", child=name, axis=(0, 1, 0))
+
+    def phi(q: np.ndarray) -> list[object]:
+        if "now" in failing:
+            raise failing["now"]
+        return [q[0] - q[1]]
+
+    mechanism.add_function("same", ["hinge_one", "hinge_two"], 1, phi)
+    return kempe.Model(mechanism)
+
+
+@pytest.mark.parametrize("error, expected", [
+    (ZeroDivisionError("of phi"), kempe.SimulationError),
+    (OSError("of phi"), kempe.SimulationError),
+    (KeyboardInterrupt(), KeyboardInterrupt)], ids=["arithmetic", "os", "interrupt"])
+def test_constraints_that_fail_do_not_lose_the_run(
+        error: BaseException, expected: type[BaseException]) -> None:
+    failing: dict[str, BaseException] = {}
+
+    def progress(fraction: float) -> None:
+        if fraction > 0.55:
+            failing["now"] = error
+
+    with pytest.raises(expected) as caught:
+        kempe.simulate(coupled_pendulums(failing), duration=0.01, progress=progress)
+    if isinstance(caught.value, kempe.SimulationError):
+        assert f"{type(error).__name__}: of phi" in str(caught.value)
+        assert len(caught.value.run) == 7
+        assert caught.value.run.t[-1] == pytest.approx(0.006)
+
+
+@pytest.mark.parametrize("where", ["controller", "external"])
+def test_interrupts_stay_what_they_are(four_bar: kempe.Model, where: str) -> None:
+    def interrupted(t: float, q: np.ndarray, v: np.ndarray) -> object:
+        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        kempe.simulate(four_bar, duration=0.01, **{where: interrupted})
 
 
 def test_motion_beyond_what_loops_allow_ends_the_run(

@@ -38,6 +38,8 @@ def test_a_taken_port_gives_way_to_the_next(four_bar: kempe.Model) -> None:
 @pytest.mark.parametrize(("host", "port", "message"), [
     ("no-such-host.invalid", 8080, 'host "no-such-host.invalid" is not known'),
     ("192.0.2.1", 8080, 'host "192.0.2.1" is not this machine'),
+    ("192.0.2.1", 0, 'host "192.0.2.1" is not this machine'),
+    ("a..b", 8080, 'host "a..b" is not known'),
     ("localhost", 70000, "port: must be from 0 to 65535, got 70000"),
 ])
 def test_bad_addresses_are_refused(

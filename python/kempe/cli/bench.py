@@ -18,7 +18,9 @@ from kempe.cli.common import (
     BadInput,
     add_json_argument,
     add_robot_arguments,
+    check_whole_number,
     console,
+    counted,
     escaped,
     load_robot,
     print_json,
@@ -40,8 +42,10 @@ EXAMPLES = """examples:
   kempe bench four_bar --batch 4096 --seconds 2
   kempe bench mini_cheetah --seconds 1 --json
 """
+SMALLER = "Take a smaller --batch or -n."  # where memory is short
 
 METHODS = ("cluster", "projection", "lagrange", "approximate", "unconstrained")
+MOST_STATES = 10_000_000
 REPETITIONS = 15  # at least, of every measurement
 BLOCK = 2e-4  # seconds that a repetition lasts, at least: long beside the clock's resolution
 
@@ -134,7 +138,7 @@ def pinocchio_cases(model: kempe.Model) -> tuple[list[Case], str]:
              lambda: pinocchio.rnea(tree, data, q, v, x)),
         Case("mass_matrix", "pinocchio", "single", lambda: pinocchio.crba(tree, data, q)),
     ], (f"pinocchio: version {pinocchio.__version__}, aba, rnea and crba on the open tree with "
-        f"{tree.nv} freedoms; the loops are left out.")
+        f"{counted(tree.nv, 'freedom')}; the loops are left out.")
 
 
 def measure(cases: list[Case], seconds: float, done: Callable[[float], None]) -> None:
@@ -188,9 +192,9 @@ def shown(figures: dict[str, float] | None) -> str:
 
 def print_result(result: dict[str, Any]) -> None:
     out = console()
-    out.print(f"[bold]{escaped(result['robot'])}[/]: {result['nv']} freedoms, "
-              f"{result['bodies']} moving bodies; µs per state, median of "
-              f"{result['repetitions']} repetitions", soft_wrap=True)
+    bodies = counted(result["bodies"], "moving body", "moving bodies")
+    out.print(f"[bold]{escaped(result['robot'])}[/]: {counted(result['nv'], 'freedom')}, {bodies}; "
+              f"µs per state, median of {result['repetitions']} repetitions", soft_wrap=True)
     out.print(f"{escaped(result['processor'])}, {result['instruction_set']}", soft_wrap=True)
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold")
     table.add_column("algorithm")
@@ -211,8 +215,7 @@ def print_result(result: dict[str, Any]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    if arguments.batch < 1:
-        raise BadInput(f"--batch: at least one state is needed, got {arguments.batch}")
+    check_whole_number("--batch", arguments.batch, 1, MOST_STATES)
     if not 0 < arguments.seconds < np.inf:
         raise BadInput(f"--seconds: a positive number is needed, got {arguments.seconds}")
     model = load_robot(arguments)

@@ -9,11 +9,13 @@ from rich.table import Table
 import kempe
 from kempe.cli.checks import Finding, all_findings
 from kempe.cli.common import (
-    BadInput,
+    MOST_SEED,
     Failed,
     add_json_argument,
     add_robot_arguments,
+    check_whole_number,
     console,
+    counted,
     escaped,
     load_robot,
     print_json,
@@ -34,8 +36,11 @@ EXAMPLES = """examples:
   kempe check examples/geared_four_bar_leg.urdf --samples 1000
   kempe check planar_leg --json
 """
+SMALLER = "Take a smaller --samples or -n."  # where memory is short
 
 MARKS = {True: "[green]ok[/]", False: "[bold red]FAILED[/]", None: "[yellow]note[/]"}
+
+MOST_SAMPLES = 10_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,10 +67,8 @@ def print_page(model: kempe.Model, findings: list[Finding], verdict: str) -> Non
 
 
 def run(arguments: argparse.Namespace) -> None:
-    if arguments.samples < 1:
-        raise BadInput(f"--samples: at least one is needed, got {arguments.samples}")
-    if arguments.seed < 0:
-        raise BadInput(f"--seed: zero or more is needed, got {arguments.seed}")
+    check_whole_number("--samples", arguments.samples, 1, MOST_SAMPLES)
+    check_whole_number("--seed", arguments.seed, 0, MOST_SEED)
     model = load_robot(arguments)
     with progress_bar("checking") as done:
         findings = all_findings(model, arguments.samples, arguments.seed, done)
@@ -75,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
         verdict = f"Verdict: do not trust this model: {', '.join(failed)}."
     else:
         verdict = "Verdict: the model can be trusted" + (
-            f"; {notes} note{'s'[:notes > 1]} to read." if notes else ".")
+            f"; {counted(notes, 'note')} to read." if notes else ".")
     if arguments.json:
         print_json({
             "robot": model.name, "samples": arguments.samples, "seed": arguments.seed,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kempe
-from kempe.cli.common import free_velocities
+from kempe.cli.common import counted, free_velocities
 from kempe.cli.dead_points import FREEDOMS, ClusterLoops, Sweeper
 
 Array = NDArray[np.floating[Any]]
@@ -24,6 +24,9 @@ CLOSED = 1e-12
 FORCES = 1e-9
 ACCELERATIONS = 1e-6  # inverses of mass matrices lose digits
 ENERGY = 1e-6
+
+HEAVY = 1000.0  # kg, of one body of a robot
+MASS_RATIO = 1e6  # of the heaviest body to the lightest
 
 SHOWN = 4  # warnings that are printed
 STEP = 0.01  # seconds that the robot moves, at up to one unit of each velocity
@@ -68,7 +71,7 @@ def small(value: float) -> str:
 
 def warnings(model: kempe.Model) -> Finding:
     count = len(model.warnings)
-    text = "valid, no warnings" if count == 0 else f"valid, {count} warning{'s'[:count > 1]}"
+    text = "valid, no warnings" if count == 0 else f"valid, {counted(count, 'warning')}"
     shown = list(model.warnings)[:SHOWN]
     if count > SHOWN:
         shown.append(f"… and {count - SHOWN} more; `kempe info` prints all")
@@ -271,6 +274,11 @@ def remarks(model: kempe.Model) -> list[Finding]:
     if massless:
         findings.append(Finding("massless", f"moving bodies: {shortened(massless)}", None,
                                 {"bodies": massless}))
+    odd = odd_masses(model)
+    if odd:
+        each = [f"{name} {mass:.6g} kg" for name, mass in odd.items()]
+        findings.append(Finding("masses", f"{shortened(each)}: is that kilograms?", None,
+                                {"bodies": odd}))
     large = list(oversized(model))
     if large:
         findings.append(Finding(
@@ -278,6 +286,19 @@ def remarks(model: kempe.Model) -> list[Finding]:
             + "; ".join(f"{name}, radius of gyration {radius:.3g} m" for name, radius in large),
             None, {"bodies": [name for name, _ in large]}))
     return findings
+
+
+def odd_masses(model: kempe.Model) -> dict[str, float]:
+    """Bodies heavier than those of robots are; or the heaviest and the lightest, where they are
+    too far apart."""
+    masses = {body.name: body.mass for body in model.mechanism.bodies if body.mass > 0}
+    heavy = {name: mass for name, mass in masses.items() if mass > HEAVY}
+    if heavy or not masses:
+        return heavy
+    ends = [max(masses, key=masses.__getitem__), min(masses, key=masses.__getitem__)]
+    if masses[ends[0]] <= MASS_RATIO * masses[ends[1]]:
+        return {}
+    return {name: masses[name] for name in ends}
 
 
 def oversized(model: kempe.Model) -> Iterator[tuple[str, float]]:

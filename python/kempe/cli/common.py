@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +27,16 @@ INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 
 EXIT_CODES = """exit codes:
   0    all is well
-  1    the robot did not pass its checks, or its motion could not go on
+  1    the robot did not pass its checks, its motion could not go on, or what came out of it
+       could not be written
   2    the command, a file or an option is wrong
   130  interrupted with Ctrl-C
 """
 
 PLAIN_WIDTH = 100  # columns of what is not printed on a terminal
+
+MOST_SEED = 2**32 - 1
+MOST_LINKS = 1_000_000
 
 
 class BadInput(Exception):
@@ -37,7 +44,14 @@ class BadInput(Exception):
 
 
 class Failed(Exception):
-    """The command was understood, but the robot or its motion did not pass."""
+    """The command was understood, but the robot, its motion or a file did not turn out well.
+
+    Its arguments are texts, one for each thing that went wrong."""
+
+
+def check_whole_number(option: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise BadInput(f"{option}: a whole number from {least} to {most} is needed, got {value}")
 
 
 # --- output ----------------------------------------------------------------------------------
@@ -54,6 +68,45 @@ def console(*, stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     return PipedConsole(stderr=stderr, highlight=False, emoji=False,
                         width=None if stream.isatty() else PLAIN_WIDTH)
+
+
+def complain(text: str) -> None:
+    with suppress(OSError):  # where nobody can be told, the exit code still says it
+        console(stderr=True).print(f"[bold red]kempe:[/] {escaped(text)}", soft_wrap=True)
+
+
+def open_standard_streams() -> None:
+    """Gives those that the caller has closed somewhere to go; else the next file that is opened
+    would take their place."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free, this one
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+@contextmanager
+def printing_to_stderr() -> Iterator[None]:
+    """Sends what code of others prints, and programs that it starts, to standard error."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.stdout.flush()  # what was printed past the redirection, on sys.__stdout__
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def counted(count: int, what: str, several: str = "") -> str:
+    """A number and what it counts, as in "1 step" and "2 steps"."""
+    return f"{count} {what if count == 1 else several or what + 's'}"
 
 
 def print_json(report: dict[str, Any]) -> None:
@@ -80,8 +133,9 @@ def print_table(table: Table) -> None:
 
 def print_warnings(model: kempe.Model) -> None:
     out = console(stderr=True)
-    for warning in model.warnings:
-        out.print(f"[yellow]warning:[/] {escaped(warning)}", soft_wrap=True)
+    with suppress(OSError):
+        for warning in model.warnings:
+            out.print(f"[yellow]warning:[/] {escaped(warning)}", soft_wrap=True)
 
 
 def escaped(text: str) -> str:
@@ -121,8 +175,27 @@ def add_json_argument(parser: argparse.ArgumentParser) -> None:
                         help="print one JSON object on standard output, and nothing else there")
 
 
+@contextmanager
+def ended_at_once_by_ctrl_c() -> Iterator[None]:
+    """For what cannot be interrupted from Python: SIGINT has its default action meanwhile."""
+    ours = (threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+    if ours:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def load_robot(arguments: argparse.Namespace) -> kempe.Model:
     """The model of a bundled robot's name or of a file."""
+    with ended_at_once_by_ctrl_c():
+        return loaded_robot(arguments)
+
+
+def loaded_robot(arguments: argparse.Namespace) -> kempe.Model:
     robot, links = arguments.robot, arguments.n
     bundled = robot in kempe.robots.names()
     if bundled and arguments.floating_base:
@@ -132,6 +205,8 @@ def load_robot(arguments: argparse.Namespace) -> kempe.Model:
                        f"{', '.join(kempe.robots.names())}.")
     if not bundled and links is not None:
         raise BadInput(f"-n is for bundled chains; {robot} is a file")
+    if links is not None and links > MOST_LINKS:
+        raise BadInput(f"-n: at most {MOST_LINKS} links are possible, got {links}")
     fold_rotors = not arguments.keep_rotors
     try:
         if not bundled and not arguments.fixed_base:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import sys
 import traceback
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import kempe
 from kempe.cli.common import BadInput, free_velocities
@@ -43,6 +45,18 @@ class Hold:
         return tau
 
 
+def without_exit(control: Controller) -> Controller:
+    """A controller whose sys.exit() fails as any other error does: it must not lose the run."""
+    @functools.wraps(control)
+    def checked(t: float, q: Vector, v: Vector) -> ArrayLike:
+        try:
+            return control(t, q, v)
+        except SystemExit as error:
+            raise RuntimeError(f"sys.exit({error.code!r}) was called").with_traceback(
+                error.__traceback__) from None
+    return checked
+
+
 class FromFile:
     """The function `control` of a Python file."""
 
@@ -53,6 +67,7 @@ class FromFile:
             raise BadInput(f'--controller: "{path}" is neither hold nor none nor a Python file')
         module = importlib.util.module_from_spec(specification)
         sys.path.insert(0, str(Path(path).resolve().parent))
+        sys.modules[specification.name] = module  # dataclasses, pickle, … look for it there
         try:
             specification.loader.exec_module(module)
             control = getattr(module, "control", None)
@@ -63,10 +78,10 @@ class FromFile:
                 setup(model)
         except BadInput:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             place = self.place(error) or path
             raise BadInput(f"{place}: {type(error).__name__}: {error}") from error
-        self.control: Controller = control
+        self.control = without_exit(control)
 
     def place(self, error: BaseException | None) -> str:
         """file:line of where the file raised an error; nothing where it did not."""

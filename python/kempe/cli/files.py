@@ -21,13 +21,25 @@ def load_run(path: str, model: kempe.Model) -> kempe.Run:
     return run
 
 
-def require_folder(path: str, option: str) -> None:
+def require_writable(path: str, option: str, endings: tuple[str, ...]) -> None:
     """Says before the work, not after it, that a file cannot be written."""
-    folder = Path(path).parent
-    if not folder.is_dir():
-        raise BadInput(f"{option} {path}: there is no folder {folder}. Make it first.")
-    if Path(path).is_dir():
+    file = Path(path)
+    if file.is_dir():
         raise BadInput(f"{option} {path}: that is a folder. Name a file.")
+    if file.suffix.lower() not in endings:
+        raise BadInput(f"{option} {path}: the name must end in {' or '.join(endings)}")
+    if not file.parent.is_dir():
+        raise BadInput(f"{option} {path}: there is no folder {file.parent}. Make it first.")
+    if file.exists() and not file.is_file():
+        return  # a device or a pipe: opening it may have effects
+    new = not file.exists()
+    try:
+        with open(file, "ab"):
+            pass
+        if new:
+            file.resolve().unlink()
+    except OSError as error:
+        raise BadInput(f"{option} {path}: cannot be written: {error.strerror}") from error
 
 
 @contextmanager

@@ -30,6 +30,7 @@ EXAMPLES = """examples:
   kempe info geared_chain -n 3 --keep-rotors
   kempe info four_bar --json
 """
+SMALLER = "Take a robot with fewer bodies, or a smaller -n."  # where memory is short
 
 COLOURS = [  # of parts of the tree, as str(model) writes it
     (re.compile(r"[│├└─]+"), "dim"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import sys
@@ -18,9 +19,11 @@ from kempe.cli.common import (
     INTERRUPTED,
     BadInput,
     Failed,
-    console,
-    escaped,
+    complain,
+    open_standard_streams,
 )
+
+CANNOT_PRINT = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 DESCRIPTION = "Exact dynamics of robots whose bodies form loops."
 
@@ -46,29 +49,47 @@ def parser() -> argparse.ArgumentParser:
             epilog=module.EXAMPLES + "\n" + EXIT_CODES,
             formatter_class=argparse.RawDescriptionHelpFormatter)
         module.add_arguments(command)
-        command.set_defaults(run=module.run)
+        command.set_defaults(run=module.run, smaller=module.SMALLER)
     return top
 
 
-def complain(text: str) -> None:
-    console(stderr=True).print(f"[bold red]kempe:[/] {escaped(text)}", soft_wrap=True)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
+    open_standard_streams()
     arguments = parser().parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # trees are drawn with characters beyond ASCII
+    code = outcome(arguments)
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # Python would complain again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError) and code == FINE:
+            complain(f"standard output: {error.strerror}")
+            return FAILED
+    return code
+
+
+def outcome(arguments: argparse.Namespace) -> int:
+    """Runs a command; the exit code."""
     try:
         arguments.run(arguments)
-        sys.stdout.flush()
+    except BrokenPipeError:
+        return FINE  # whoever read our output has seen enough
     except (BadInput, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            # Whoever read our output has seen enough. Python would complain again at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return FINE
+        if isinstance(error, OSError) and error.filename is None and error.errno in CANNOT_PRINT:
+            complain(f"standard output: {error.strerror}")
+            return FAILED
         complain(str(error))
         return BAD_INPUT
-    except (Failed, kempe.AssemblyError, kempe.SingularityError) as error:
+    except MemoryError:
+        complain(f"there is not enough memory. {arguments.smaller}")
+        return BAD_INPUT
+    except Failed as error:
+        for text in error.args:
+            complain(text)
+        return FAILED
+    except (kempe.AssemblyError, kempe.SingularityError) as error:
         complain(str(error))
         return FAILED
     except KeyboardInterrupt:

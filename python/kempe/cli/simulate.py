@@ -7,8 +7,9 @@ import dataclasses
 import importlib
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -17,19 +18,23 @@ import numpy as np
 
 import kempe
 from kempe.cli.common import (
+    MOST_SEED,
     BadInput,
     Failed,
     add_json_argument,
     add_robot_arguments,
+    complain,
     console,
+    counted,
     escaped,
     load_robot,
     print_json,
     print_warnings,
+    printing_to_stderr,
     progress_bar,
 )
 from kempe.cli.controllers import FromFile, Hold
-from kempe.cli.files import load_run, optional_packages, require_folder
+from kempe.cli.files import load_run, optional_packages, require_writable
 from kempe.integrators import INTEGRATORS, Vector
 from kempe.simulation import Controller
 
@@ -58,8 +63,13 @@ EXAMPLES = """examples:
   kempe simulate tello --fixed-base --controller examples/controllers/tello_run.py --duration 0.5
   kempe simulate mini_cheetah --duration 0.2 --integrator semi_implicit_euler --dt 1e-4 --json
 """
+SMALLER = "Take a shorter --duration, a longer --dt or a smaller -n."  # where memory is short
 
-PLOT_FORMATS = {".png", ".pdf", ".svg"}
+ENDINGS = {  # of what is written
+    "out": (".npz",),
+    "plot": (".pdf", ".png", ".svg"),
+    "html": (".html", ".htm"),
+}
 REFRESH = 0.05  # seconds between two looks at the progress bar
 
 
@@ -89,14 +99,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 # --- before --------------------------------------------------------------------------------------
 
 def check_files(arguments: argparse.Namespace) -> None:
-    for option in ("out", "plot", "html"):
+    for option, endings in ENDINGS.items():
         path = getattr(arguments, option)
         if path is not None:
-            require_folder(path, f"--{option}")
+            require_writable(path, f"--{option}", endings)
     if arguments.plot is not None:
-        if Path(arguments.plot).suffix.lower() not in PLOT_FORMATS:
-            raise BadInput(f"--plot {arguments.plot}: the name must end in one of "
-                           f"{', '.join(sorted(PLOT_FORMATS))}")
         with optional_packages("plot"):
             importlib.import_module("kempe.cli.plot")
     if arguments.html is not None:
@@ -111,8 +118,13 @@ def starting_state(model: kempe.Model, arguments: argparse.Namespace) -> tuple[V
         raise BadInput(f"--speed: zero or more is needed, got {speed:g}")
     if seed and word == "random" and not seed.isdecimal():
         raise BadInput(f'--start {start}: the seed "{seed}" is not a whole number')
-    number = int(seed) if word == "random" and seed else 0
-    v = np.random.default_rng(number).uniform(-speed, speed, model.nv)
+    number = 0
+    if word == "random" and seed:
+        # Python itself refuses to read numbers of thousands of digits.
+        number = int(seed) if len(seed) < 1000 else MOST_SEED + 1
+        if number > MOST_SEED:
+            raise BadInput(f"--start random:SEED: a whole number from 0 to {MOST_SEED} is needed")
+    v = speed * np.random.default_rng(number).uniform(-1, 1, model.nv) + 0.0
     if start == "neutral":
         return model.neutral(), v
     if word == "random":
@@ -128,11 +140,15 @@ def load_configuration(path: str, model: kempe.Model) -> Vector:
     if not Path(path).is_file():
         raise BadInput(f'--start: "{path}" is neither neutral nor random nor a file')
     try:
-        q = np.asarray(np.load(path) if path.endswith(".npy") else np.loadtxt(path, ndmin=1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of numpy, that a file is empty: the shape says so
+            q = np.asarray(np.load(path) if path.endswith(".npy") else np.loadtxt(path, ndmin=1))
         if q.shape != (model.nq,):
             raise ValueError(f"holds numbers of shape {q.shape}; nq = {model.nq} are needed, in "
                              "the order of q_names of `kempe info --json`")
         return model.project(q)
+    except EOFError as error:
+        raise BadInput(f"--start {path}: the file is empty or cut off") from error
     except (ValueError, kempe.AssemblyError, kempe.SingularityError) as error:
         raise BadInput(f"--start {path}: {error}") from error
 
@@ -147,26 +163,46 @@ class Outcome:
     interrupted: bool = False
 
 
-def write_files(model: kempe.Model, run: kempe.Run, arguments: argparse.Namespace) -> list[str]:
-    written = []
-    if arguments.out is not None:
-        run.save(arguments.out)
-        written.append(arguments.out)
-    if arguments.plot is not None:
-        from kempe.cli.plot import write_plot
+def write_plot(model: kempe.Model, run: kempe.Run, path: str) -> None:
+    from kempe.cli import plot
 
-        write_plot(run, arguments.plot)
-        written.append(arguments.plot)
-    if arguments.html is not None:
-        with optional_packages("view"):
-            from kempe.viewer import write_html
-
-            write_html(model, run, arguments.html)
-        written.append(arguments.html)
-    return written
+    plot.write_plot(run, path)
 
 
-def summary(outcome: Outcome, arguments: argparse.Namespace, written: list[str]) -> dict[str, Any]:
+def write_page(model: kempe.Model, run: kempe.Run, path: str) -> None:
+    with optional_packages("view"):
+        from kempe.viewer import write_html
+
+        write_html(model, run, path)
+
+
+WRITERS: dict[str, Callable[[kempe.Model, kempe.Run, str], None]] = {
+    "out": lambda model, run, path: run.save(path),
+    "plot": write_plot,
+    "html": write_page,
+}
+
+
+def write_files(model: kempe.Model, run: kempe.Run,
+                arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """The files that were written, and what is wrong with those that could not be."""
+    written, problems = [], []
+    for option, write in WRITERS.items():
+        path = getattr(arguments, option)
+        if path is None:
+            continue
+        try:
+            write(model, run, path)
+            written.append(path)
+        except OSError as error:
+            problems.append(f"--{option} {path}: not written: {error.strerror or error}")
+        except MemoryError:
+            problems.append(f"--{option} {path}: not written: there is not enough memory")
+    return written, problems
+
+
+def summary(outcome: Outcome, arguments: argparse.Namespace, written: list[str],
+            problems: list[str]) -> dict[str, Any]:
     run = outcome.run
     steps = len(run) - 1
     return {
@@ -178,7 +214,7 @@ def summary(outcome: Outcome, arguments: argparse.Namespace, written: list[str])
         "work": float(run.work[-1]), "energy_error": float(np.abs(run.energy_error).max()),
         "energy_drift": run.energy_drift, "loop_error": float(run.loop_error.max()),
         "seconds": outcome.seconds, "seconds_per_step": outcome.seconds / max(1, steps),
-        "files": written,
+        "files": written, "not_written": problems,
     }
 
 
@@ -190,9 +226,9 @@ def print_summary(model: kempe.Model, report: dict[str, Any]) -> None:
     out = console()
     def row(what: str, text: str) -> None:
         out.print(f"  [bold]{what:<12}[/] {escaped(text)}", soft_wrap=True)
-    out.print(f"[bold]{escaped(report['robot'])}[/]: {report['reached']:g} s in {report['steps']} "
-              f"steps of {report['dt']:g} s, {report['integrator']}, controller "
-              f"{escaped(report['controller'])}", soft_wrap=True)
+    out.print(f"[bold]{escaped(report['robot'])}[/]: {report['reached']:g} s in "
+              f"{counted(report['steps'], 'step')} of {report['dt']:g} s, {report['integrator']}, "
+              f"controller {escaped(report['controller'])}", soft_wrap=True)
     row("energy", f"{report['energy_start']:.6g} J at the start, {report['energy_end']:.6g} J at "
         f"the end, work {report['work']:.6g} J")
     note = " (damping and friction take energy)" if resists(model) else ""
@@ -260,7 +296,7 @@ def moved(model: kempe.Model, arguments: argparse.Namespace) -> Outcome:
                 integrator=arguments.integrator, controller=controller, progress=progress)
         except kempe.SimulationError as error:
             return Outcome(error.run, time.perf_counter() - start, with_place(error, file))
-        except (ValueError, MemoryError) as error:
+        except ValueError as error:
             raise BadInput(with_place(error, file)) from error
         stopped = f"interrupted at t = {run.t[-1]:.6g} s" if wish.wished else ""
         return Outcome(run, time.perf_counter() - start, stopped, wish.wished)
@@ -270,13 +306,17 @@ def run(arguments: argparse.Namespace) -> None:
     check_files(arguments)
     model = load_robot(arguments)
     print_warnings(model)
-    outcome = moved(model, arguments)
-    report = summary(outcome, arguments, write_files(model, outcome.run, arguments))
+    with printing_to_stderr() if arguments.json else nullcontext():
+        outcome = moved(model, arguments)
+        written, problems = write_files(model, outcome.run, arguments)
+    report = summary(outcome, arguments, written, problems)
     if arguments.json:
         print_json(report)
     else:
         print_summary(model, report)
     if outcome.interrupted:
+        for problem in problems:
+            complain(problem)
         raise KeyboardInterrupt
-    if outcome.stopped:
-        raise Failed(outcome.stopped)
+    if outcome.stopped or problems:
+        raise Failed(*([outcome.stopped] if outcome.stopped else []), *problems)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from kempe.cli.common import BadInput, add_robot_arguments, load_robot, print_warnings
+from kempe.cli.common import (
+    BadInput,
+    add_robot_arguments,
+    check_whole_number,
+    load_robot,
+    print_warnings,
+)
 from kempe.cli.files import load_run, optional_packages
 
 NAME = "view"
@@ -18,6 +24,7 @@ EXAMPLES = """examples:
   kempe view six_bar --run run.npz
   kempe view examples/geared_four_bar_leg.urdf --port 9000 --no-browser
 """
+SMALLER = "Take a robot with fewer bodies, a smaller -n or a shorter run."  # where memory is short
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,19 +33,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="a run of this robot, to play back")
     parser.add_argument("--host", default="localhost",
                         help="address to serve on (localhost; 0.0.0.0 for all)")
-    parser.add_argument("--port", type=int, default=8080, help="port to serve on (8080)")
+    parser.add_argument("--port", type=int, default=8080,
+                        help="port to serve on (8080), or the next free one; 0 for any")
     parser.add_argument(
         "--no-browser", action="store_true", help="only serve; do not open a browser")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    if not 0 < arguments.port < 65536:
-        raise BadInput(f"--port: a number from 1 to 65535 is needed, got {arguments.port}")
+    check_whole_number("--port", arguments.port, 0, 65535)
     model = load_robot(arguments)
     recorded = None if arguments.recorded is None else load_run(arguments.recorded, model)
     print_warnings(model)
     with optional_packages("view"):
         from kempe.viewer import view
 
-        view(model, recorded, host=arguments.host, port=arguments.port,
-             open_browser=not arguments.no_browser)
+        try:
+            view(model, recorded, host=arguments.host, port=arguments.port,
+                 open_browser=not arguments.no_browser)
+        except ValueError as error:  # a host that is not this machine
+            raise BadInput(str(error)) from error

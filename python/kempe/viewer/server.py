@@ -35,6 +35,8 @@ def free_port(host: str, port: int) -> int:
         addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError as error:
         raise ValueError(f'host "{host}" is not known: {error.strerror}') from None
+    except UnicodeError:  # parts that are empty or longer than names of hosts have
+        raise ValueError(f'host "{host}" is not known: no name of a host') from None
     if port == 0:
         port = any_port(host, addresses[0][0])
     last = min(port + PORTS_TRIED, 65536)
@@ -47,7 +49,10 @@ def free_port(host: str, port: int) -> int:
 
 def any_port(host: str, family: socket.AddressFamily) -> int:
     with socket.socket(family) as probe:
-        probe.bind((host, 0))
+        try:
+            probe.bind((host, 0))
+        except OSError as error:
+            raise ValueError(f'host "{host}" is not this machine: {error.strerror}') from None
         return int(probe.getsockname()[1])
 
 
