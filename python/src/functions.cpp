@@ -85,8 +85,8 @@ std::vector<Number> numbersFrom(const nb::object& returned, std::size_t count,
 template <typename Number>
 std::vector<Number> matrixFrom(const nb::object& returned, std::size_t rows, std::size_t columns,
                                const std::string& what) {
-  const nb::object shape = nb::module_::import_("numpy").attr("shape")(
-      nb::module_::import_("numpy").attr("asarray")(returned, "object"));
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  const nb::object shape = numpy.attr("shape")(numpy.attr("asarray")(returned, "object"));
   if (rows > 1 && !shape.equal(nb::make_tuple(rows, columns))) {
     throw std::invalid_argument(what + " must return " + std::to_string(rows) + " × " +
                                 std::to_string(columns) + " numbers, but returned some of shape " +
@@ -194,8 +194,10 @@ std::string wrongDerivative(const Function& function, const std::vector<double>&
     }
     std::vector<double> values[3];
     for (int side = 0; side < 3; ++side) {
-      std::vector<double> at;
-      for (const Jet& x : along) at.push_back(x.value + (side - 1) * kStep * x.first);
+      std::vector<double> at(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        at[i] = along[i].value + (side - 1) * kStep * along[i].first;
+      }
       values[side].resize(rows);
       try {
         function.value(at, values[side]);
