@@ -96,6 +96,17 @@ def elbow(start: np.ndarray, end: np.ndarray, first: float, second: float) -> np
     return start + line / distance * along + np.array([line[1], -line[0]]) / distance * height
 
 
+def linkage(picture: Picture, left: np.ndarray, knee: np.ndarray, right: np.ndarray,
+            ends: tuple[np.ndarray, np.ndarray]) -> None:
+    """Crank, coupler and rocker up to where coupler and rocker end, and their pivots."""
+    picture.bar(left, knee, ORANGE)
+    picture.bar(knee, ends[0], BLUE)
+    picture.bar(right, ends[1], DARK)
+    picture.ground(left)
+    picture.ground(right)
+    picture.pin(knee)
+
+
 def four_bar_cut() -> None:
     picture = Picture(820, 320)
     left, angle = np.array([90.0, 258.0]), 1.15
@@ -104,12 +115,7 @@ def four_bar_cut() -> None:
     top = elbow(knee, right, COUPLER, ROCKER)
 
     picture.text(205, 32, "as built: four joints, one freedom", style=BOLD)
-    picture.bar(left, knee, ORANGE)
-    picture.bar(knee, top, BLUE)
-    picture.bar(right, top, DARK)
-    picture.ground(left)
-    picture.ground(right)
-    picture.pin(knee)
+    linkage(picture, left, knee, right, (top, top))
     picture.pin(top)
     picture.text(left[0] - 2, knee[1] + 55, "crank", anchor="end", color=ORANGE)
     picture.text(205, 120, "coupler", anchor="end", color=BLUE)
@@ -124,12 +130,7 @@ def four_bar_cut() -> None:
     lean = np.arctan2(right[1] - top[1], (top + shift)[0] - right[0]) - 0.22
     other = right + ROCKER * unit(lean)
     picture.text(605, 32, "cut open: a tree, and one loop to close", style=BOLD)
-    picture.bar(left, knee, ORANGE)
-    picture.bar(knee, away, BLUE)
-    picture.bar(right, other, DARK)
-    picture.ground(left)
-    picture.ground(right)
-    picture.pin(knee)
+    linkage(picture, left, knee, right, (away, other))
     for end in (away, other):
         picture.add(f'<circle cx="{end[0]:.1f}" cy="{end[1]:.1f}" r="8" fill="#ffffff" '
                     f'stroke="{TEXT}" stroke-width="2" stroke-dasharray="4 3"/>')
@@ -154,12 +155,7 @@ def dead_point() -> None:
         else:
             knee = left + CRANK * unit(1.5)
             top = elbow(knee, right, COUPLER, ROCKER)
-        picture.bar(left, knee, ORANGE)
-        picture.bar(knee, top, BLUE)
-        picture.bar(right, top, DARK)
-        picture.ground(left)
-        picture.ground(right)
-        picture.pin(knee)
+        linkage(picture, left, knee, right, (top, top))
         picture.pin(top)
         if straight:
             side = np.array([np.sin(angle), np.cos(angle)]) * 34

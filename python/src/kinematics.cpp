@@ -3,8 +3,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
-#include <array>
 #include <utility>
+#include <vector>
 
 #include "bindings.hpp"
 #include "choices.hpp"

@@ -5,12 +5,10 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <functional>
-#include <set>
+#include <deque>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
-#include <tuple>
-#include <type_traits>
 
 #include "bindings.hpp"
 #include "conversions.hpp"

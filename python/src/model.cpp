@@ -142,8 +142,8 @@ void bindModel(nb::module_& m) {
 
 Immutable; any number of threads may use one model. Algorithms take arrays of one state, (n,), or of
 N states, (N, n), and then give results with a leading N; arguments of one state go with every state
-of the others. Arrays of float32 are computed in float and give float32. Results of numbers that do
-not fit say which argument is wrong (ValueError).)");
+of the others. Arrays of float32 are computed in float and give float32. ValueError names an argument
+that does not fit.)");
   model
       .def(
           "__init__",

@@ -35,6 +35,12 @@ def random_states(model: kempe.Model, count: int, seed: int = 0) -> States:
           for n in (model.nv, model.nv, model.nv, model.nv_spanning)))
 
 
+def close(actual: np.ndarray, expected: np.ndarray, tolerance: float = 1e-9) -> None:
+    """Equal, relative to the largest number."""
+    scale = max(1.0, float(np.abs(expected).max(initial=0)))
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * scale)
+
+
 Algorithm = Callable[[kempe.Model, States], np.ndarray]
 
 # Those that compute in float where they are given floats.

@@ -10,17 +10,12 @@ import numpy as np
 import pytest
 
 import kempe
-from algorithms import ALL, DOUBLE, GENERIC, ROBOTS, random_states
+from algorithms import ALL, DOUBLE, GENERIC, ROBOTS, close, random_states
 
 
 @pytest.fixture(params=ROBOTS, scope="module")
 def model(request: pytest.FixtureRequest) -> kempe.Model:
     return kempe.robots.load(request.param)
-
-
-def close(actual: np.ndarray, expected: np.ndarray, tolerance: float = 1e-9) -> None:
-    scale = max(1.0, float(np.abs(expected).max(initial=0)))
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * scale)
 
 
 @pytest.mark.parametrize("algorithm", ALL)

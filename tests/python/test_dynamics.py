@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kempe
-from algorithms import ROBOTS, States, random_states
+from algorithms import ROBOTS, States, close, random_states
 
 STEP = 1e-6
 
@@ -17,11 +17,6 @@ def model(request: pytest.FixtureRequest) -> kempe.Model:
 @pytest.fixture
 def state(model: kempe.Model) -> States:
     return random_states(model, 1, seed=3)[0]
-
-
-def close(actual: np.ndarray, expected: np.ndarray, tolerance: float = 1e-9) -> None:
-    scale = max(1.0, float(np.abs(expected).max(initial=0)))
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * scale)
 
 
 def test_forward_dynamics_undoes_inverse_dynamics(model: kempe.Model, state: States) -> None:

@@ -17,43 +17,35 @@ def brick(mechanism: kempe.Mechanism, name: str = "brick") -> kempe.Body:
                               inertia=(0.02, 0.05, 0.06))
 
 
-def flying_brick(gravity: float = -9.81) -> kempe.Model:
-    mechanism = kempe.Mechanism("flying_brick")
+def brick_on(joint: str, *, gravity: float = -9.81, tied: bool = False) -> kempe.Model:
+    """A brick that a joint carries, and that a rod ties down, if it does."""
+    mechanism = kempe.Mechanism(f"{joint}_brick")
     mechanism.gravity = (0, 0, gravity)
     mechanism.add_body("world")
     brick(mechanism)
-    mechanism.add_joint("flight", "free", parent="world", child="brick")
+    mechanism.add_joint("joint", joint, parent="world", child="brick")
+    if tied:
+        mechanism.add_rod("rod", predecessor="world", predecessor_point=(0.3, 0.4, -0.1),
+                          successor="brick", successor_point=(0.2, 0.1, 0.3), length=0.6)
     return kempe.Model(mechanism)
+
+
+def flying_brick(gravity: float = -9.81) -> kempe.Model:
+    return brick_on("free", gravity=gravity)
 
 
 def ball_pendulum() -> kempe.Model:
-    mechanism = kempe.Mechanism("ball_pendulum")
-    mechanism.add_body("world")
-    brick(mechanism)
-    mechanism.add_joint("ball", "spherical", parent="world", child="brick")
-    return kempe.Model(mechanism)
+    return brick_on("spherical")
 
 
 def held_ball_pendulum() -> kempe.Model:
-    """A rod ties the pendulum down: two of the ball joint's three velocities are independent."""
-    mechanism = kempe.Mechanism("held_ball_pendulum")
-    mechanism.add_body("world")
-    brick(mechanism)
-    mechanism.add_joint("ball", "spherical", parent="world", child="brick")
-    mechanism.add_rod("rod", predecessor="world", predecessor_point=(0.3, 0.4, -0.1),
-                      successor="brick", successor_point=(0.2, 0.1, 0.3), length=0.6)
-    return kempe.Model(mechanism)
+    """Two of the ball joint's three velocities are independent."""
+    return brick_on("spherical", tied=True)
 
 
 def tied_brick() -> kempe.Model:
-    """A rod ties a flying brick down: five of its six velocities are independent."""
-    mechanism = kempe.Mechanism("tied_brick")
-    mechanism.add_body("world")
-    brick(mechanism)
-    mechanism.add_joint("flight", "free", parent="world", child="brick")
-    mechanism.add_rod("rod", predecessor="world", predecessor_point=(0.3, 0.4, -0.1),
-                      successor="brick", successor_point=(0.2, 0.1, 0.3), length=0.6)
-    return kempe.Model(mechanism)
+    """Five of the brick's six velocities are independent."""
+    return brick_on("free", tied=True)
 
 
 def bundled(name: str) -> Callable[[], kempe.Model]:
