@@ -4,6 +4,7 @@
 
 #include "kempe/batch.hpp"
 #include "kempe/configuration.hpp"
+#include "kempe/constraints.hpp"
 #include "kempe/coriolis.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/forward_dynamics.hpp"

@@ -29,8 +29,13 @@ void Evaluation<T>::require(const KernelOutcome& outcome, VectorInOf<T> q) const
     throwSingular(outcome.singular, work->positions);
   }
   if (outcome.indefinite >= 0) {
-    throwIndefiniteError(impl, impl.tables.clusters[outcome.indefinite]);
+    throwIndefinite(outcome.indefinite);
   }
+}
+
+template <typename T>
+void Evaluation<T>::throwIndefinite(int c) const {
+  throwIndefiniteError(impl, impl.tables.clusters[c]);
 }
 
 template <typename T>

@@ -43,16 +43,12 @@ class LoopCompiler {
   void compile(const LoopJoint& loop, LoopEntry<double>& entry) {
     entry.type = loop.type;
     entry.rows = rowRules(loop.type).count;
-    // The axis is z of both frames; ball and weld have no axis, a universal joint has one on each.
-    const bool hasAxis = loop.type != LoopType::Spherical && loop.type != LoopType::Fixed;
-    const bool universal = loop.type == LoopType::Universal;
-    const Vector3 axisA = hasAxis ? normalized(loop.axis) : Vector3{0, 0, 1};
-    const Vector3 axisB = universal ? normalized(loop.axis2) : axisA;
-    entry.cosine = universal ? dot(axisA, axisB) : 0.0;
-    entry.predecessor =
-        end(loop.predecessor.body, loop.predecessor.frame * Pose{rotationTakingZTo(axisA), {}});
+    const LoopAxes axes = loopAxes(loop);
+    entry.cosine = axes.cosine;
+    entry.predecessor = end(loop.predecessor.body, loop.predecessor.frame *
+                                                       Pose{rotationTakingZTo(axes.predecessor), {}});
     entry.successor =
-        end(loop.successor.body, loop.successor.frame * Pose{rotationTakingZTo(axisB), {}});
+        end(loop.successor.body, loop.successor.frame * Pose{rotationTakingZTo(axes.successor), {}});
     addColumns(entry);
   }
 

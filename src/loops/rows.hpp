@@ -64,6 +64,25 @@ KEMPE_HD inline RowRules rowRules(LoopType type) {
   return {nullptr, 0};
 }
 
+/// The axes of a loop joint in its two frames. Ball and weld have none; a universal joint has one on
+/// each, with an angle between them.
+struct LoopAxes {
+  Vector3 predecessor{0, 0, 1}, successor{0, 0, 1};
+  double cosine = 0.0;
+};
+
+inline LoopAxes loopAxes(const LoopJoint& joint) {
+  if (joint.type == LoopType::Spherical || joint.type == LoopType::Fixed) {
+    return {};
+  }
+  const Vector3 axis = normalized(joint.axis);
+  if (joint.type != LoopType::Universal) {
+    return {axis, axis, 0.0};
+  }
+  const Vector3 second = normalized(joint.axis2);
+  return {axis, second, dot(axis, second)};
+}
+
 /// A loop's end in motion: its frame, and its body's velocity and bias acceleration.
 template <typename T>
 struct EndMotion {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "constraints/scratch.hpp"
 #include "kempe/model.hpp"
 #include "lanes/kernel_set.hpp"
 #include "loops/scratch.hpp"
@@ -94,6 +95,7 @@ struct DataImpl {
   std::vector<T> ratioRates;               ///< Ġ of one cluster
   std::vector<SpatialMatrix<T>> coriolis;  ///< per body
   ComparedScratch<T> compared;             ///< for the methods that Cluster is compared with
+  ConstraintScratch<T> constraints;        ///< for rows with multipliers
   std::vector<double> positions;           ///< spanning
   std::vector<double> velocities;          ///< spanning
   std::vector<double> q;                   ///< a configuration

@@ -1,0 +1,325 @@
+#include "algorithms/constrained.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "algorithms/positions.hpp"
+#include "constraints/pivoted_cholesky.hpp"
+#include "kempe/spatial/factorization.hpp"
+
+namespace kempe::detail {
+namespace {
+
+/// A row counts as implied by others where they leave less than this of its own K H⁻¹ Kᵀ.
+template <typename T>
+constexpr T kImplied = std::is_same_v<T, float> ? T(1e-5) : T(1e-11);
+
+std::size_t product(int a, int b) {
+  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
+}
+
+template <typename Vector>
+void makeRoom(Vector& vector, std::size_t size) {
+  if (vector.size() < size) {
+    vector.resize(size);
+  }
+}
+
+/// How much a unit force moves at most what is on a constraint's path, its ends not acting against
+/// one another: Σ |S|² / Δ.
+template <typename T>
+T reachOf(const ConstraintEntry& entry, const TablesView<T>& tables, const WorkView<T>& work) {
+  T sum(0);
+  for (const int c : entry.path) {
+    const ClusterEntry& cluster = tables.clusters[c];
+    for (int i = 0; i < cluster.nv; ++i) {
+      T largest(0);
+      for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+        const BodyEntry<T>& body = tables.bodies[b];
+        if (!body.folded || work.wholeRotors) {
+          const Motion<T>& S = work.S[body.firstS + i];
+          largest = std::max(largest, dot(S.angular, S.angular) + dot(S.linear, S.linear));
+        }
+      }
+      const bool base = shapeOf(cluster, work) == ClusterShape::FreeBase;
+      sum += work.dInverse[cluster.firstV + i] * (base ? T(1) : largest);
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+template <typename T>
+void ConstraintSolver<T>::add(const ConstraintTable& table) {
+  for (const ConstraintEntry& entry : table.entries) {
+    if (entry.enabled) {
+      scratch.active.push_back({&entry, rows_, slopes_, outputs_ + entry.firstRow});
+      rows_ += entry.rows;
+      slopes_ += entry.rows * static_cast<int>(entry.terms.size());
+      onRotors_ |= entry.onRotor;
+    }
+  }
+  outputs_ += table.rows;
+  scratch.functions.makeRoomFor(table);
+  makeRoom(scratch.rows, static_cast<std::size_t>(rows_));
+  makeRoom(scratch.slopes, static_cast<std::size_t>(slopes_));
+  makeRoom(scratch.unit, product(rows_, e.tables->nv));
+  makeRoom(scratch.A, product(rows_, rows_));
+  makeRoom(scratch.least, product(rows_, rows_));
+  for (std::vector<T>* vector :
+       {&scratch.scale, &scratch.diagonal, &scratch.lambda, &scratch.rightSide}) {
+    makeRoom(*vector, static_cast<std::size_t>(rows_));
+  }
+  makeRoom(scratch.order, static_cast<std::size_t>(rows_));
+  makeRoom(scratch.uFree, static_cast<std::size_t>(e.tables->nv));
+  makeRoom(scratch.free, static_cast<std::size_t>(e.tables->nv));
+}
+
+template <typename T>
+void ConstraintSolver<T>::evaluate(double time) {
+  for (const ActiveConstraint& active : scratch.active) {
+    ConstraintRow<T>* rows = scratch.rows.data() + active.firstRow;
+    if (active.entry->betweenBodies()) {
+      bodyRows(*active.entry, *e.work, rows);
+    } else {
+      coordinateRows(*active.entry, *e.work, time, scratch.functions, rows,
+                     scratch.slopes.data() + active.firstSlope);
+    }
+  }
+}
+
+template <typename T>
+void ConstraintSolver<T>::propagate() {
+  const TablesView<T>& tables = *e.tables;
+  const WorkView<T>& work = *e.work;
+  std::fill_n(scratch.unit.data(), product(rows_, tables.nv), T(0));
+  for (const ActiveConstraint& active : scratch.active) {
+    const ConstraintEntry& entry = *active.entry;
+    const T reach = entry.betweenBodies() ? reachOf(entry, tables, work) : T(0);
+    for (int r = 0; r < entry.rows; ++r) {
+      const Force<T>& own = scratch.rows[active.firstRow + r].wrench;
+      scratch.scale[active.firstRow + r] =
+          reach * (dot(own.force, own.force) + dot(own.moment, own.moment));
+      for (const int c : entry.path) {
+        const ClusterEntry& cluster = tables.clusters[c];
+        std::fill_n(work.f + cluster.firstBody, cluster.bodies, Force<T>{});
+        std::fill_n(work.u + cluster.firstV, cluster.nv, T(0));
+      }
+      if (entry.betweenBodies()) {
+        work.f[entry.successor.body] -= own;
+        work.f[entry.predecessor.body] += own;
+      }
+      const T* slopes =
+          scratch.slopes.data() + active.firstSlope + r * static_cast<int>(entry.terms.size());
+      for (std::size_t t = 0; t < entry.terms.size(); ++t) {
+        const int velocity = entry.terms[t].velocity;
+        const ClusterEntry& cluster = tables.clusters[entry.clusters[t]];
+        addToForce(cluster, velocity, slopes[t], work);
+      }
+      T* unit = scratch.unit.data() + product(active.firstRow + r, tables.nv);
+      for (const int c : entry.path) {
+        const ClusterEntry& cluster = tables.clusters[c];
+        condenseClusterForce(tables, cluster, work);
+        std::copy_n(work.u + cluster.firstV, cluster.nv, unit + cluster.firstV);
+      }
+    }
+  }
+  work.f[kWorld] = {};
+}
+
+template <typename T>
+T ConstraintSolver<T>::accelerationAlong(int r, const T* x) const {
+  const T* u = unit(r);
+  T sum(0);
+  for (const int c : ownerOf(r).entry->path) {
+    const ClusterEntry& cluster = e.tables->clusters[c];
+    for (int i = cluster.firstV; i < cluster.firstV + cluster.nv; ++i) {
+      sum += u[i] * e.work->dInverse[i] * x[i];
+    }
+  }
+  return sum;
+}
+
+template <typename T>
+const ActiveConstraint& ConstraintSolver<T>::ownerOf(int r) const {
+  const auto after = std::ranges::upper_bound(scratch.active, r, {}, &ActiveConstraint::firstRow);
+  return *(after - 1);
+}
+
+template <typename T>
+void ConstraintSolver<T>::factorize() {
+  T* A = scratch.A.data();
+  for (int r = 0; r < rows_; ++r) {
+    for (int s = 0; s <= r; ++s) {
+      A[r * rows_ + s] = accelerationAlong(r, unit(s));  // (1)
+    }
+  }
+  rank_ = pivotedCholesky(A, rows_, kImplied<T>, scratch.scale.data(), scratch.order.data(),
+                          scratch.diagonal.data());
+  if (rank_ == rows_) {
+    return;
+  }
+  T* M = scratch.least.data();  // LᵀL
+  for (int i = 0; i < rank_; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      T sum(0);
+      for (int k = i; k < rows_; ++k) {
+        sum += A[k * rows_ + i] * A[k * rows_ + j];
+      }
+      M[i * rank_ + j] = sum;
+    }
+  }
+  choleskyFactor(M, rank_);
+}
+
+template <typename T>
+void ConstraintSolver<T>::solve(T* rightSide, T* lambda) {
+  const T* L = scratch.A.data();
+  const int* order = scratch.order.data();
+  const int n = rows_, rank = rank_;
+  T* x = scratch.diagonal.data();
+  if (rank == n) {
+    for (int i = 0; i < n; ++i) {
+      x[i] = rightSide[order[i]];
+    }
+    choleskySolve(L, n, x);
+    for (int i = 0; i < n; ++i) {
+      lambda[order[i]] = x[i];
+      rightSide[i] = T(0);
+    }
+    return;
+  }
+  // A⁺ = L (LᵀL)⁻² Lᵀ
+  for (int i = 0; i < rank; ++i) {
+    x[i] = T(0);
+    for (int k = i; k < n; ++k) {
+      x[i] += L[k * n + i] * rightSide[order[k]];
+    }
+  }
+  choleskySolve(scratch.least.data(), rank, x);
+  for (int k = 0; k < n; ++k) {
+    for (int i = 0; i < rank && i <= k; ++i) {
+      rightSide[order[k]] -= L[k * n + i] * x[i];
+    }
+  }
+  choleskySolve(scratch.least.data(), rank, x);
+  for (int k = 0; k < n; ++k) {
+    T sum(0);
+    for (int i = 0; i < rank && i <= k; ++i) {
+      sum += L[k * n + i] * x[i];
+    }
+    lambda[order[k]] = sum;
+  }
+}
+
+template <typename T>
+void ConstraintSolver<T>::row(int r, T* K) const {
+  const TablesView<T>& tables = *e.tables;
+  const WorkView<T>& work = *e.work;
+  const ActiveConstraint& active = ownerOf(r);
+  const ConstraintEntry& entry = *active.entry;
+  std::fill_n(K, tables.nv, T(0));
+  const auto addBody = [&](int b, const Force<T>& f) {
+    while (b != kWorld) {
+      const BodyEntry<T>& body = tables.bodies[b];
+      const ClusterEntry& cluster = tables.clusters[body.cluster];
+      if (shapeOf(cluster, work) == ClusterShape::FreeBase) {
+        const Mat3<T>& R = work.X[b].R;
+        const Vec3<T> linear = transposeTimes(R, f.force), angular = transposeTimes(R, f.moment);
+        for (int i = 0; i < 3; ++i) {
+          K[cluster.firstV + i] += linear[i];
+          K[cluster.firstV + 3 + i] += angular[i];
+        }
+      } else {
+        for (int i = 0; i < cluster.nv; ++i) {
+          K[cluster.firstV + i] += dot(f, work.S[body.firstS + i]);
+        }
+      }
+      b = cluster.output;
+    }
+  };
+  if (entry.betweenBodies()) {
+    const Force<T>& wrench = scratch.rows[r].wrench;
+    addBody(entry.successor.body, wrench);
+    addBody(entry.predecessor.body, -wrench);
+  }
+  const int terms = static_cast<int>(entry.terms.size());
+  const T* slopes = scratch.slopes.data() + active.firstSlope + (r - active.firstRow) * terms;
+  for (int t = 0; t < terms; ++t) {
+    const ClusterEntry& cluster = tables.clusters[entry.clusters[t]];
+    const int velocity = entry.terms[t].velocity;
+    if (cluster.kind == ClusterKind::Tree) {
+      K[cluster.firstV + velocity - cluster.firstVelocity] += slopes[t];
+      continue;
+    }
+    for (int i = 0; i < cluster.nv; ++i) {
+      K[cluster.firstV + i] += slopes[t] * ratiosOf(cluster, velocity, work)[i];
+    }
+  }
+}
+
+template <typename T>
+ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double time,
+                                          double stabilization, const T* q, const T* v,
+                                          const T* tau, const ExternalForces<T, T>& external,
+                                          T* ydd) {
+  Evaluation<T>& e = solver.e;
+  ConstraintScratch<T>& scratch = solver.scratch;
+  const bool forcesOnRotors = e.work->wholeRotors;
+  e.work->wholeRotors = true;  // every body is moved
+  const int singular = placeMechanism(*e.tables, *e.work, e.loops, q);
+  if (singular >= 0) {
+    e.throwSingular(singular, e.work->positions);
+  }
+  e.move(v, nullptr);
+  solver.evaluate(time);
+  e.work->wholeRotors = forcesOnRotors || solver.onRotors();
+  const KernelOutcome outcome = forwardDynamicsKernel(*e.tables, *e.work, e.loops, q, v, tau,
+                                                      external, scratch.free.data());
+  if (outcome.indefinite >= 0) {
+    e.throwIndefinite(outcome.indefinite);
+  }
+  const int rows = solver.rows();
+  std::copy_n(e.work->u, e.tables->nv, scratch.uFree.data());
+  solver.propagate();
+  solver.factorize();
+  T* rightSide = scratch.rightSide.data();
+  T* lambda = scratch.lambda.data();
+  const T gamma = static_cast<T>(stabilization);
+  T largest(0);
+  for (const ActiveConstraint& active : solver.active()) {
+    for (int r = 0; r < active.entry->rows; ++r) {
+      const int i = active.firstRow + r;
+      const ConstraintRow<T>& row = scratch.rows[i];
+      const T damping = isHolonomic(*active.entry, r) ? gamma + gamma : gamma;
+      rightSide[i] = -(solver.accelerationAlong(i, scratch.uFree.data()) + row.bias +
+                       damping * row.rate + gamma * gamma * row.value);  // (2)
+    }
+  }
+  solver.solve(rightSide, lambda);
+  for (int r = 0; r < rows; ++r) {
+    largest = std::max(largest, std::abs(rightSide[r]));
+  }
+  T* u = scratch.uFree.data();
+  for (int r = 0; r < rows; ++r) {
+    const T* unit = solver.unit(r);
+    for (int i = 0; i < e.tables->nv; ++i) {
+      u[i] += lambda[r] * unit[i];  // (3)
+    }
+  }
+  std::copy_n(u, e.tables->nv, e.work->u);
+  accelerateClusters(*e.tables, *e.work, ydd);
+  return {rows, solver.rank(), static_cast<double>(largest)};
+}
+
+#define KEMPE_INSTANTIATE(T)                                                               \
+  template class ConstraintSolver<T>;                                                      \
+  template ConstraintReport constrainedAccelerations<T>(ConstraintSolver<T>&, double, double, \
+                                                        const T*, const T*, const T*,      \
+                                                        const ExternalForces<T, T>&, T*);
+KEMPE_INSTANTIATE(double)
+KEMPE_INSTANTIATE(float)
+#undef KEMPE_INSTANTIATE
+
+}  // namespace kempe::detail

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "algorithms/evaluation.hpp"
+
+/// Multipliers through the recursive operational-space matrix (Jain, cut-joint method), on the
+/// factors that forward dynamics leaves (see articulated.hpp). With u_r = L⁻¹ u of the unit force of
+/// row r, sent from its bodies to the root by (4) and (5) there, and Δ the pivots:
+///
+///   K H⁻¹ Kᵀ = [u_rᵀ Δ⁻¹ u_s]          K ÿ_free = [u_rᵀ Δ⁻¹ u_free]          (1)
+///   (K H⁻¹ Kᵀ) λ = −(K ÿ_free + β)                                            (2)
+///   u = u_free + Σ λ_r u_r, and once more (6) there                            (3)
+///
+/// (1) is Q B* Ω B Q*, Ω = ψ* H* D⁻¹ H ψ, of which only what the rows touch is computed.
+namespace kempe::detail {
+
+/// One solution for constraints of one or several tables on the evaluation's tree. The steps are to
+/// be taken in the order in which they are declared.
+template <typename T>
+class ConstraintSolver {
+ public:
+  explicit ConstraintSolver(Evaluation<T>& evaluation)
+      : e(evaluation), scratch(evaluation.data.constraints) {
+    scratch.active.clear();
+  }
+
+  /// Appends the constraints of a table that are on.
+  void add(const ConstraintTable& table);
+  [[nodiscard]] int rows() const { return rows_; }
+  /// Whether rows pull at rotors that may be folded.
+  [[nodiscard]] bool onRotors() const { return onRotors_; }
+  [[nodiscard]] const std::vector<ActiveConstraint>& active() const { return scratch.active; }
+
+  /// φ, φ̇, wrenches, slopes and biases, at bodies that were placed and moved with ÿ = 0, whole
+  /// rotors among them.
+  void evaluate(double time);
+  /// u_r of all rows and K H⁻¹ Kᵀ, after the recursion has condensed the inertias.
+  void propagate();
+  /// Factors K H⁻¹ Kᵀ, and finds the rows that others imply.
+  void factorize();
+  /// λ of (K H⁻¹ Kᵀ) λ = rightSide; the shortest. `rightSide` is overwritten by what is left of it.
+  void solve(T* rightSide, T* lambda);
+  /// K of one row, nv numbers.
+  void row(int r, T* K) const;
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] const T* unit(int r) const {
+    return scratch.unit.data() + r * e.tables->nv;
+  }
+  /// u_rᵀ Δ⁻¹ x for x = L⁻¹ u of any forces.
+  T accelerationAlong(int r, const T* x) const;
+
+  Evaluation<T>& e;
+  ConstraintScratch<T>& scratch;
+
+ private:
+  [[nodiscard]] const ActiveConstraint& ownerOf(int r) const;
+
+  int rows_ = 0;
+  int slopes_ = 0;
+  int outputs_ = 0;
+  int rank_ = 0;
+  bool onRotors_ = false;
+};
+
+/// Forward dynamics of the evaluation's tree under the constraints of the solver. All sizes are
+/// those of the tree; `positions` is its q. λ of the rows that are on is left in the scratch.
+template <typename T>
+ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double time,
+                                          double stabilization, const T* q, const T* v,
+                                          const T* tau, const ExternalForces<T, T>& external,
+                                          T* ydd);
+
+}  // namespace kempe::detail

@@ -1,0 +1,272 @@
+#include "kempe/constraints.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "algorithms/constrained.hpp"
+#include "algorithms/positions.hpp"
+#include "kempe/configuration.hpp"
+#include "mechanism/text.hpp"
+
+namespace kempe {
+
+using namespace detail;  // NOLINT(google-build-using-namespace): this file implements on detail
+
+namespace {
+
+constexpr int kMaxSteps = 60;       // of projectPositions
+constexpr int kMaxHalvings = 12;    // of one of them
+constexpr double kClosed = 1e-12;   // metres or radians
+
+template <typename T>
+void requireFit(const Evaluation<T>& e, const Constraints& constraints, double time) {
+  if (constraints.model().impl().id != e.impl.id) {
+    throw std::invalid_argument("constraints were made for another model");
+  }
+  if (!std::isfinite(time)) {
+    throw std::invalid_argument("time is not finite");
+  }
+}
+
+/// Numbers of rows that are on, to their places among all; zeros for those that are off.
+template <typename T>
+void scatterRows(const ConstraintSolver<T>& solver, int first, const T* values,
+                 VectorOutOf<T> all) {
+  all.setZero();
+  for (const ActiveConstraint& active : solver.active()) {
+    for (int r = 0; active.firstOutput >= first && r < active.entry->rows; ++r) {
+      all[active.firstOutput - first + r] = values[active.firstRow + r];
+    }
+  }
+}
+
+/// An evaluation of constraints in double, at q and v (null: at rest), inertias not yet condensed.
+class RowEvaluation {
+ public:
+  RowEvaluation(const Model& model, Data& data, const Constraints& constraints, double time,
+                VectorIn q, const double* v)
+      : e(model, data), solver(e) {
+    requireFit(e, constraints, time);
+    e.requireQ(q);
+    solver.add(constraints.table());
+    e.work->wholeRotors = true;  // every body is moved
+    evaluate(time, q, v);
+  }
+
+  void evaluate(double time, VectorIn q, const double* v) {
+    e.place(q);
+    if (v == nullptr) {
+      std::fill(e.data.vector.begin(), e.data.vector.end(), 0.0);
+      v = e.data.vector.data();
+    }
+    e.move(v, nullptr);
+    solver.evaluate(time);
+  }
+
+  /// Makes K H⁻¹ Kᵀ ready for solve.
+  void factorize() {
+    const int indefinite = condenseInertias(*e.tables, *e.work);
+    if (indefinite >= 0) {
+      e.throwIndefinite(indefinite);
+    }
+    solver.propagate();
+    solver.factorize();
+  }
+
+  /// λ of K H⁻¹ Kᵀ λ = −(what `error` says of each row), and H⁻¹ Kᵀ λ.
+  template <typename Error>
+  void correct(const Error& error, double* change) {
+    ConstraintScratch<double>& scratch = solver.scratch;
+    for (int r = 0; r < solver.rows(); ++r) {
+      scratch.rightSide[r] = -error(scratch.rows[r]);
+    }
+    solver.solve(scratch.rightSide.data(), scratch.lambda.data());
+    std::fill_n(e.work->u, e.tables->nv, 0.0);
+    for (int r = 0; r < solver.rows(); ++r) {
+      for (int i = 0; i < e.tables->nv; ++i) {
+        e.work->u[i] += scratch.lambda[r] * solver.unit(r)[i];
+      }
+    }
+    accelerateClusters(*e.tables, *e.work, change);
+  }
+
+  /// Largest |φ|, and the constraint that has it.
+  double worst(const ConstraintEntry** entry) const {
+    double largest = 0.0;
+    for (const ActiveConstraint& active : solver.active()) {
+      for (int r = 0; r < active.entry->rows; ++r) {
+        const double size = std::abs(solver.scratch.rows[active.firstRow + r].value);
+        if (!(size <= largest)) {
+          largest = std::isfinite(size) ? size : std::numeric_limits<double>::infinity();
+          *entry = active.entry;
+        }
+      }
+    }
+    return largest;
+  }
+
+  Evaluation<double> e;
+  ConstraintSolver<double> solver;
+};
+
+}  // namespace
+
+template <typename T>
+void constrainedForwardDynamics(const Model& model, BasicData<T>& data,
+                                const Constraints& constraints, double time, VectorInOf<T> q,
+                                VectorInOf<T> v, VectorInOf<T> tau, VectorOutOf<T> a,
+                                VectorOutOf<T> multipliers, const DynamicsOptions& how,
+                                ConstraintReport* report) {
+  Evaluation<T> e(model, data);
+  requireFit(e, constraints, time);
+  e.requireQ(q);
+  e.requireInput("v", v);
+  e.requireInput("tau", tau);
+  e.requireOutput("a", a);
+  requireSize("multipliers", multipliers.size(), constraints.rows(), "constraints.rows");
+  if (how.method != Method::Cluster) {
+    throw std::invalid_argument("method: constraints go with Method::Cluster only");
+  }
+  const ExternalForces<T, T> external = e.prepareExternal(how.external);
+  ConstraintSolver<T> solver(e);
+  solver.add(constraints.table());
+  const ConstraintReport found =
+      constrainedAccelerations(solver, time, constraints.stabilization(), q.data(), v.data(),
+                               tau.data(), external, a.data());
+  scatterRows<T>(solver, 0, solver.scratch.lambda.data(), multipliers);
+  if (report != nullptr) {
+    *report = found;
+  }
+}
+
+void constraintErrors(const Model& model, Data& data, const Constraints& constraints, double time,
+                      VectorIn q, VectorOut errors) {
+  requireSize("errors", errors.size(), constraints.rows(), "constraints.rows");
+  RowEvaluation rows(model, data, constraints, time, q, nullptr);
+  errors.setZero();
+  for (const ActiveConstraint& active : rows.solver.active()) {
+    for (int r = 0; r < active.entry->rows; ++r) {
+      errors[active.firstOutput + r] = rows.solver.scratch.rows[active.firstRow + r].value;
+    }
+  }
+}
+
+void constraintVelocityErrors(const Model& model, Data& data, const Constraints& constraints,
+                              double time, VectorIn q, VectorIn v, VectorOut errors) {
+  requireVector("v", v, model.nv(), "model.nv");
+  requireSize("errors", errors.size(), constraints.rows(), "constraints.rows");
+  RowEvaluation rows(model, data, constraints, time, q, v.data());
+  errors.setZero();
+  for (const ActiveConstraint& active : rows.solver.active()) {
+    for (int r = 0; r < active.entry->rows; ++r) {
+      errors[active.firstOutput + r] = rows.solver.scratch.rows[active.firstRow + r].rate;
+    }
+  }
+}
+
+void constraintRows(const Model& model, Data& data, const Constraints& constraints, double time,
+                    VectorIn q, MatrixOut K) {
+  RowEvaluation rows(model, data, constraints, time, q, nullptr);
+  rows.e.requireMatrix("K", K, constraints.rows(), model.nv());
+  K.setZero();
+  for (const ActiveConstraint& active : rows.solver.active()) {
+    for (int r = 0; r < active.entry->rows; ++r) {
+      rows.solver.row(active.firstRow + r, rows.e.data.vector.data());
+      K.row(active.firstOutput + r) =
+          Eigen::Map<const Eigen::RowVectorXd>(rows.e.data.vector.data(), model.nv());
+    }
+  }
+}
+
+void projectPositions(const Model& model, Data& data, const Constraints& constraints, double time,
+                      VectorIn q, VectorOut closed) {
+  requireSize("closed", closed.size(), model.nq(), "model.nq");
+  RowEvaluation rows(model, data, constraints, time, q, nullptr);
+  ConstraintScratch<double>& scratch = rows.solver.scratch;
+  scratch.q.assign(q.data(), q.data() + q.size());
+  scratch.trial.resize(scratch.q.size());
+  const Eigen::Map<const Eigen::VectorXd> here(scratch.q.data(), q.size());
+  Eigen::Map<Eigen::VectorXd> trial(scratch.trial.data(), q.size());
+  const Eigen::Map<const Eigen::VectorXd> change(scratch.free.data(), model.nv());
+  const ConstraintEntry* worst = nullptr;
+  double error = rows.worst(&worst);
+  bool polished = false;
+  for (int step = 0; step < kMaxSteps && (error > kClosed || !polished); ++step) {
+    polished = error <= kClosed;  // one more step takes the error down to rounding
+    rows.factorize();
+    rows.correct([](const ConstraintRow<double>& row) { return row.value; }, scratch.free.data());
+    bool improved = false;
+    double length = 1.0;
+    for (int halving = 0; halving < kMaxHalvings && !improved; ++halving, length *= 0.5) {
+      integrate(model, data, here, change, length, trial);
+      rows.evaluate(time, trial, nullptr);
+      const double after = rows.worst(&worst);
+      improved = after < error;
+      if (improved) {
+        error = after;
+        scratch.q = scratch.trial;
+      }
+    }
+    if (!improved) {
+      break;
+    }
+  }
+  if (!(error <= kClosed * std::max(1.0, here.cwiseAbs().maxCoeff()))) {
+    throw AssemblyError("constraint " + quoted(worst->name) + " cannot be met: " +
+                            shortNumber(error) +
+                            " is left of it. Start nearer to where it holds, or switch off what "
+                            "contradicts it.",
+                        worst->name, error);
+  }
+  closed = here;
+}
+
+void projectVelocities(const Model& model, Data& data, const Constraints& constraints, double time,
+                       VectorIn q, VectorIn v, VectorOut projected, VectorOut impulses) {
+  requireVector("v", v, model.nv(), "model.nv");
+  requireSize("projected", projected.size(), model.nv(), "model.nv");
+  requireSize("impulses", impulses.size(), constraints.rows(), "constraints.rows");
+  RowEvaluation rows(model, data, constraints, time, q, v.data());
+  rows.factorize();
+  ConstraintScratch<double>& scratch = rows.solver.scratch;
+  rows.correct([](const ConstraintRow<double>& row) { return row.rate; }, scratch.free.data());
+  scatterRows<double>(rows.solver, 0, scratch.lambda.data(), impulses);
+  projected = v + Eigen::Map<const Eigen::VectorXd>(scratch.free.data(), model.nv());
+}
+
+std::array<double, 6> constraintWrench(const Model& model, Data& data,
+                                       const Constraints& constraints, int constraint, double time,
+                                       VectorIn q, VectorIn multipliers) {
+  requireVector("multipliers", multipliers, constraints.rows(), "constraints.rows");
+  const std::string& name = constraints.name(constraint);
+  RowEvaluation rows(model, data, constraints, time, q, nullptr);
+  const ConstraintEntry& entry =
+      constraints.table().entries[static_cast<std::size_t>(constraint)];
+  if (!entry.betweenBodies()) {
+    throw std::invalid_argument("constraint " + quoted(name) +
+                                " acts on coordinates: its multipliers are its forces");
+  }
+  const WorkView<double>& work = *rows.e.work;
+  Force<double> sum{};
+  for (const ActiveConstraint& active : rows.solver.active()) {
+    for (int r = 0; active.entry == &entry && r < entry.rows; ++r) {
+      sum += multipliers[entry.firstRow + r] * rows.solver.scratch.rows[active.firstRow + r].wrench;
+    }
+  }
+  const EndMotion<double> A = motionOf(entry.predecessor, work),
+                          B = motionOf(entry.successor, work);
+  const Vector3 point =
+      entry.kind == ConstraintKind::Rolling ? contactOf(entry, A, B).point : B.X.p;
+  const Vector3 moment = sum.moment - cross(point, sum.force);
+  return {sum.force.x, sum.force.y, sum.force.z, moment.x, moment.y, moment.z};
+}
+
+#define KEMPE_INSTANTIATE(T)                                                                  \
+  template void constrainedForwardDynamics<T>(                                                \
+      const Model&, BasicData<T>&, const Constraints&, double, VectorInOf<T>, VectorInOf<T>, \
+      VectorInOf<T>, VectorOutOf<T>, VectorOutOf<T>, const DynamicsOptions&, ConstraintReport*);
+KEMPE_INSTANTIATE(double)
+KEMPE_INSTANTIATE(float)
+#undef KEMPE_INSTANTIATE
+
+}  // namespace kempe

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kempe/constraints.hpp"
+#include "model/tables.hpp"
+
+namespace kempe::detail {
+
+struct ModelImpl;
+
+enum class ConstraintKind { Joint, Rod, Coupling, Function, Prescribed, Lock, KnifeEdge, Rolling };
+
+/// A frame on a moving body or on the world.
+struct ConstraintEnd {
+  int body = kWorld;
+  Pose frame{};
+};
+
+/// A scalar coordinate, by its places in the spanning position and velocity.
+struct ConstraintTerm {
+  int position = 0;
+  int velocity = 0;
+  double coefficient = 1.0;
+};
+
+struct ConstraintEntry {
+  std::string name{};
+  ConstraintKind kind = ConstraintKind::Joint;
+  LoopType type = LoopType::Spherical;  ///< of joints
+  int firstRow = 0, rows = 0;
+  bool enabled = true;
+  ConstraintEnd predecessor{}, successor{};
+  double cosine = 0.0;  ///< universal joints: of the angle between the two axes
+  double length = 0.0;  ///< rods; rolling: the radius
+  double offset = 0.0;  ///< couplings
+  bool ball = false;    ///< rolling
+  std::vector<ConstraintTerm> terms{};
+  std::vector<int> clusters{};  ///< of each term
+  TimedFunction function{};
+  std::function<PrescribedMotion(double)> motion{};
+  JointType jointType = JointType::Fixed;  ///< lock
+  std::vector<double> reference{};         ///< lock: positions of the joint
+  bool onRotor = false;                    ///< an end is a rotor that may be folded
+  /// Clusters that a force of it reaches, those further out first.
+  std::vector<int> path{};
+
+  /// Whether rows are forces between two bodies, rather than along coordinates.
+  [[nodiscard]] bool betweenBodies() const {
+    return kind == ConstraintKind::Joint || kind == ConstraintKind::Rod ||
+           kind == ConstraintKind::KnifeEdge || kind == ConstraintKind::Rolling;
+  }
+};
+
+/// Constraints of a tree of clusters: those of a Constraints object, or loops that are cut.
+struct ConstraintTable {
+  std::vector<ConstraintEntry> entries{};
+  int rows = 0;
+  int mostTerms = 0;         ///< of an entry
+  int mostFunctionRows = 0;  ///< of a function
+  double stabilization = 0.0;
+
+  /// Numbers the entry's rows and finds its path.
+  void append(const ModelTables<double>& tables, ConstraintEntry entry);
+};
+
+/// What loop joints and rods come to, between ends that are the frames of their bodies.
+void setJoint(const LoopJoint& joint, const ConstraintEnd& predecessor,
+              const ConstraintEnd& successor, ConstraintEntry& entry);
+
+void setRod(const Rod& rod, const ConstraintEnd& predecessor, const ConstraintEnd& successor,
+            ConstraintEntry& entry);
+
+}  // namespace kempe::detail
