@@ -10,7 +10,8 @@
 namespace kempe {
 
 /// Closes the loops: holds the independent positions and solves for the others by damped Newton
-/// steps from where they are, so that the branch (elbow up or down) is kept.
+/// steps from where they are, so that the branch (elbow up or down) is kept. Loops that are left
+/// cut are closed by the least motion of what they connect.
 /// @param q       configuration, model.nq(); need not close the loops
 /// @param closed  output, model.nq(); loops closed to 1e-12
 ///
@@ -18,8 +19,9 @@ namespace kempe {
 void project(const Model& model, Data& data, VectorIn q, VectorOut closed);
 
 /// The configuration reached from q by moving with the constant velocity v for a time dt; stays on
-/// the loops (1e-12) and keeps quaternions of unit length.
-/// Throws AssemblyError where the motion leaves what the loops allow.
+/// the loops (1e-12) and keeps quaternions of unit length. Loops that are left cut are not looked
+/// at: they open by what v does to them. Throws AssemblyError where the motion leaves what the
+/// loops allow.
 void integrate(const Model& model, Data& data, VectorIn q, VectorIn v, double dt, VectorOut result);
 
 /// The velocity that leads from one configuration to another in unit time:

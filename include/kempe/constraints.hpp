@@ -42,17 +42,18 @@ struct KnifeEdge {
 /// A wheel or a ball that rolls without slipping on a plane.
 struct Rolling {
   std::string name{};
-  std::string body{};          ///< the wheel
-  Vector3 center{};            ///< in the wheel's frame
-  Vector3 axle{0, 1, 0};       ///< in the wheel's frame; not used by balls
+  std::string body{};     ///< the wheel
+  Vector3 center{};       ///< in the wheel's frame
+  Vector3 axle{0, 1, 0};  ///< in the wheel's frame; not used by balls
   double radius = 0.0;
-  bool ball = false;           ///< otherwise a disc with a thin rim
-  std::string ground{};        ///< body of the plane; empty: the root
-  Pose plane{};                ///< its z axis is the normal, in the frame of `ground`
-  bool staysOnPlane = true;    ///< also holds the rim on the plane
+  bool ball = false;         ///< otherwise a disc with a thin rim
+  std::string ground{};      ///< body of the plane; empty: the root
+  Pose plane{};              ///< its z axis is the normal, in the frame of `ground`
+  bool staysOnPlane = true;  ///< also holds the rim on the plane
 };
 
-/// A set of constraints for one model. Bodies, joints and coordinates are named as in the mechanism.
+/// A set of constraints for one model. Bodies, joints and coordinates are named as in the
+/// mechanism.
 ///
 /// Every constraint has a number (in the order of adding), a name and rows of its own; multipliers
 /// and errors have one entry for each row of all constraints. Those that are switched off have
@@ -80,9 +81,7 @@ class Constraints {
     f.name = name;
     f.coordinates = std::move(coordinates);
     f.rows = rows;
-    f.value = [phi](std::span<const double> q, double t, std::span<double> out) {
-      phi(q, t, out);
-    };
+    f.value = [phi](std::span<const double> q, double t, std::span<double> out) { phi(q, t, out); };
     f.jet = [phi](std::span<const Jet> q, const Jet& t, std::span<Jet> out) { phi(q, t, out); };
     return add(std::move(f));
   }

@@ -221,6 +221,10 @@ KEMPE_HD constexpr bool hasScalarCoordinates(JointType type) {
 std::string_view toString(JointType type);
 
 // --- loops: couplings, loop joints, rods, functions --------------------------------------------
+//
+// A loop is embedded (solved within a cluster of the bodies that it ties, so that it never opens)
+// or left cut (held by multipliers; velocities count all joints, and v must satisfy the loop).
+// `cut` says which; unset, large loops are cut and small ones embedded, by what costs less.
 
 /// One position coordinate: of a joint with several, `component` says which.
 struct Coordinate {
@@ -243,6 +247,7 @@ struct Coupling {
   std::string name{};
   std::vector<Term> terms{};
   double offset = 0.0;
+  std::optional<bool> cut{};  ///< left cut or embedded; unset: the cheaper
   int line = 0;
 
   Coupling& plus(double coefficient, const Coordinate& coordinate) {
@@ -254,6 +259,10 @@ struct Coupling {
   }
   Coupling& equals(double value) {
     offset = value;
+    return *this;
+  }
+  Coupling& leftCut(bool yes = true) {
+    cut = yes;
     return *this;
   }
 };
@@ -275,6 +284,7 @@ struct LoopJoint {
   End successor{};
   Vector3 axis{0, 0, 1};
   Vector3 axis2{0, 1, 0};
+  std::optional<bool> cut{};  ///< left cut or embedded; unset: the cheaper
   int line = 0;
 
   LoopJoint& from(std::string_view body, const Pose& frame = {}) {
@@ -294,6 +304,10 @@ struct LoopJoint {
     axis2 = secondDirection;
     return *this;
   }
+  LoopJoint& leftCut(bool yes = true) {
+    cut = yes;
+    return *this;
+  }
 };
 
 /// Two points that stay `length` apart: a massless rod with ball ends.
@@ -306,6 +320,7 @@ struct Rod {
   End predecessor{};
   End successor{};
   double length = 0.0;
+  std::optional<bool> cut{};  ///< left cut or embedded; unset: the cheaper
   int line = 0;
 
   Rod& from(std::string_view body, const Vector3& point) {
@@ -320,6 +335,10 @@ struct Rod {
     length = metres;
     return *this;
   }
+  Rod& leftCut(bool yes = true) {
+    cut = yes;
+    return *this;
+  }
 };
 
 /// φ(positions of the named coordinates) = 0, with `rows` equations.
@@ -329,6 +348,7 @@ struct Function {
   int rows = 1;
   std::function<void(std::span<const double> q, std::span<double> phi)> value{};
   std::function<void(std::span<const Jet> q, std::span<Jet> phi)> jet{};
+  std::optional<bool> cut{};  ///< left cut or embedded; unset: the cheaper
   int line = 0;
 };
 

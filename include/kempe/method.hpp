@@ -17,6 +17,10 @@ enum class Method {
   /// The spanning tree with a multiplier for each loop row that is not redundant: H factored along
   /// the tree, then K H⁻¹ Kᵀ.
   Lagrange,
+  /// The spanning tree by the recursion, with a multiplier for each loop row through the recursive
+  /// operational-space matrix at the cuts (Jain 2011, §11.3): no mass matrix is formed. Bodies that
+  /// only their loop moves and that have no inertia get some, which iterations take off again.
+  CutJoint,
   /// The independent tree (of each cluster as many joints as it has freedoms, and the bodies they
   /// carry; the others are dropped with their inertia) with the inertia of dropped rotors and the
   /// armatures of dropped joints reflected on the diagonal: Σ J r², r the ratio between the joints,

@@ -74,6 +74,8 @@ class Model {
   /// Every body and joint of the mechanism: a frame each.
   [[nodiscard]] const std::vector<std::string>& frameNames() const;
   [[nodiscard]] const std::vector<ClusterInfo>& clusters() const;
+  /// Loops that are left cut: in no cluster, held by multipliers.
+  [[nodiscard]] const std::vector<std::string>& cutLoops() const;
   /// Bodies whose inertia was merged into their parents (see ModelOptions::foldRotors).
   [[nodiscard]] const std::vector<std::string>& foldedRotors() const;
 

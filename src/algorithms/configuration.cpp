@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "algorithms/arguments.hpp"
+#include "algorithms/cuts.hpp"
 #include "algorithms/positions.hpp"
 #include "loops/assembly.hpp"
 #include "loops/cluster_velocity.hpp"
@@ -142,6 +143,9 @@ void project(const Model& model, Data& data, VectorIn q, VectorOut closed) {
     contractPositions(m.tables, cluster, positions, d.q.data());
   }
   closed = Eigen::Map<const Eigen::VectorXd>(d.q.data(), m.tables.nq);
+  if (!m.cuts.entries.empty()) {
+    closeCuts(model, data, closed, closed);
+  }
 }
 
 void integrate(const Model& model, Data& data, VectorIn q, VectorIn v, double dt,
@@ -269,12 +273,15 @@ void loopResidual(const Model& model, Data& data, VectorIn q, VectorOut residual
   DataImpl<double>& d = data.impl();
   requireData(m, d);
   requireConfiguration<double>("q", m, q);
-  requireSize("residual", residual.size(), m.tables.rows, "model.nLoopRows");
+  requireSize("residual", residual.size(), model.nLoopRows(), "model.nLoopRows");
   expandPositions(m, q.data(), d.positions.data());
   for (const ClusterEntry& cluster : m.tables.clusters) {
     const ClusterState<double> state = placed(m, cluster, d);
     loopValues(m.tables, m.mechanism.functions, cluster, state, d.loops.forFunctions(),
                residual.data() + cluster.firstRow);
+  }
+  if (!m.cuts.entries.empty()) {
+    cutResidual(model, data, q, residual.data() + m.tables.rows);
   }
 }
 

@@ -14,6 +14,11 @@ namespace {
 template <typename T>
 constexpr T kImplied = std::is_same_v<T, float> ? T(1e-5) : T(1e-11);
 
+/// Added armatures are taken off until accelerations change by less.
+template <typename T>
+constexpr T kIterated = std::is_same_v<T, float> ? T(1e-6) : T(1e-14);
+constexpr int kMostIterations = 60;
+
 std::size_t product(int a, int b) {
   return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
 }
@@ -43,6 +48,20 @@ T reachOf(const ConstraintEntry& entry, const TablesView<T>& tables, const WorkV
       }
       const bool base = shapeOf(cluster, work) == ClusterShape::FreeBase;
       sum += work.dInverse[cluster.firstV + i] * (base ? T(1) : largest);
+    }
+  }
+  return sum;
+}
+
+/// The same of unit forces along coordinates, with ratios G of the size of one.
+template <typename T>
+T reachOfTerms(const ConstraintEntry& entry, const T* slopes, const TablesView<T>& tables,
+               const WorkView<T>& work) {
+  T sum(0);
+  for (std::size_t t = 0; t < entry.terms.size(); ++t) {
+    const ClusterEntry& cluster = tables.clusters[entry.clusters[t]];
+    for (int i = cluster.firstV; i < cluster.firstV + cluster.nv; ++i) {
+      sum += slopes[t] * slopes[t] * work.dInverse[i];
     }
   }
   return sum;
@@ -99,8 +118,11 @@ void ConstraintSolver<T>::propagate() {
     const T reach = entry.betweenBodies() ? reachOf(entry, tables, work) : T(0);
     for (int r = 0; r < entry.rows; ++r) {
       const Force<T>& own = scratch.rows[active.firstRow + r].wrench;
+      const T* slopes =
+          scratch.slopes.data() + active.firstSlope + r * static_cast<int>(entry.terms.size());
       scratch.scale[active.firstRow + r] =
-          reach * (dot(own.force, own.force) + dot(own.moment, own.moment));
+          reach * (dot(own.force, own.force) + dot(own.moment, own.moment)) +
+          reachOfTerms(entry, slopes, tables, work);
       for (const int c : entry.path) {
         const ClusterEntry& cluster = tables.clusters[c];
         std::fill_n(work.f + cluster.firstBody, cluster.bodies, Force<T>{});
@@ -110,8 +132,6 @@ void ConstraintSolver<T>::propagate() {
         work.f[entry.successor.body] -= own;
         work.f[entry.predecessor.body] += own;
       }
-      const T* slopes =
-          scratch.slopes.data() + active.firstSlope + r * static_cast<int>(entry.terms.size());
       for (std::size_t t = 0; t < entry.terms.size(); ++t) {
         const int velocity = entry.terms[t].velocity;
         const ClusterEntry& cluster = tables.clusters[entry.clusters[t]];
@@ -220,29 +240,10 @@ void ConstraintSolver<T>::row(int r, T* K) const {
   const ActiveConstraint& active = ownerOf(r);
   const ConstraintEntry& entry = *active.entry;
   std::fill_n(K, tables.nv, T(0));
-  const auto addBody = [&](int b, const Force<T>& f) {
-    while (b != kWorld) {
-      const BodyEntry<T>& body = tables.bodies[b];
-      const ClusterEntry& cluster = tables.clusters[body.cluster];
-      if (shapeOf(cluster, work) == ClusterShape::FreeBase) {
-        const Mat3<T>& R = work.X[b].R;
-        const Vec3<T> linear = transposeTimes(R, f.force), angular = transposeTimes(R, f.moment);
-        for (int i = 0; i < 3; ++i) {
-          K[cluster.firstV + i] += linear[i];
-          K[cluster.firstV + 3 + i] += angular[i];
-        }
-      } else {
-        for (int i = 0; i < cluster.nv; ++i) {
-          K[cluster.firstV + i] += dot(f, work.S[body.firstS + i]);
-        }
-      }
-      b = cluster.output;
-    }
-  };
   if (entry.betweenBodies()) {
     const Force<T>& wrench = scratch.rows[r].wrench;
-    addBody(entry.successor.body, wrench);
-    addBody(entry.predecessor.body, -wrench);
+    addGeneralizedForce(e, entry.successor.body, wrench, K);
+    addGeneralizedForce(e, entry.predecessor.body, -wrench, K);
   }
   const int terms = static_cast<int>(entry.terms.size());
   const T* slopes = scratch.slopes.data() + active.firstSlope + (r - active.firstRow) * terms;
@@ -255,6 +256,112 @@ void ConstraintSolver<T>::row(int r, T* K) const {
     }
     for (int i = 0; i < cluster.nv; ++i) {
       K[cluster.firstV + i] += slopes[t] * ratiosOf(cluster, velocity, work)[i];
+    }
+  }
+}
+
+template <typename T>
+void addGeneralizedForce(const Evaluation<T>& e, int b, const Force<T>& force, T* x) {
+  const WorkView<T>& work = *e.work;
+  while (b != kWorld) {
+    const BodyEntry<T>& body = e.tables->bodies[b];
+    const ClusterEntry& cluster = e.tables->clusters[body.cluster];
+    T* own = x + cluster.firstV;
+    if (shapeOf(cluster, work) == ClusterShape::FreeBase) {
+      const Mat3<T>& R = work.X[b].R;
+      const Vec3<T> linear = transposeTimes(R, force.force);
+      const Vec3<T> angular = transposeTimes(R, force.moment);
+      for (int i = 0; i < 3; ++i) {
+        own[i] += linear[i];
+        own[i + 3] += angular[i];
+      }
+    } else {
+      for (int i = 0; i < cluster.nv; ++i) {
+        own[i] += dot(force, work.S[body.firstS + i]);
+      }
+    }
+    b = cluster.output;
+  }
+}
+
+namespace {
+
+/// Accelerations under the constraints, which do not move by themselves, for forces x.
+template <typename T>
+void accelerate(ConstraintSolver<T>& solver, const T* x, T* ydd) {
+  const TablesView<T>& tables = *solver.e.tables;
+  const WorkView<T>& work = *solver.e.work;
+  std::fill_n(work.f + kWorld, tables.bodyCount + 1, Force<T>{});
+  std::copy_n(x, tables.nv, work.u);
+  for (int k = tables.clusterCount - 1; k >= 0; --k) {
+    condenseClusterForce(tables, tables.clusters[tables.order[k]], work);
+  }
+  T* rightSide = solver.scratch.rightSide.data();
+  T* lambda = solver.scratch.lambda.data();
+  for (int r = 0; r < solver.rows(); ++r) {
+    rightSide[r] = -solver.accelerationAlong(r, work.u);
+  }
+  solver.solve(rightSide, lambda);
+  for (int r = 0; r < solver.rows(); ++r) {
+    for (int i = 0; i < tables.nv; ++i) {
+      work.u[i] += lambda[r] * solver.unit(r)[i];
+    }
+  }
+  accelerateClusters(tables, work, ydd);
+}
+
+}  // namespace
+
+template <typename T>
+void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const int> frames,
+                                   Reference reference, std::span<const double> added,
+                                   MatrixOutOf<T> Omega) {
+  Evaluation<T>& e = solver.e;
+  const int nv = e.tables->nv;
+  solver.evaluate(0.0);
+  const int indefinite = condenseInertias(*e.tables, *e.work);
+  if (indefinite >= 0) {
+    e.throwIndefinite(indefinite);
+  }
+  solver.propagate();
+  solver.factorize();
+  T* J = roomForForces(e, frames.size() + 1, nv);  // and room for x and ÿ
+  T* x = J + 6 * frames.size() * static_cast<std::size_t>(nv);
+  T* ydd = x + nv;
+  T* before = ydd + nv;
+  std::fill(J, x, T(0));
+  for (std::size_t f = 0; f < frames.size(); ++f) {
+    Force<T> forces[6];
+    unitForces(e, e.frame(frames[f]), reference, forces);
+    for (int k = 0; k < 6; ++k) {
+      addGeneralizedForce(e, e.frame(frames[f]).body, forces[k], J + (6 * f + k) * nv);
+    }
+  }
+  const auto columns = static_cast<Eigen::Index>(6 * frames.size());
+  for (Eigen::Index column = 0; column < columns; ++column) {
+    const T* force = J + column * nv;
+    accelerate(solver, force, ydd);
+    for (int i = 0; !added.empty() && i < kMostIterations; ++i) {
+      T change(0), size(0);
+      std::copy_n(ydd, nv, before);
+      for (int j = 0; j < nv; ++j) {
+        x[j] = force[j] + static_cast<T>(added[j]) * ydd[j];
+      }
+      accelerate(solver, x, ydd);
+      for (int j = 0; j < nv; ++j) {
+        change = std::max(change, std::abs(ydd[j] - before[j]));
+        size = std::max(size, std::abs(ydd[j]));
+      }
+      if (change <= kIterated<T> * size) {
+        break;
+      }
+    }
+    for (Eigen::Index row = 0; row < columns; ++row) {
+      T sum(0);
+      for (int j = 0; j < nv; ++j) {
+        sum += J[row * nv + j] * ydd[j];
+      }
+      Omega(row, column) = sum;
     }
   }
 }
@@ -275,8 +382,8 @@ ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double ti
   e.move(v, nullptr);
   solver.evaluate(time);
   e.work->wholeRotors = forcesOnRotors || solver.onRotors();
-  const KernelOutcome outcome = forwardDynamicsKernel(*e.tables, *e.work, e.loops, q, v, tau,
-                                                      external, scratch.free.data());
+  const KernelOutcome outcome =
+      forwardDynamicsKernel(*e.tables, *e.work, e.loops, q, v, tau, external, scratch.free.data());
   if (outcome.indefinite >= 0) {
     e.throwIndefinite(outcome.indefinite);
   }
@@ -313,10 +420,14 @@ ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double ti
   return {rows, solver.rank(), static_cast<double>(largest)};
 }
 
-#define KEMPE_INSTANTIATE(T)                                                               \
-  template class ConstraintSolver<T>;                                                      \
+#define KEMPE_INSTANTIATE(T)                                                                  \
+  template class ConstraintSolver<T>;                                                         \
+  template void addGeneralizedForce<T>(const Evaluation<T>&, int, const Force<T>&, T*);       \
+  template void constrainedOperationalInertia<T>(ConstraintSolver<T>&, std::span<const int>,  \
+                                                 Reference, std::span<const double>,          \
+                                                 MatrixOutOf<T>);                             \
   template ConstraintReport constrainedAccelerations<T>(ConstraintSolver<T>&, double, double, \
-                                                        const T*, const T*, const T*,      \
+                                                        const T*, const T*, const T*,         \
                                                         const ExternalForces<T, T>&, T*);
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)

@@ -3,8 +3,8 @@
 #include "algorithms/evaluation.hpp"
 
 /// Multipliers through the recursive operational-space matrix (Jain, cut-joint method), on the
-/// factors that forward dynamics leaves (see articulated.hpp). With u_r = L⁻¹ u of the unit force of
-/// row r, sent from its bodies to the root by (4) and (5) there, and Δ the pivots:
+/// factors that forward dynamics leaves (see articulated.hpp). With u_r = L⁻¹ u of the unit force
+/// of row r, sent from its bodies to the root by (4) and (5) there, and Δ the pivots:
 ///
 ///   K H⁻¹ Kᵀ = [u_rᵀ Δ⁻¹ u_s]          K ÿ_free = [u_rᵀ Δ⁻¹ u_free]          (1)
 ///   (K H⁻¹ Kᵀ) λ = −(K ÿ_free + β)                                            (2)
@@ -43,9 +43,7 @@ class ConstraintSolver {
   void row(int r, T* K) const;
 
   [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] const T* unit(int r) const {
-    return scratch.unit.data() + r * e.tables->nv;
-  }
+  [[nodiscard]] const T* unit(int r) const { return scratch.unit.data() + r * e.tables->nv; }
   /// u_rᵀ Δ⁻¹ x for x = L⁻¹ u of any forces.
   T accelerationAlong(int r, const T* x) const;
 
@@ -61,6 +59,18 @@ class ConstraintSolver {
   int rank_ = 0;
   bool onRotors_ = false;
 };
+
+/// Adds the generalised forces of a force on body b to x, after placing.
+template <typename T>
+void addGeneralizedForce(const Evaluation<T>& e, int b, const Force<T>& force, T* x);
+
+/// Ω = J ∂ÿ/∂τ Jᵀ of frames under the constraints of the solver, at placed bodies: what remains of
+/// the inverse operational-space inertia. `added` are armatures that the tree has but the mechanism
+/// has not (see SpanningTree), empty for none.
+template <typename T>
+void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const int> frames,
+                                   Reference reference, std::span<const double> added,
+                                   MatrixOutOf<T> Omega);
 
 /// Forward dynamics of the evaluation's tree under the constraints of the solver. All sizes are
 /// those of the tree; `positions` is its q. λ of the rows that are on is left in the scratch.

@@ -129,9 +129,9 @@ int Constraints::add(const LoopJoint& joint) {
 
 int Constraints::add(const Rod& rod) {
   EntryBuilder builder(model_.impl(), *table_, rod.name);
-  builder.require(EntryBuilder::finite(rod.predecessor.point) &&
-                      EntryBuilder::finite(rod.successor.point),
-                  "a point is not finite");
+  builder.require(
+      EntryBuilder::finite(rod.predecessor.point) && EntryBuilder::finite(rod.successor.point),
+      "a point is not finite");
   builder.require(std::isfinite(rod.length) && rod.length > 0.0, "the length must be positive");
   ConstraintEntry& entry = builder.entry;
   setRod(rod, builder.end(rod.predecessor.body), builder.end(rod.successor.body), entry);

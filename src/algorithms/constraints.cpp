@@ -4,9 +4,11 @@
 #include <cmath>
 
 #include "algorithms/constrained.hpp"
+#include "algorithms/cuts.hpp"
 #include "algorithms/positions.hpp"
 #include "kempe/configuration.hpp"
 #include "mechanism/text.hpp"
+#include "model/random_configuration.hpp"
 
 namespace kempe {
 
@@ -14,9 +16,10 @@ using namespace detail;  // NOLINT(google-build-using-namespace): this file impl
 
 namespace {
 
-constexpr int kMaxSteps = 60;       // of projectPositions
-constexpr int kMaxHalvings = 12;    // of one of them
-constexpr double kClosed = 1e-12;   // metres or radians
+constexpr int kMaxSteps = 60;      // of projectPositions
+constexpr int kMaxHalvings = 12;   // of one of them
+constexpr double kClosed = 1e-12;  // metres or radians
+constexpr int kStarts = 30;        // of neutralWithCuts
 
 template <typename T>
 void requireFit(const Evaluation<T>& e, const Constraints& constraints, double time) {
@@ -40,15 +43,29 @@ void scatterRows(const ConstraintSolver<T>& solver, int first, const T* values,
   }
 }
 
+/// integrate(), or false where the loops of clusters do not reach.
+bool moved(const Model& model, Data& data, VectorIn q, VectorIn v, double dt, VectorOut result) {
+  try {
+    integrate(model, data, q, v, dt, result);
+    return true;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+}
+
 /// An evaluation of constraints in double, at q and v (null: at rest), inertias not yet condensed.
 class RowEvaluation {
  public:
-  RowEvaluation(const Model& model, Data& data, const Constraints& constraints, double time,
+  /// Of the loops that are cut, and of `constraints` where there are some.
+  RowEvaluation(const Model& model, Data& data, const Constraints* constraints, double time,
                 VectorIn q, const double* v)
       : e(model, data), solver(e) {
-    requireFit(e, constraints, time);
     e.requireQ(q);
-    solver.add(constraints.table());
+    solver.add(e.impl.cuts);
+    if (constraints != nullptr) {
+      requireFit(e, *constraints, time);
+      solver.add(constraints->table());
+    }
     e.work->wholeRotors = true;  // every body is moved
     evaluate(time, q, v);
   }
@@ -90,6 +107,18 @@ class RowEvaluation {
     accelerateClusters(*e.tables, *e.work, change);
   }
 
+  /// What `number` says of each row of the constraints, to their places; the others are zero.
+  template <typename Number>
+  void write(const Number& number, VectorOut all) const {
+    all.setZero();
+    for (const ActiveConstraint& active : solver.active()) {
+      const int first = active.firstOutput - e.impl.cuts.rows;
+      for (int r = 0; first >= 0 && r < active.entry->rows; ++r) {
+        all[first + r] = number(solver.scratch.rows[active.firstRow + r]);
+      }
+    }
+  }
+
   /// Largest |φ|, and the constraint that has it.
   double worst(const ConstraintEntry** entry) const {
     double largest = 0.0;
@@ -129,11 +158,12 @@ void constrainedForwardDynamics(const Model& model, BasicData<T>& data,
   }
   const ExternalForces<T, T> external = e.prepareExternal(how.external);
   ConstraintSolver<T> solver(e);
+  solver.add(e.impl.cuts);
   solver.add(constraints.table());
   const ConstraintReport found =
       constrainedAccelerations(solver, time, constraints.stabilization(), q.data(), v.data(),
                                tau.data(), external, a.data());
-  scatterRows<T>(solver, 0, solver.scratch.lambda.data(), multipliers);
+  scatterRows<T>(solver, e.impl.cuts.rows, solver.scratch.lambda.data(), multipliers);
   if (report != nullptr) {
     *report = found;
   }
@@ -142,46 +172,38 @@ void constrainedForwardDynamics(const Model& model, BasicData<T>& data,
 void constraintErrors(const Model& model, Data& data, const Constraints& constraints, double time,
                       VectorIn q, VectorOut errors) {
   requireSize("errors", errors.size(), constraints.rows(), "constraints.rows");
-  RowEvaluation rows(model, data, constraints, time, q, nullptr);
-  errors.setZero();
-  for (const ActiveConstraint& active : rows.solver.active()) {
-    for (int r = 0; r < active.entry->rows; ++r) {
-      errors[active.firstOutput + r] = rows.solver.scratch.rows[active.firstRow + r].value;
-    }
-  }
+  RowEvaluation rows(model, data, &constraints, time, q, nullptr);
+  rows.write([](const ConstraintRow<double>& row) { return row.value; }, errors);
 }
 
 void constraintVelocityErrors(const Model& model, Data& data, const Constraints& constraints,
                               double time, VectorIn q, VectorIn v, VectorOut errors) {
   requireVector("v", v, model.nv(), "model.nv");
   requireSize("errors", errors.size(), constraints.rows(), "constraints.rows");
-  RowEvaluation rows(model, data, constraints, time, q, v.data());
-  errors.setZero();
-  for (const ActiveConstraint& active : rows.solver.active()) {
-    for (int r = 0; r < active.entry->rows; ++r) {
-      errors[active.firstOutput + r] = rows.solver.scratch.rows[active.firstRow + r].rate;
-    }
-  }
+  RowEvaluation rows(model, data, &constraints, time, q, v.data());
+  rows.write([](const ConstraintRow<double>& row) { return row.rate; }, errors);
 }
 
 void constraintRows(const Model& model, Data& data, const Constraints& constraints, double time,
                     VectorIn q, MatrixOut K) {
-  RowEvaluation rows(model, data, constraints, time, q, nullptr);
+  RowEvaluation rows(model, data, &constraints, time, q, nullptr);
   rows.e.requireMatrix("K", K, constraints.rows(), model.nv());
   K.setZero();
   for (const ActiveConstraint& active : rows.solver.active()) {
-    for (int r = 0; r < active.entry->rows; ++r) {
+    const int first = active.firstOutput - rows.e.impl.cuts.rows;
+    for (int r = 0; first >= 0 && r < active.entry->rows; ++r) {
       rows.solver.row(active.firstRow + r, rows.e.data.vector.data());
-      K.row(active.firstOutput + r) =
+      K.row(first + r) =
           Eigen::Map<const Eigen::RowVectorXd>(rows.e.data.vector.data(), model.nv());
     }
   }
 }
 
-void projectPositions(const Model& model, Data& data, const Constraints& constraints, double time,
-                      VectorIn q, VectorOut closed) {
-  requireSize("closed", closed.size(), model.nq(), "model.nq");
-  RowEvaluation rows(model, data, constraints, time, q, nullptr);
+namespace {
+
+/// Gauss-Newton steps until all rows are closed; see projectPositions.
+void closeRows(const Model& model, Data& data, RowEvaluation& rows, double time, VectorIn q,
+               VectorOut closed) {
   ConstraintScratch<double>& scratch = rows.solver.scratch;
   scratch.q.assign(q.data(), q.data() + q.size());
   scratch.trial.resize(scratch.q.size());
@@ -198,7 +220,9 @@ void projectPositions(const Model& model, Data& data, const Constraints& constra
     bool improved = false;
     double length = 1.0;
     for (int halving = 0; halving < kMaxHalvings && !improved; ++halving, length *= 0.5) {
-      integrate(model, data, here, change, length, trial);
+      if (!moved(model, data, here, change, length, trial)) {
+        continue;
+      }
       rows.evaluate(time, trial, nullptr);
       const double after = rows.worst(&worst);
       improved = after < error;
@@ -212,8 +236,8 @@ void projectPositions(const Model& model, Data& data, const Constraints& constra
     }
   }
   if (!(error <= kClosed * std::max(1.0, here.cwiseAbs().maxCoeff()))) {
-    throw AssemblyError("constraint " + quoted(worst->name) + " cannot be met: " +
-                            shortNumber(error) +
+    throw AssemblyError("constraint " + quoted(worst->name) +
+                            " cannot be met: " + shortNumber(error) +
                             " is left of it. Start nearer to where it holds, or switch off what "
                             "contradicts it.",
                         worst->name, error);
@@ -221,16 +245,57 @@ void projectPositions(const Model& model, Data& data, const Constraints& constra
   closed = here;
 }
 
+}  // namespace
+
+void projectPositions(const Model& model, Data& data, const Constraints& constraints, double time,
+                      VectorIn q, VectorOut closed) {
+  requireSize("closed", closed.size(), model.nq(), "model.nq");
+  RowEvaluation rows(model, data, &constraints, time, q, nullptr);
+  closeRows(model, data, rows, time, q, closed);
+}
+
+void detail::closeCuts(const Model& model, Data& data, VectorIn q, VectorOut closed) {
+  RowEvaluation rows(model, data, nullptr, 0.0, q, nullptr);
+  closeRows(model, data, rows, 0.0, q, closed);
+}
+
+void detail::cutResidual(const Model& model, Data& data, VectorIn q, double* residual) {
+  const RowEvaluation rows(model, data, nullptr, 0.0, q, nullptr);
+  for (int r = 0; r < rows.solver.rows(); ++r) {
+    residual[r] = rows.solver.scratch.rows[r].value;
+  }
+}
+
+Eigen::VectorXd detail::neutralWithCuts(const Model& model) {
+  Data data(model);
+  std::string reason;
+  for (int start = 0; start < kStarts; ++start) {
+    // From where clusters are closed, first as they are, then elsewhere.
+    const Eigen::VectorXd from =
+        start == 0 ? model.neutral() : openConfiguration(model.impl(), start);
+    Eigen::VectorXd closed(model.nq());
+    try {
+      closeCuts(model, data, from, closed);
+      return closed;
+    } catch (const std::runtime_error& error) {
+      reason = start == 0 ? error.what() : reason;
+    }
+  }
+  const Mechanism& mechanism = model.mechanism();
+  throw ModelError(mechanism.place() + "the loops that are left cut (" +
+                   kempe::joined(model.cutLoops()) + ") cannot be closed: " + reason);
+}
+
 void projectVelocities(const Model& model, Data& data, const Constraints& constraints, double time,
                        VectorIn q, VectorIn v, VectorOut projected, VectorOut impulses) {
   requireVector("v", v, model.nv(), "model.nv");
   requireSize("projected", projected.size(), model.nv(), "model.nv");
   requireSize("impulses", impulses.size(), constraints.rows(), "constraints.rows");
-  RowEvaluation rows(model, data, constraints, time, q, v.data());
+  RowEvaluation rows(model, data, &constraints, time, q, v.data());
   rows.factorize();
   ConstraintScratch<double>& scratch = rows.solver.scratch;
   rows.correct([](const ConstraintRow<double>& row) { return row.rate; }, scratch.free.data());
-  scatterRows<double>(rows.solver, 0, scratch.lambda.data(), impulses);
+  scatterRows<double>(rows.solver, rows.e.impl.cuts.rows, scratch.lambda.data(), impulses);
   projected = v + Eigen::Map<const Eigen::VectorXd>(scratch.free.data(), model.nv());
 }
 
@@ -239,9 +304,8 @@ std::array<double, 6> constraintWrench(const Model& model, Data& data,
                                        VectorIn q, VectorIn multipliers) {
   requireVector("multipliers", multipliers, constraints.rows(), "constraints.rows");
   const std::string& name = constraints.name(constraint);
-  RowEvaluation rows(model, data, constraints, time, q, nullptr);
-  const ConstraintEntry& entry =
-      constraints.table().entries[static_cast<std::size_t>(constraint)];
+  RowEvaluation rows(model, data, &constraints, time, q, nullptr);
+  const ConstraintEntry& entry = constraints.table().entries[static_cast<std::size_t>(constraint)];
   if (!entry.betweenBodies()) {
     throw std::invalid_argument("constraint " + quoted(name) +
                                 " acts on coordinates: its multipliers are its forces");
@@ -261,8 +325,8 @@ std::array<double, 6> constraintWrench(const Model& model, Data& data,
   return {sum.force.x, sum.force.y, sum.force.z, moment.x, moment.y, moment.z};
 }
 
-#define KEMPE_INSTANTIATE(T)                                                                  \
-  template void constrainedForwardDynamics<T>(                                                \
+#define KEMPE_INSTANTIATE(T)                                                                 \
+  template void constrainedForwardDynamics<T>(                                               \
       const Model&, BasicData<T>&, const Constraints&, double, VectorInOf<T>, VectorInOf<T>, \
       VectorInOf<T>, VectorOutOf<T>, VectorOutOf<T>, const DynamicsOptions&, ConstraintReport*);
 KEMPE_INSTANTIATE(double)

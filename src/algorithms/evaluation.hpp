@@ -103,6 +103,18 @@ class PlacedEvaluation : public Evaluation<T> {
   }
 };
 
+/// The six unit forces, [linear; angular], of a frame's reference in the common frame.
+template <typename T>
+void unitForces(const Evaluation<T>& e, const FrameEntry& frame, Reference reference,
+                Force<T>* forces) {
+  const Transform<T> X = e.referenceOf(frame, reference);
+  for (int i = 0; i < 6; ++i) {
+    Force<T> wrench{};
+    (i < 3 ? wrench.force[i] : wrench.moment[i - 3]) = T(1);
+    forces[i] = X * wrench;
+  }
+}
+
 /// Makes room for W of all unit forces, `size` numbers each, with 6 forces per frame.
 template <typename T>
 T* roomForForces(Evaluation<T>& e, std::size_t frames, int size) {

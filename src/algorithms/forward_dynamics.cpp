@@ -1,7 +1,7 @@
 #include "kempe/forward_dynamics.hpp"
 
 #include "algorithms/baselines/baselines.hpp"
-#include "algorithms/evaluation.hpp"
+#include "algorithms/constrained.hpp"
 
 namespace kempe {
 
@@ -18,6 +18,12 @@ void forwardDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q, Ve
   const ExternalForces<T, T> external = e.prepareExternal(how.external);
   if (how.method != Method::Cluster) {
     comparedForwardDynamics(e, how, external, q, v.data(), tau.data(), a.data());
+    return;
+  }
+  if (!e.impl.cuts.entries.empty()) {
+    ConstraintSolver<T> solver(e);
+    solver.add(e.impl.cuts);
+    constrainedAccelerations(solver, 0.0, 0.0, q.data(), v.data(), tau.data(), external, a.data());
     return;
   }
   e.require(

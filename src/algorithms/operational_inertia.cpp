@@ -1,6 +1,7 @@
 #include "kempe/operational_inertia.hpp"
 
 #include "algorithms/baselines/baselines.hpp"
+#include "algorithms/constrained.hpp"
 
 namespace kempe {
 
@@ -16,6 +17,16 @@ void inverseOperationalInertia(const Model& model, BasicData<T>& data, VectorInO
   e.requireMatrix("Omega", Omega, columns, columns);
   if (method != Method::Cluster) {
     comparedOperationalInertia<T>(e, method, q, frames, reference, Omega);
+    return;
+  }
+  if (!e.impl.cuts.entries.empty()) {
+    e.work->wholeRotors = true;
+    e.place(q);
+    std::fill(e.data.vector.begin(), e.data.vector.end(), T(0));
+    e.move(e.data.vector.data(), nullptr);
+    ConstraintSolver<T> solver(e);
+    solver.add(e.impl.cuts);
+    constrainedOperationalInertia<T>(solver, frames, reference, {}, Omega);
     return;
   }
   const BodyFrame<T>* bodyFrames = e.prepareFrames(frames, reference);

@@ -205,6 +205,9 @@ class BatchCall {
     }
   };
 
+  /// Loops that are left cut have no kernel for several states at once.
+  void mindCuts() { oneByOne_ = !impl_.cuts.entries.empty(); }
+
   /// `compute(block)` gives false where it failed; `computeOne(worker, state)` is then asked for
   /// each of the block's states, and throws the error that says why.
   template <typename Compute, typename ComputeOne>
@@ -215,7 +218,7 @@ class BatchCall {
       const Eigen::Index first = b * lanes;
       const int count = static_cast<int>(std::min(lanes, q_.states - first));
       Block block{*this, worker, first, count};
-      if (compute(block)) {
+      if (!oneByOne_ && compute(block)) {
         return;
       }
       for (Eigen::Index state = first; state < first + count; ++state) {
@@ -284,6 +287,7 @@ class BatchCall {
   BatchImpl<T>& batch_;
   States<const T> q_;
   bool wholeRotors_ = false;
+  bool oneByOne_ = false;
 };
 
 template <typename T>
@@ -384,6 +388,7 @@ void forwardDynamics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, St
   call.requireVelocity("v", v);
   call.requireVelocity("tau", tau);
   call.requireVelocity("a", a);
+  call.mindCuts();
   runDynamics<T>(call, v, tau, a, external, &KernelSet<T>::forwardDynamics,
                  [&](BatchWorker<T>& worker, auto&&... arguments) {
                    forwardDynamics<T>(model, worker.data, arguments...);
@@ -415,6 +420,7 @@ void inverseOperationalInertia(const Model& model, BasicBatch<T>& batch, StatesI
   const int size = 6 * static_cast<int>(frames.size());
   call.require("Omega", Omega, static_cast<Eigen::Index>(size) * size, "(6 frames) squared");
   const BodyFrame<T>* bodyFrames = call.prepareFrames(frames, reference);
+  call.mindCuts();
   call.runOnQ(
       Omega,
       [&](Block<T>& block, const T* blockQ, T* result) {

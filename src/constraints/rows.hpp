@@ -5,8 +5,8 @@
 #include "model/workspace.hpp"
 #include "spatial/joint_motion.hpp"
 
-/// φ, φ̇, K and the bias of constraints in the common frame, on bodies that have been placed and moved
-/// with ÿ = 0. A row is a wrench f between two bodies (see loops/rows.hpp) or slopes along
+/// φ, φ̇, K and the bias of constraints in the common frame, on bodies that have been placed and
+/// moved with ÿ = 0. A row is a wrench f between two bodies (see loops/rows.hpp) or slopes along
 /// coordinates:
 ///
 ///   φ̇ = fᵀ (v_B − v_A)              φ̈ = K ÿ + β,  β = fᵀ (a°_B − a°_A) + ḟᵀ (v_B − v_A)     (1)
@@ -51,8 +51,8 @@ struct Contact {
   T height{};
 };
 
-/// `B` has the wheel's centre as origin and its axle as z. With n the plane's normal and e the axle,
-/// the contact is at c − r d, d = n of a ball, d = (n − (n·e) e) / |…| of a disc.
+/// `B` has the wheel's centre as origin and its axle as z. With n the plane's normal and e the
+/// axle, the contact is at c − r d, d = n of a ball, d = (n − (n·e) e) / |…| of a disc.
 template <typename T>
 Contact<T> contactOf(const ConstraintEntry& entry, const EndMotion<T>& A, const EndMotion<T>& B) {
   using std::sqrt;

@@ -20,10 +20,10 @@ struct ConstraintScratch {
   std::vector<ConstraintRow<T>> rows;  ///< of those that are on, one after the other
   std::vector<T> slopes;               ///< of constraints on coordinates
   std::vector<T> unit;                 ///< u_r, nv each
-  std::vector<T> A, least;             ///< K H⁻¹ Kᵀ and its factor; LᵀL where rows are dependent
+  std::vector<T> A, least;  ///< K H⁻¹ Kᵀ and its factor; LᵀL where rows are dependent
   std::vector<T> scale, diagonal, lambda, rightSide;
-  std::vector<T> uFree, free;          ///< nv: L⁻¹ u and ÿ without constraints
-  std::vector<T> q, trial;             ///< configurations
+  std::vector<T> uFree, free;  ///< nv: L⁻¹ u and ÿ without constraints
+  std::vector<T> q, trial;     ///< configurations
   std::vector<int> order;
   TimedFunctionScratch functions;
   std::vector<ActiveConstraint> active;

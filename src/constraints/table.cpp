@@ -19,8 +19,8 @@ void addClustersAbove(const ModelTables<double>& tables, int body, std::vector<i
 
 /// The cluster that a spanning velocity belongs to.
 int clusterOf(const ModelTables<double>& tables, int velocity) {
-  const auto after = std::ranges::upper_bound(tables.clusters, velocity, {},
-                                              [](const ClusterEntry& c) { return c.firstVelocity; });
+  const auto after = std::ranges::upper_bound(
+      tables.clusters, velocity, {}, [](const ClusterEntry& c) { return c.firstVelocity; });
   return static_cast<int>(after - tables.clusters.begin()) - 1;
 }
 

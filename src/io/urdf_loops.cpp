@@ -46,10 +46,11 @@ void countTerms(const Element& element, const Coupling& coupling, Robot& robot) 
 
 /// <joint name="..." coefficient="..."/> for each term: Σ coefficient · position = offset.
 void addCouplingOfJoints(const Element& element, Robot& robot) {
-  element.expect({.attributes = {"name", "type"}, .once = {"offset"}, .many = {"joint"}});
+  element.expect({.attributes = {"name", "type", "cut"}, .once = {"offset"}, .many = {"joint"}});
   Coupling coupling;
   coupling.name = element.requiredName();
   coupling.line = element.line();
+  coupling.cut = element.boolean("cut");
   coupling.offset = readOffset(element);
   for (const Element& term : element.children("joint")) {
     term.expect({.attributes = {"name", "coefficient", "component"}});
@@ -63,8 +64,8 @@ void addCouplingOfJoints(const Element& element, Robot& robot) {
 
 /// ratio · (joints down to the predecessor) + offset = (joints down to the successor).
 void addCouplingOfLinks(const Element& element, Robot& robot) {
-  element.expect(
-      {.attributes = {"name", "type"}, .once = {"predecessor", "successor", "ratio", "offset"}});
+  element.expect({.attributes = {"name", "type", "cut"},
+                  .once = {"predecessor", "successor", "ratio", "offset"}});
   const std::string predecessor = readEndLink(element, "predecessor", robot);
   const std::string successor = readEndLink(element, "successor", robot);
   const double ratio = readValue(element, "ratio", "Add <ratio value=\"6\"/>.");
@@ -76,17 +77,19 @@ void addCouplingOfLinks(const Element& element, Robot& robot) {
   Coupling& coupling = robot.mechanism.couplings.back();
   coupling.offset = readOffset(element);
   coupling.line = element.line();
+  coupling.cut = element.boolean("cut");
   countTerms(element, coupling, robot);
 }
 
 }  // namespace
 
 void addLoopFrom(const Element& element, Robot& robot) {
-  element.expect(
-      {.attributes = {"name", "type"}, .once = {"predecessor", "successor", "axis", "axis2"}});
+  element.expect({.attributes = {"name", "type", "cut"},
+                  .once = {"predecessor", "successor", "axis", "axis2"}});
   LoopJoint loop;
   loop.name = element.requiredName();
   loop.line = element.line();
+  loop.cut = element.boolean("cut");
   loop.type = readType<LoopType>(element, types);
   loop.predecessor = readLoopEnd(element, "predecessor", robot);
   loop.successor = readLoopEnd(element, "successor", robot);
@@ -102,10 +105,11 @@ void addLoopFrom(const Element& element, Robot& robot) {
 }
 
 void addRodFrom(const Element& element, Robot& robot) {
-  element.expect({.attributes = {"name"}, .once = {"predecessor", "successor", "length"}});
+  element.expect({.attributes = {"name", "cut"}, .once = {"predecessor", "successor", "length"}});
   Rod rod;
   rod.name = element.requiredName();
   rod.line = element.line();
+  rod.cut = element.boolean("cut");
   rod.predecessor = readRodEnd(element, "predecessor", robot);
   rod.successor = readRodEnd(element, "successor", robot);
   rod.length = readValue(element, "length", "Add <length value=\"metres\"/>.");

@@ -248,8 +248,15 @@ class Writer {
     close();
   }
 
+  void cut(const std::optional<bool>& leftCut) {
+    if (leftCut) {
+      text("cut", *leftCut ? "true" : "false");
+    }
+  }
+
   void coupling(const Coupling& coupling) {
     open("coupling", coupling.name);
+    cut(coupling.cut);
     for (const Coupling::Term& term : coupling.terms) {
       open("joint");
       text("name", term.coordinate.joint);
@@ -268,6 +275,7 @@ class Writer {
   void loop(const LoopJoint& loop) {
     open("loop", loop.name);
     text("type", std::string(toString(loop.type)));
+    cut(loop.cut);
     const auto end = [&](const char* tag, const LoopJoint::End& e) {
       open(tag);
       text("link", e.body);
@@ -287,6 +295,7 @@ class Writer {
 
   void rod(const Rod& rod) {
     open("rod", rod.name);
+    cut(rod.cut);
     const auto end = [&](const char* tag, const Rod::End& e) {
       open(tag);
       text("link", e.body);

@@ -34,6 +34,7 @@ class ClosureReader {
     const YamlValue* pairs = nullptr;
     const YamlValue* types = nullptr;
     const YamlValue* motors = nullptr;
+    const YamlValue* cuts = nullptr;
     for (std::size_t i = 0; i < file.keys.size(); ++i) {
       const YamlValue& key = file.keys[i];
       if (key.text == "closed_loop") {
@@ -42,6 +43,8 @@ class ClosureReader {
         types = &file.items[i];
       } else if (key.text == "name_mot") {
         motors = &file.items[i];
+      } else if (key.text == "cut") {
+        cuts = &file.items[i];
       } else {
         reportUnknownKey(key);
       }
@@ -50,6 +53,9 @@ class ClosureReader {
       fail(file.line, "there is no key \"closed_loop\". Write closed_loop: [[frame, frame]].");
     }
     readClosures(*pairs, types);
+    if (cuts != nullptr) {
+      readCuts(*cuts);
+    }
     const std::vector<std::size_t> independent = readMotors(motors);
     std::ranges::move(loops_, std::back_inserter(mechanism_.loops));
     if (motors != nullptr) {
@@ -66,8 +72,8 @@ class ClosureReader {
   void reportUnknownKey(const YamlValue& key) {
     if (std::ranges::find(keysOfOthers, key.text) == keysOfOthers.end()) {
       fail(key.line, "the key " + inQuotes(key.text) + " is not known." +
-                         suggestion(key.text, {"closed_loop", "type", "name_mot"}) +
-                         " The keys are closed_loop, type, name_mot.");
+                         suggestion(key.text, {"closed_loop", "type", "name_mot", "cut"}) +
+                         " The keys are closed_loop, type, name_mot, cut.");
     }
     warnings_.add(key.line,
                   "the key " + inQuotes(key.text) + " is not used; joints are what the URDF says.");
@@ -98,6 +104,24 @@ class ClosureReader {
     }
     for (std::size_t i = 0; i < closures.size(); ++i) {
       addClosure(closures[i], types == nullptr ? nullptr : &types->items[i]);
+    }
+  }
+
+  /// One true (left cut) or false (embedded) for each pair.
+  void readCuts(const YamlValue& cuts) {
+    const auto& values = list(cuts, "cut");
+    if (values.size() != loops_.size()) {
+      fail(cuts.line, "cut has " + std::to_string(values.size()) + " entries for the " +
+                          std::to_string(loops_.size()) +
+                          " pairs of closed_loop. Write one true or false for each pair.");
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::string& name = word(values[i], "an entry of cut");
+      if (name != "true" && name != "false") {
+        fail(values[i].line,
+             "the entry " + inQuotes(name) + " of cut is not known. Write true or false.");
+      }
+      loops_[i].cut = name == "true";
     }
   }
 

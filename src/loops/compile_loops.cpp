@@ -45,10 +45,10 @@ class LoopCompiler {
     entry.rows = rowRules(loop.type).count;
     const LoopAxes axes = loopAxes(loop);
     entry.cosine = axes.cosine;
-    entry.predecessor = end(loop.predecessor.body, loop.predecessor.frame *
-                                                       Pose{rotationTakingZTo(axes.predecessor), {}});
-    entry.successor =
-        end(loop.successor.body, loop.successor.frame * Pose{rotationTakingZTo(axes.successor), {}});
+    entry.predecessor = end(loop.predecessor.body,
+                            loop.predecessor.frame * Pose{rotationTakingZTo(axes.predecessor), {}});
+    entry.successor = end(loop.successor.body,
+                          loop.successor.frame * Pose{rotationTakingZTo(axes.successor), {}});
     addColumns(entry);
   }
 

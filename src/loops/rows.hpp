@@ -64,8 +64,8 @@ KEMPE_HD inline RowRules rowRules(LoopType type) {
   return {nullptr, 0};
 }
 
-/// The axes of a loop joint in its two frames. Ball and weld have none; a universal joint has one on
-/// each, with an angle between them.
+/// The axes of a loop joint in its two frames. Ball and weld have none; a universal joint has one
+/// on each, with an angle between them.
 struct LoopAxes {
   Vector3 predecessor{0, 0, 1}, successor{0, 0, 1};
   double cosine = 0.0;

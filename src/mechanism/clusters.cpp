@@ -99,6 +99,150 @@ class LoopBodies {
   const MovingTree& tree_;
 };
 
+/// A loop with the bodies that it ties together.
+struct TiedBodies {
+  LoopRef loop;
+  std::vector<int> bodies;
+};
+
+std::vector<TiedBodies> tiedBodies(const Mechanism& mechanism, const MovingTree& tree) {
+  std::vector<TiedBodies> tied;
+  const LoopBodies loopBodies(mechanism, tree);
+  const auto add = [&](LoopKind kind, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const LoopRef loop{kind, static_cast<int>(i)};
+      tied.push_back({loop, loopBodies.of(loop)});
+    }
+  };
+  add(LoopKind::Coupling, mechanism.couplings.size());
+  add(LoopKind::Joint, mechanism.loops.size());
+  add(LoopKind::Rod, mechanism.rods.size());
+  add(LoopKind::Function, mechanism.functions.size());
+  return tied;
+}
+
+/// What the mechanism says about a loop; couplings are embedded where it says nothing.
+std::optional<bool> cutWish(const Mechanism& mechanism, const LoopRef& loop) {
+  const auto index = static_cast<std::size_t>(loop.index);
+  switch (loop.kind) {
+    case LoopKind::Coupling:
+      return mechanism.couplings[index].cut.value_or(false);
+    case LoopKind::Joint:
+      return mechanism.loops[index].cut;
+    case LoopKind::Rod:
+      return mechanism.rods[index].cut;
+    case LoopKind::Function:
+      break;
+  }
+  return mechanism.functions[index].cut;
+}
+
+/// Bodies joined by the loops that are not cut.
+Partition joined(const Mechanism& mechanism, const std::vector<TiedBodies>& tied,
+                 const std::vector<char>& cut) {
+  Partition partition(mechanism.bodies.size());
+  for (std::size_t i = 0; i < tied.size(); ++i) {
+    for (const int body : tied[i].bodies) {
+      if (cut[i] == 0) {
+        partition.join(body, tied[i].bodies.front());
+      }
+    }
+  }
+  return partition;
+}
+
+/// Freedoms that a loop joint leaves between two bodies.
+int freedomsOf(LoopType type) {
+  switch (type) {
+    case LoopType::Fixed:
+      return 0;
+    case LoopType::Revolute:
+    case LoopType::Prismatic:
+      return 1;
+    case LoopType::Cylindrical:
+    case LoopType::Universal:
+      return 2;
+    case LoopType::Spherical:
+    case LoopType::Planar:
+      break;
+  }
+  return 3;
+}
+
+/// Rows of a loop.
+int rowsOf(const Mechanism& mechanism, const LoopRef& loop) {
+  const auto index = static_cast<std::size_t>(loop.index);
+  switch (loop.kind) {
+    case LoopKind::Joint:
+      return 6 - freedomsOf(mechanism.loops[index].type);
+    case LoopKind::Function:
+      return mechanism.functions[index].rows;
+    case LoopKind::Coupling:
+    case LoopKind::Rod:
+      break;
+  }
+  return 1;
+}
+
+/// Multiplications of forward dynamics beyond those of the same bodies as a tree, in rough figures
+/// that the benchmark loop_form confirms. n freedoms, `rows` of loops, `above` freedoms between the
+/// cluster and the root.
+double costEmbedded(double n, double rows) {
+  const double d = std::min(rows, n - 1.0), m = n - d;
+  return 6.0 * n * m * m + 12.0 * n * m + m * m * m / 3.0 +  // U, D and S of all bodies
+         d * d * d + 2.0 * d * d * m + 40.0 * rows;          // G and g
+}
+double costCut(double n, double rows, double above) {
+  return 200.0 * n + 100.0 * above +                            // a second pass for velocities
+         rows * (n + above) * 30.0 +                            // forces of the rows to the root
+         rows * rows * (n + above) + rows * rows * rows / 3.0;  // K H⁻¹ Kᵀ and its factor
+}
+
+/// Cuts the loops that may be cut of the first cluster that costs more as it is. False where none
+/// does.
+bool cutWhatCostsLess(const Mechanism& mechanism, const MovingTree& tree,
+                      const std::vector<TiedBodies>& tied, Partition& partition,
+                      std::vector<char>& cut) {
+  struct Cost {
+    double freedoms = 0.0, above = 0.0, rows = 0.0, rowsToCut = 0.0;
+  };
+  std::map<int, Cost> costs;
+  const auto freedoms = [&](int body) {
+    return velocitySize(
+        mechanism.joints[static_cast<std::size_t>(tree.tree().jointAbove(body))].type);
+  };
+  for (const int body : tree.bodies()) {
+    costs[partition.find(body)].freedoms += freedoms(body);
+  }
+  for (std::size_t i = 0; i < tied.size(); ++i) {
+    if (cut[i] == 0) {
+      Cost& cost = costs[partition.find(tied[i].bodies.front())];
+      const int rows = rowsOf(mechanism, tied[i].loop);
+      cost.rows += rows;
+      cost.rowsToCut += cutWish(mechanism, tied[i].loop) ? 0 : rows;
+      double all = 0.0;
+      for (int body = tied[i].bodies.front(); body != tree.root(); body = tree.parent(body)) {
+        all += freedoms(body);
+      }
+      cost.above = std::max(cost.above, all);
+    }
+  }
+  for (const auto& [representative, cost] : costs) {
+    if (cost.rowsToCut == 0.0 || costEmbedded(cost.freedoms, cost.rows) <=
+                                     costCut(cost.freedoms, cost.rowsToCut, cost.above)) {
+      continue;
+    }
+    for (std::size_t i = 0; i < tied.size(); ++i) {
+      if (cut[i] == 0 && !cutWish(mechanism, tied[i].loop) &&
+          partition.find(tied[i].bodies.front()) == representative) {
+        cut[i] = 1;
+      }
+    }
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 MovingTree::MovingTree(const Mechanism& mechanism)
@@ -126,31 +270,28 @@ int MovingTree::commonAncestor(int a, int b) const {
   return a;
 }
 
-std::vector<BodyCluster> findClusters(const Mechanism& mechanism, const MovingTree& tree) {
-  std::vector<std::pair<LoopRef, int>> loops;  // with one body of each
-  Partition partition(mechanism.bodies.size());
-  const LoopBodies loopBodies(mechanism, tree);
-  const auto addLoops = [&](LoopKind kind, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const LoopRef loop{kind, static_cast<int>(i)};
-      const std::vector<int> bodies = loopBodies.of(loop);
-      for (const int body : bodies) {
-        partition.join(body, bodies.front());
-      }
-      loops.emplace_back(loop, bodies.front());
-    }
-  };
-  addLoops(LoopKind::Coupling, mechanism.couplings.size());
-  addLoops(LoopKind::Joint, mechanism.loops.size());
-  addLoops(LoopKind::Rod, mechanism.rods.size());
-  addLoops(LoopKind::Function, mechanism.functions.size());
+BodyClusters findClusters(const Mechanism& mechanism, const MovingTree& tree) {
+  const std::vector<TiedBodies> tied = tiedBodies(mechanism, tree);
+  std::vector<char> cut(tied.size(), 0);
+  for (std::size_t i = 0; i < tied.size(); ++i) {
+    cut[i] = cutWish(mechanism, tied[i].loop).value_or(false) ? 1 : 0;
+  }
+  Partition partition = joined(mechanism, tied, cut);
+  while (cutWhatCostsLess(mechanism, tree, tied, partition, cut)) {
+    partition = joined(mechanism, tied, cut);
+  }
+  BodyClusters result;
 
   std::map<int, BodyCluster> byRepresentative;
   for (const int body : tree.bodies()) {
     byRepresentative[partition.find(body)].bodies.push_back(body);
   }
-  for (const auto& [loop, body] : loops) {
-    byRepresentative[partition.find(body)].loops.push_back(loop);
+  for (std::size_t i = 0; i < tied.size(); ++i) {
+    if (cut[i] != 0) {
+      result.cut.push_back(tied[i].loop);
+    } else {
+      byRepresentative[partition.find(tied[i].bodies.front())].loops.push_back(tied[i].loop);
+    }
   }
 
   // Depth first over the tree of clusters, children in the order of their joints.
@@ -167,7 +308,6 @@ std::vector<BodyCluster> findClusters(const Mechanism& mechanism, const MovingTr
       childrenOf[byRepresentative[representative].output].push_back(representative);
     }
   }
-  std::vector<BodyCluster> ordered;
   std::vector<int> stack;
   const auto pushChildren = [&](int body) {
     const auto it = childrenOf.find(body);
@@ -179,11 +319,11 @@ std::vector<BodyCluster> findClusters(const Mechanism& mechanism, const MovingTr
   while (!stack.empty()) {
     const int representative = stack.back();
     stack.pop_back();
-    ordered.push_back(std::move(byRepresentative[representative]));
-    const std::vector<int>& bodies = ordered.back().bodies;
+    result.clusters.push_back(std::move(byRepresentative[representative]));
+    const std::vector<int>& bodies = result.clusters.back().bodies;
     std::for_each(bodies.rbegin(), bodies.rend(), pushChildren);
   }
-  return ordered;
+  return result;
 }
 
 }  // namespace kempe

@@ -49,9 +49,19 @@ struct BodyCluster {
   std::vector<LoopRef> loops;
 };
 
-/// Groups the moving bodies: a loop joins all bodies on its two branches up to, not including, the
-/// nearest common ancestor; overlapping loops merge. Every cluster then hangs on one output body:
-/// the highest common ancestor among its loops contains the others. Clusters come depth first.
-std::vector<BodyCluster> findClusters(const Mechanism& mechanism, const MovingTree& tree);
+/// What findClusters gives.
+struct BodyClusters {
+  std::vector<BodyCluster> clusters;
+  std::vector<LoopRef> cut;  ///< loops that are left cut
+};
+
+/// Groups the moving bodies: an embedded loop joins all bodies on its two branches up to, not
+/// including, the nearest common ancestor; overlapping loops merge. Every cluster then hangs on one
+/// output body: the highest common ancestor among its loops contains the others. Clusters come
+/// depth first.
+///
+/// Of loops that say neither, those of clusters that cost more to embed than to cut are left cut;
+/// couplings, whose ratios are constant, are embedded.
+BodyClusters findClusters(const Mechanism& mechanism, const MovingTree& tree);
 
 }  // namespace kempe

@@ -11,12 +11,13 @@ template <typename T>
 struct ComparedScratch {
   explicit ComparedScratch(const ModelImpl& model);
 
-  Workspace<T> spanning;            ///< the spanning tree
-  KernelMemory<T> spanningKernels;  ///< recursions on it
-  std::vector<T> H;                 ///< n×n, its mass matrix and factor
-  std::vector<T> projected;         ///< nv×nv, Gᵀ H G and its factor
-  std::vector<T> columns;           ///< m×n of one cluster, Gᵀ H
-  std::vector<T> x;                 ///< n
+  Workspace<T> spanning;                  ///< the spanning tree
+  KernelMemory<T> spanningKernels;        ///< recursions on it
+  std::vector<T> H;                       ///< n×n, its mass matrix and factor
+  std::vector<T> projected;               ///< nv×nv, Gᵀ H G and its factor
+  std::vector<T> columns;                 ///< m×n of one cluster, Gᵀ H
+  std::vector<T> x, accelerations, next;  ///< n
+  std::vector<T> state;                   ///< spanning positions and velocities
   std::vector<T> K;  ///< kept × n of each cluster; that of couplings is there from the start
   std::vector<T> W;  ///< n × kept, L⁻ᵀ Kᵀ
   std::vector<T> A;  ///< kept², K H⁻¹ Kᵀ and its factor

@@ -7,6 +7,7 @@
 #include "loops/compile_loops.hpp"
 #include "mechanism/clusters.hpp"
 #include "mechanism/text.hpp"
+#include "model/cut_loops.hpp"
 #include "model/fold_rotors.hpp"
 #include "model/inertia_check.hpp"
 #include "model/layout.hpp"
@@ -30,7 +31,8 @@ class Compiler {
 
   ModelImpl run() {
     const MovingTree tree(model_.mechanism);
-    sources_ = findClusters(model_.mechanism, tree);
+    BodyClusters found = findClusters(model_.mechanism, tree);
+    sources_ = std::move(found.clusters);
     placeBodies(tree);
     sumInertias(tree);
     compileClusters(tree);
@@ -53,6 +55,7 @@ class Compiler {
     }
     layOut(model_);
     findShapes(model_.tables);
+    compileCuts(found.cut, model_);
     buildSpanningTree(model_);
     buildIndependentTree(model_);
     model_.tablesFloat = model_.tables.cast<float>();

@@ -2,13 +2,19 @@
 
 #include <stdexcept>
 
+#include "algorithms/cuts.hpp"
 #include "mechanism/text.hpp"
 #include "model/model_impl.hpp"
 
 namespace kempe {
 
-Model::Model(const Mechanism& mechanism, const ModelOptions& options)
-    : impl_(std::make_shared<const detail::ModelImpl>(detail::compile(mechanism, options))) {}
+Model::Model(const Mechanism& mechanism, const ModelOptions& options) {
+  const auto impl = std::make_shared<detail::ModelImpl>(detail::compile(mechanism, options));
+  impl_ = impl;
+  if (!impl->cuts.entries.empty()) {
+    impl->neutral = detail::neutralWithCuts(*this);
+  }
+}
 
 const std::string& Model::name() const {
   return impl_->mechanism.name;
@@ -39,7 +45,7 @@ int Model::nvSpanning() const {
   return impl_->tables.velocities;
 }
 int Model::nLoopRows() const {
-  return impl_->tables.rows;
+  return impl_->tables.rows + impl_->cuts.rows;
 }
 
 const std::vector<std::string>& Model::qNames() const {
@@ -68,6 +74,9 @@ const std::vector<std::string>& Model::frameNames() const {
 }
 const std::vector<ClusterInfo>& Model::clusters() const {
   return impl_->clusters;
+}
+const std::vector<std::string>& Model::cutLoops() const {
+  return impl_->cutNames;
 }
 const std::vector<std::string>& Model::foldedRotors() const {
   return impl_->foldedRotors;

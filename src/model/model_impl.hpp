@@ -56,6 +56,9 @@ struct ModelImpl {
   double totalMass = 0.0;
   Eigen::VectorXd neutral;
 
+  ConstraintTable cuts;  ///< loops that are left cut
+  std::vector<std::string> cutNames;
+
   SpanningTree spanning;
   IndependentTree independentTree;
 

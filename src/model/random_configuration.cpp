@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithms/cuts.hpp"
 #include "algorithms/positions.hpp"
 #include "loops/assembly.hpp"
 #include "loops/cluster_velocity.hpp"
 #include "loops/random_positions.hpp"
 #include "model/model_impl.hpp"
+#include "model/random_configuration.hpp"
 
 namespace kempe {
 
@@ -160,14 +162,31 @@ class Sampler {
 
 }  // namespace
 
-Eigen::VectorXd Model::randomConfiguration(std::uint64_t seed) const {
-  Sampler sampler(*impl_, seed);
-  Eigen::VectorXd q(nq());
-  for (const ClusterEntry& cluster : impl_->tables.clusters) {
+Eigen::VectorXd detail::openConfiguration(const ModelImpl& model, std::uint64_t seed) {
+  Sampler sampler(model, seed);
+  Eigen::VectorXd q(model.tables.nq);
+  for (const ClusterEntry& cluster : model.tables.clusters) {
     const std::vector<double> positions = sampler.draw(cluster);
-    contractPositions(impl_->tables, cluster, positions.data(), q.data());
+    contractPositions(model.tables, cluster, positions.data(), q.data());
   }
   return q;
+}
+
+Eigen::VectorXd Model::randomConfiguration(std::uint64_t seed) const {
+  if (impl_->cuts.entries.empty()) {
+    return openConfiguration(*impl_, seed);
+  }
+  Data data(*this);
+  Eigen::VectorXd closed(nq());
+  for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
+    try {
+      closeCuts(*this, data, openConfiguration(*impl_, kDraws * seed + draw), closed);
+      return closed;
+    } catch (const std::runtime_error&) {
+      continue;  // another draw
+    }
+  }
+  return neutral();
 }
 
 }  // namespace kempe

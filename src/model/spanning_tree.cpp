@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/cut_loops.hpp"
 #include "model/model_impl.hpp"
 #include "model/shapes.hpp"
 
@@ -65,14 +66,19 @@ TreePattern patternOfCoordinates(const ModelTables<double>& tables) {
   return TreePattern(parent);
 }
 
+/// An armature for freedoms without inertia, as a share of the largest inertia of a freedom.
+constexpr double kAddedArmature = 1e-3;
+
 /// Marks clusters in which H of the spanning tree has no pivot at the neutral position: the
-/// articulated inertia that a freedom moves, those further out being free, vanishes.
-void findChainedClusters(ModelImpl& model) {
+/// articulated inertia that a freedom moves, those further out being free, vanishes. Returns those
+/// freedoms.
+std::vector<int> findChainedClusters(ModelImpl& model) {
   const ModelTables<double>& tables = model.tables;
   LoopScratch<double> scratch(tables);
   std::vector<Transform<double>> X(tables.bodies.size());
   std::vector<Motion<double>> s(static_cast<std::size_t>(tables.velocities));
   std::vector<ArticulatedInertia<double>> IA(tables.bodies.size()), rigid(tables.bodies.size());
+  std::vector<int> massless;
   for (const ClusterEntry& cluster : tables.clusters) {
     ClusterState<double> state =
         scratch.state(model.neutralPositions.data() + cluster.firstPosition);
@@ -93,6 +99,7 @@ void findChainedClusters(ModelImpl& model) {
         IA[b].addOuter(-1.0 / D, U);
       } else {
         model.spanning.clusters[body.cluster].chained = true;
+        massless.push_back(k);
       }
     }
     if (body.parent != kWorld) {
@@ -100,6 +107,31 @@ void findChainedClusters(ModelImpl& model) {
       rigid[body.parent] += rigid[b];
     }
   }
+  return massless;
+}
+
+/// The tree in which freedoms without inertia have an armature.
+void addArmatures(const ModelImpl& model, const std::vector<int>& massless, SpanningTree& tree) {
+  double largest = 0.0;
+  for (const BodyEntry<double>& body : model.tables.bodies) {
+    const RigidInertia<double>& I = body.own;
+    largest = std::max({largest, I.rotation.xx, I.rotation.yy, I.rotation.zz});
+  }
+  tree.armatured = tree.tables;
+  if (massless.empty()) {
+    return;
+  }
+  tree.added.assign(static_cast<std::size_t>(tree.tables.velocities), 0.0);
+  for (const int k : massless) {
+    tree.added[static_cast<std::size_t>(k)] = kAddedArmature * largest;
+    tree.armatured.armature[static_cast<std::size_t>(k)] += kAddedArmature * largest;
+  }
+  for (ClusterEntry& cluster : tree.armatured.clusters) {
+    for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
+      cluster.armatured |= tree.armatured.armature[static_cast<std::size_t>(i)] != 0.0;
+    }
+  }
+  findShapes(tree.armatured);
 }
 
 void countRows(ModelImpl& model) {
@@ -145,13 +177,18 @@ void buildSpanningTree(ModelImpl& model) {
   tree.tables = openTree(model, all);
   findShapes(tree.tables);
   tree.clusters.assign(model.tables.clusters.size(), {});
-  findChainedClusters(model);
+  const std::vector<int> massless = findChainedClusters(model);
+  listAllLoops(model);
+  addArmatures(model, massless, tree);
   tree.freedoms = patternOfFreedoms(model);
   tree.coordinates = patternOfCoordinates(model.tables);
   countRows(model);
   tree.tablesFloat = tree.tables.cast<float>();
   tree.view = tree.tables;
   tree.viewFloat = tree.tablesFloat;
+  tree.armaturedFloat = tree.armatured.cast<float>();
+  tree.armaturedView = tree.armatured;
+  tree.armaturedViewFloat = tree.armaturedFloat;
 }
 
 }  // namespace kempe::detail

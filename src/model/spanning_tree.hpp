@@ -1,5 +1,6 @@
 #pragma once
 
+#include "constraints/table.hpp"
 #include "model/open_tree.hpp"
 #include "model/workspace.hpp"
 
@@ -36,6 +37,15 @@ struct SpanningTree {
   /// Clusters come depth first, so that few others are between the first and the last of them.
   std::vector<RowRange> reaching;
   std::vector<int> firstColumn;  ///< per row: the first row with which it shares a freedom
+
+  ConstraintTable loops;  ///< all loops, those of clusters and those that are left cut
+  /// The tree for multipliers by recursion: freedoms that move no inertia have an armature, `added`
+  /// per spanning velocity.
+  ModelTables<double> armatured;
+  ModelTables<float> armaturedFloat;
+  TablesView<double> armaturedView;
+  TablesView<float> armaturedViewFloat;
+  std::vector<double> added;  ///< empty where none needs it
 };
 
 /// Fills in ModelImpl::spanning; the last step of compiling but for the independent tree.

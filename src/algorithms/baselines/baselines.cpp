@@ -1,6 +1,21 @@
 #include "algorithms/baselines/baselines.hpp"
 
+#include "mechanism/text.hpp"
+
 namespace kempe::detail {
+namespace {
+
+/// Only two methods know loops that are left cut.
+template <typename T>
+void refuseCuts(const Evaluation<T>& e, Method method) {
+  if (!e.impl.cuts.entries.empty() && method != Method::CutJoint) {
+    throw std::invalid_argument("method: loop " + quoted(e.impl.cutNames.front()) +
+                                " is left cut, which Method::Cluster and Method::CutJoint can "
+                                "compute with. Use one of them, or embed the loop.");
+  }
+}
+
+}  // namespace
 
 template <typename T>
 void comparedInverseDynamics(Evaluation<T>& e, const DynamicsOptions& how,
@@ -10,6 +25,7 @@ void comparedInverseDynamics(Evaluation<T>& e, const DynamicsOptions& how,
     case Method::Projection:
       return projectedInverseDynamics(e, external, q, v, a, tau);
     case Method::Lagrange:
+    case Method::CutJoint:  // a given motion leaves nothing to the recursion
       return lagrangeInverseDynamics(e, external, q, v, a, tau);
     case Method::Cluster:
       return;  // not one of them
@@ -23,11 +39,14 @@ template <typename T>
 void comparedForwardDynamics(Evaluation<T>& e, const DynamicsOptions& how,
                              const ExternalForces<T, T>& external, VectorInOf<T> q, const T* v,
                              const T* tau, T* a) {
+  refuseCuts(e, how.method);
   switch (how.method) {
     case Method::Projection:
       return projectedForwardDynamics(e, external, q, v, tau, a);
     case Method::Lagrange:
       return lagrangeForwardDynamics(e, external, q, v, tau, a);
+    case Method::CutJoint:
+      return cutJointForwardDynamics(e, external, q, v, tau, a);
     case Method::Cluster:
       return;  // not one of them
     case Method::Approximate:
@@ -40,11 +59,14 @@ template <typename T>
 void comparedOperationalInertia(Evaluation<T>& e, Method method, VectorInOf<T> q,
                                 std::span<const int> frames, Reference reference,
                                 MatrixOutOf<T> Omega) {
+  refuseCuts(e, method);
   switch (method) {
     case Method::Projection:
       return projectedOperationalInertia(e, q, frames, reference, Omega);
     case Method::Lagrange:
       return lagrangeOperationalInertia(e, q, frames, reference, Omega);
+    case Method::CutJoint:
+      return cutJointOperationalInertia(e, q, frames, reference, Omega);
     case Method::Cluster:
       return;  // not one of them
     case Method::Approximate:

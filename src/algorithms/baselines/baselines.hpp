@@ -48,6 +48,14 @@ template <typename T>
 void lagrangeOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<const int> frames,
                                 Reference reference, MatrixOutOf<T> Omega);
 
+/// Multipliers by recursion on the spanning tree.
+template <typename T>
+void cutJointForwardDynamics(Evaluation<T>& e, const ExternalForces<T, T>& external,
+                             VectorInOf<T> q, const T* v, const T* tau, T* a);
+template <typename T>
+void cutJointOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<const int> frames,
+                                Reference reference, MatrixOutOf<T> Omega);
+
 /// RNEA, ABA and EFPA on the independent tree, with reflected inertia (Approximate) or without
 /// (Unconstrained). Throw std::invalid_argument where the model has no such tree, or a frame sits
 /// on a body that it leaves out.

@@ -196,16 +196,7 @@ void lagrangeForwardDynamics(Evaluation<T>& e, const ExternalForces<T, T>& exter
   for (int i = 0; i < s.model.velocities; ++i) {
     x[i] = -f[i];
   }
-  const auto forIndependent = [&](const auto& visit) {
-    for (int c = 0; c < s.model.clusterCount; ++c) {
-      const ClusterEntry& cluster = s.cluster(c);
-      for (int j = 0; j < cluster.nv; ++j) {
-        visit(cluster.firstVelocity + s.tables.independent[cluster.firstIndependent + j],
-              cluster.firstV + j);
-      }
-    }
-  };
-  forIndependent([&](int i, int j) { x[i] += tau[j]; });
+  s.forIndependent([&](int i, int j) { x[i] += tau[j]; });
 
   const T* L = factorMassMatrix(s);
   treeSolveTransposed(s.tree.freedoms, L, x);
@@ -223,7 +214,7 @@ void lagrangeForwardDynamics(Evaluation<T>& e, const ExternalForces<T, T>& exter
     }
   }
   treeSolve(s.tree.freedoms, L, x);
-  forIndependent([&](int i, int j) { a[j] = x[i]; });
+  s.forIndependent([&](int i, int j) { a[j] = x[i]; });
 }
 
 template <typename T>

@@ -28,6 +28,17 @@ class SpanningEvaluation {
   T* massMatrix();
 
   const ClusterEntry& cluster(int c) const { return model.clusters[c]; }
+  /// Calls visit(spanning velocity, v) for every independent velocity.
+  template <typename Visit>
+  void forIndependent(const Visit& visit) const {
+    for (int c = 0; c < model.clusterCount; ++c) {
+      const ClusterEntry& entry = cluster(c);
+      for (int j = 0; j < entry.nv; ++j) {
+        visit(entry.firstVelocity + tables.independent[entry.firstIndependent + j],
+              entry.firstV + j);
+      }
+    }
+  }
   /// G of a cluster, n×m row-major; tree clusters have none.
   const T* ratios(const ClusterEntry& cluster) const { return clusterWork.G + cluster.firstRatio; }
 
@@ -41,18 +52,6 @@ class SpanningEvaluation {
  private:
   bool placed_ = false;  ///< by inverseDynamics
 };
-
-/// The six unit forces, [linear; angular], of a frame's reference in the common frame.
-template <typename T>
-void unitForces(const Evaluation<T>& e, const FrameEntry& frame, Reference reference,
-                Force<T>* forces) {
-  const Transform<T> X = e.referenceOf(frame, reference);
-  for (int i = 0; i < 6; ++i) {
-    Force<T> wrench{};
-    (i < 3 ? wrench.force[i] : wrench.moment[i - 3]) = T(1);
-    forces[i] = X * wrench;
-  }
-}
 
 /// Omega += sign · Wᵀ W, with W of each frame `size` × 6, row-major.
 template <typename T>

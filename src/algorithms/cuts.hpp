@@ -1,0 +1,19 @@
+#pragma once
+
+#include "kempe/configuration.hpp"
+#include "kempe/model.hpp"
+
+/// Positions of models with loops that are left cut.
+namespace kempe::detail {
+
+/// The configuration nearest to q that closes the loops that are cut; those of clusters are closed
+/// and stay so. Throws AssemblyError.
+void closeCuts(const Model& model, Data& data, VectorIn q, VectorOut closed);
+
+/// φ of the rows of loops that are cut.
+void cutResidual(const Model& model, Data& data, VectorIn q, double* residual);
+
+/// A closed configuration near Model::neutral(). Throws ModelError where none is found.
+Eigen::VectorXd neutralWithCuts(const Model& model);
+
+}  // namespace kempe::detail

@@ -1,0 +1,138 @@
+#include "model/cut_loops.hpp"
+
+#include "loops/compile_loops.hpp"
+#include "model/model_impl.hpp"
+
+namespace kempe::detail {
+namespace {
+
+ConstraintEnd endOf(const ModelImpl& model, const std::string& body) {
+  const FrameEntry& frame = model.frames[static_cast<std::size_t>(model.frameByName.at(body))];
+  return {frame.body, frame.inBody};
+}
+
+ConstraintTerm termOf(const ModelImpl& model, const Coordinate& coordinate, double coefficient) {
+  const int b = model.bodyByJoint.at(coordinate.joint);
+  const BodyEntry<double>& body = model.tables.bodies[static_cast<std::size_t>(b)];
+  return {body.firstPosition + coordinate.component, body.firstVelocity + coordinate.component,
+          coefficient};
+}
+
+/// A function of coordinates that time does not move.
+TimedFunction withoutTime(const Function& function) {
+  TimedFunction timed;
+  timed.name = function.name;
+  timed.rows = function.rows;
+  timed.jet = [jet = function.jet](std::span<const Jet> q, const Jet&, std::span<Jet> phi) {
+    jet(q, phi);
+  };
+  return timed;
+}
+
+ConstraintEntry entryOf(const ModelImpl& model, const LoopRef& loop) {
+  const auto index = static_cast<std::size_t>(loop.index);
+  ConstraintEntry entry;
+  entry.name = nameOf(model.mechanism, loop);
+  switch (loop.kind) {
+    case LoopKind::Joint: {
+      const LoopJoint& joint = model.mechanism.loops[index];
+      setJoint(joint, endOf(model, joint.predecessor.body), endOf(model, joint.successor.body),
+               entry);
+      break;
+    }
+    case LoopKind::Rod: {
+      const Rod& rod = model.mechanism.rods[index];
+      setRod(rod, endOf(model, rod.predecessor.body), endOf(model, rod.successor.body), entry);
+      break;
+    }
+    case LoopKind::Coupling: {
+      const Coupling& coupling = model.mechanism.couplings[index];
+      entry.kind = ConstraintKind::Coupling;
+      entry.rows = 1;
+      entry.offset = coupling.offset;
+      for (const Coupling::Term& term : coupling.terms) {
+        entry.terms.push_back(termOf(model, term.coordinate, term.coefficient));
+      }
+      break;
+    }
+    case LoopKind::Function: {
+      const Function& function = model.mechanism.functions[index];
+      entry.kind = ConstraintKind::Function;
+      entry.rows = function.rows;
+      entry.function = withoutTime(function);
+      for (const Coordinate& coordinate : function.coordinates) {
+        entry.terms.push_back(termOf(model, coordinate, 1.0));
+      }
+      break;
+    }
+  }
+  return entry;
+}
+
+/// A loop of a cluster, whose numbers count from the cluster's first.
+ConstraintEntry entryOf(const ModelImpl& model, const ClusterEntry& cluster,
+                        const LoopEntry<double>& loop, const std::string& name) {
+  ConstraintEntry entry;
+  entry.name = name;
+  entry.rows = loop.rows;
+  entry.type = loop.type;
+  entry.cosine = loop.cosine;
+  entry.length = loop.length;
+  entry.offset = loop.offset;
+  const auto end = [&](const LoopEnd<double>& e) {
+    return ConstraintEnd{e.body < 0 ? cluster.output : cluster.firstBody + e.body, e.frame};
+  };
+  switch (loop.kind) {
+    case LoopKind::Joint:
+    case LoopKind::Rod:
+      entry.kind = loop.kind == LoopKind::Rod ? ConstraintKind::Rod : ConstraintKind::Joint;
+      entry.predecessor = end(loop.predecessor);
+      entry.successor = end(loop.successor);
+      return entry;
+    case LoopKind::Function:
+      entry.kind = ConstraintKind::Function;
+      entry.function =
+          withoutTime(model.mechanism.functions[static_cast<std::size_t>(loop.function)]);
+      break;
+    case LoopKind::Coupling:
+      entry.kind = ConstraintKind::Coupling;
+      break;
+  }
+  for (int t = loop.firstTerm; t < loop.firstTerm + loop.terms; ++t) {
+    const LoopTerm<double>& term = model.tables.terms[static_cast<std::size_t>(t)];
+    entry.terms.push_back({cluster.firstPosition + term.position,
+                           cluster.firstVelocity + term.velocity, term.coefficient});
+  }
+  return entry;
+}
+
+}  // namespace
+
+void compileCuts(const std::vector<LoopRef>& cut, ModelImpl& model) {
+  for (const LoopRef& loop : cut) {
+    model.cuts.append(model.tables, entryOf(model, loop));
+    const ConstraintEntry& entry = model.cuts.entries.back();
+    model.cutNames.push_back(entry.name);
+    model.rowNames.insert(model.rowNames.end(), static_cast<std::size_t>(entry.rows), entry.name);
+  }
+}
+
+void listAllLoops(ModelImpl& model) {
+  SpanningTree& tree = model.spanning;
+  for (const ClusterEntry& cluster : model.tables.clusters) {
+    for (int l = cluster.firstLoop; l < cluster.firstLoop + cluster.loops; ++l) {
+      const auto index = static_cast<std::size_t>(l);
+      tree.loops.append(tree.tables,
+                        entryOf(model, cluster, model.tables.loops[index], model.loopNames[index]));
+    }
+  }
+  for (const ConstraintEntry& entry : model.cuts.entries) {
+    ConstraintEntry again = entry;
+    again.path.clear();
+    again.clusters.clear();
+    again.onRotor = false;
+    tree.loops.append(tree.tables, std::move(again));
+  }
+}
+
+}  // namespace kempe::detail
