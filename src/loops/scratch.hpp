@@ -61,7 +61,8 @@ struct LoopScratch {
             functionSlopes.data(), jetQ.data(),          jetPhi.data()};
   }
   LoopWork<T> work() {
-    return {K.data(), k.data(), rightSide.data(), factors.data(), pivots.data(), nullptr};
+    return {K.data(), k.data(), rightSide.data(), factors.data(), pivots.data(),
+            nullptr,  nullptr,  nullptr,          nullptr};
   }
 
   std::vector<Transform<T>> X;

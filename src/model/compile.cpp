@@ -7,6 +7,7 @@
 #include "loops/compile_loops.hpp"
 #include "mechanism/clusters.hpp"
 #include "mechanism/text.hpp"
+#include "model/drives.hpp"
 #include "model/fold_rotors.hpp"
 #include "model/inertia_check.hpp"
 #include "model/layout.hpp"
@@ -52,6 +53,7 @@ class Compiler {
       foldRotors(model_);
     }
     layOut(model_);
+    findDrives(model_);
     findShapes(model_.tables);
     buildSpanningTree(model_);
     buildIndependentTree(model_);
@@ -60,6 +62,7 @@ class Compiler {
     model_.view = model_.tables;
     model_.viewFloat = model_.tablesFloat;
     describeClusters();
+    describeLoops();
     return std::move(model_);
   }
 
@@ -199,6 +202,7 @@ class Compiler {
       cluster.firstDependent = static_cast<int>(tables.dependent.size());
       cluster.firstG = static_cast<int>(tables.G.size());
       cluster.firstOffset = static_cast<int>(tables.offset.size());
+      cluster.firstCouplingForce = static_cast<int>(tables.couplingForces.size());
       cluster.kept = static_cast<int>(solution.dependent.size());
       cluster.nv = static_cast<int>(solution.independent.size());
       cluster.nq = cluster.kind == ClusterKind::Explicit ? cluster.nv : cluster.positions;
@@ -215,6 +219,8 @@ class Compiler {
       append(tables.dependent, solution.dependent);
       append(tables.G, solution.G);
       append(tables.offset, solution.offset);
+      append(tables.couplingForces, solution.couplingForces);
+      append(forceIsUnique_, solution.forceIsUnique);
       append(model_.warnings, solution.warnings);
       std::ranges::copy(solution.neutral, model_.neutralPositions.begin() + cluster.firstPosition);
     }
@@ -336,8 +342,37 @@ class Compiler {
       info.outputBody = cluster.output == kWorld ? rootName() : model_.bodyNames[cluster.output];
       info.mobility = cluster.nv;
       info.redundantRows = cluster.rows - cluster.kept;
+      for (int i = 0; i < cluster.drives; ++i) {
+        const int velocity = model_.tables.drives[cluster.firstDrive + i];
+        info.rotorJoints.push_back(model_.velocityNames[cluster.firstVelocity + velocity]);
+      }
       info.implicit = cluster.kind == ClusterKind::Implicit;
       model_.clusters.push_back(std::move(info));
+    }
+  }
+
+  void describeLoops() {
+    std::size_t l = 0;
+    for (std::size_t c = 0; c < sources_.size(); ++c) {
+      const ClusterEntry& cluster = model_.tables.clusters[c];
+      for (const LoopRef& loop : sources_[c].loops) {
+        const LoopEntry<double>& entry = model_.tables.loops[l];
+        LoopInfo info;
+        info.name = model_.loopNames[l];
+        info.kind = entry.kind;
+        info.firstRow = cluster.firstRow + entry.firstRow;
+        info.rows = entry.rows;
+        info.firstForce = entry.firstForce;
+        info.forces = entry.forces;
+        info.forceIsUnique = forceIsUnique_[l];
+        info.bodies = endsOf(model_.mechanism, loop);
+        for (int t = 0; t < entry.terms; ++t) {
+          const int velocity = model_.tables.terms[entry.firstTerm + t].velocity;
+          info.coordinates.push_back(model_.velocityNames[cluster.firstVelocity + velocity]);
+        }
+        model_.loops.push_back(std::move(info));
+        ++l;
+      }
     }
   }
 
@@ -349,6 +384,7 @@ class Compiler {
   ModelImpl model_;
   std::vector<BodyCluster> sources_;  // one per cluster, in model order
   std::vector<int> modelBodyOf_;      // mechanism body → model body
+  std::vector<bool> forceIsUnique_;   // per entry of tables.loops
 };
 
 }  // namespace

@@ -69,6 +69,12 @@ const std::vector<std::string>& Model::frameNames() const {
 const std::vector<ClusterInfo>& Model::clusters() const {
   return impl_->clusters;
 }
+const std::vector<LoopInfo>& Model::loops() const {
+  return impl_->loops;
+}
+int Model::nLoopForces() const {
+  return impl_->tables.loopForces;
+}
 const std::vector<std::string>& Model::foldedRotors() const {
   return impl_->foldedRotors;
 }
@@ -132,6 +138,7 @@ DataImpl<T>::DataImpl(const ModelImpl& model)
       work(tablesOf<T>(model)),
       kernels(kernelSets<T>().single, tablesOf<T>(model)),
       vector(static_cast<std::size_t>(model.tables.nv)),
+      forceScratch(model.tables),
       compared(model),
       positions(static_cast<std::size_t>(model.tables.positions)),
       velocities(static_cast<std::size_t>(model.tables.velocities)),

@@ -6,7 +6,6 @@
 
 #include "kempe/mechanism.hpp"
 #include "kempe/spatial/transform.hpp"
-#include "mechanism/loop_kind.hpp"
 #include "spatial/mixed.hpp"
 
 /// The compiled mechanism as flat arrays. Bodies are in topological order with the bodies of a
@@ -19,7 +18,9 @@
 ///   loops      loop, rod, coupling, function  loops/compile_loops.cpp
 ///   columns    freedom that a loop feels      loops/compile_loops.cpp
 ///   terms      summand of a coupling, or coordinate of a function
-///   rowSlots, independent, dependent, G, offset: per cluster, loops/analysis.cpp
+///   rowSlots, independent, dependent, G, offset, couplingForces: per cluster, loops/analysis.cpp
+///   drives     rotor that can take the place of an independent joint   model/drives.cpp
+///   links      moving body                    model/layout.cpp
 ///   armature, damping, friction   spanning velocity   model/layout.cpp
 namespace kempe::detail {
 
@@ -78,6 +79,8 @@ struct LoopEntry {
   int firstColumn = 0, columns = 0;  ///< loop joints and rods: into ModelTables::columns
   int firstTerm = 0, terms = 0;      ///< couplings and functions: into ModelTables::terms
   int function = -1;                 ///< into Mechanism::functions
+  int firstForce = 0, forces = 0;    ///< what it transmits, among that of all loops
+  Transform<T> forceFrame{};         ///< loop joints and rods: the successor's own, in its body
 };
 
 /// A freedom between one end of a loop and the cluster's output body.
@@ -125,6 +128,9 @@ struct ClusterEntry {
   int firstDependent = 0;      ///< n − m velocities, within the cluster, ascending
   int firstG = 0;              ///< Explicit: n×m, row-major, into ModelTables::G
   int firstOffset = 0;         ///< Explicit: n, into ModelTables::offset
+  int firstCouplingForce = 0;  ///< Explicit: forces × (n − m), into ModelTables::couplingForces
+  int firstDrive = 0;          ///< `drives` velocities, within the cluster
+  int drives = 0;              ///< m where rotors determine all its velocities, otherwise 0
   int firstFactor = 0;         ///< (n − m)² numbers in the scratch of loops
   int firstRatio = 0;          ///< n×m of G in the scratch of the recursions
   int firstD = 0;              ///< m×m of D there
@@ -165,14 +171,20 @@ struct ModelTables {
   std::vector<int> dependent;
   std::vector<T> G;
   std::vector<T> offset;
+  std::vector<T> couplingForces;  ///< what couplings transmit, from forces at dependent joints
+  std::vector<int> drives;
+  std::vector<Transform<T>> links;  ///< a body's own frame in its turned frame
   std::vector<T> armature, damping, friction;
   Vec3<T> gravity{};
   int nq = 0, nv = 0, positions = 0, velocities = 0, rows = 0;
   /// Sizes of S, G, D, the factors of K_d and their swaps of all clusters.
   int sColumns = 0, ratios = 0, dNumbers = 0, factorNumbers = 0, swaps = 0;
-  int widestK = 0;          ///< numbers of K of the largest cluster
+  int widestK = 0;          ///< numbers of K of the largest cluster, redundant rows included
   int widestRightSide = 0;  ///< and of the right-hand sides of its loops
   int mostRows = 0;         ///< rows of the cluster that has most
+  int widestBasis = 0;      ///< rows × (n − m) of the largest cluster with redundant rows
+  int widestTriangle = 0;   ///< (n − m)² of the same
+  int loopForces = 0;       ///< numbers that describe what all loops transmit
   int floatingBase = -1;    ///< the body whose position is the origin of the common frame, if any
 
   template <typename U>
@@ -201,7 +213,8 @@ ModelTables<U> ModelTables<T>::cast() const {
   for (const LoopEntry<T>& l : loops) {
     to.loops.push_back({l.kind, l.type, l.firstRow, l.rows, end(l.predecessor), end(l.successor),
                         U(l.cosine), U(l.length), U(l.offset), l.firstColumn, l.columns,
-                        l.firstTerm, l.terms, l.function});
+                        l.firstTerm, l.terms, l.function, l.firstForce, l.forces,
+                        l.forceFrame.template cast<U>()});
   }
   for (const LoopTerm<T>& t : terms) {
     to.terms.push_back({t.position, t.velocity, U(t.coefficient)});
@@ -215,6 +228,11 @@ ModelTables<U> ModelTables<T>::cast() const {
   to.dependent = dependent;
   to.G = numbers(G);
   to.offset = numbers(offset);
+  to.couplingForces = numbers(couplingForces);
+  to.drives = drives;
+  for (const Transform<T>& link : links) {
+    to.links.push_back(link.template cast<U>());
+  }
   to.armature = numbers(armature);
   to.damping = numbers(damping);
   to.friction = numbers(friction);
@@ -232,6 +250,9 @@ ModelTables<U> ModelTables<T>::cast() const {
   to.widestK = widestK;
   to.widestRightSide = widestRightSide;
   to.mostRows = mostRows;
+  to.widestBasis = widestBasis;
+  to.widestTriangle = widestTriangle;
+  to.loopForces = loopForces;
   to.floatingBase = floatingBase;
   return to;
 }

@@ -25,6 +25,9 @@ struct TablesView {
   const int* dependent = nullptr;
   const R* G = nullptr;
   const R* offset = nullptr;
+  const R* couplingForces = nullptr;
+  const int* drives = nullptr;
+  const Transform<R>* links = nullptr;
   const R* armature = nullptr;
   const R* damping = nullptr;
   const R* friction = nullptr;
@@ -34,7 +37,7 @@ struct TablesView {
   int floatingBase = -1;
   /// Sizes of scratch, as in ModelTables.
   int sColumns = 0, ratios = 0, dNumbers = 0, factorNumbers = 0, swaps = 0, dependents = 0;
-  int widestK = 0, widestRightSide = 0, mostRows = 0;
+  int widestK = 0, widestRightSide = 0, mostRows = 0, widestBasis = 0, widestTriangle = 0;
 
   TablesView() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): a view of the tables is as good as the tables
@@ -51,6 +54,9 @@ struct TablesView {
         dependent(t.dependent.data()),
         G(t.G.data()),
         offset(t.offset.data()),
+        couplingForces(t.couplingForces.data()),
+        drives(t.drives.data()),
+        links(t.links.data()),
         armature(t.armature.data()),
         damping(t.damping.data()),
         friction(t.friction.data()),
@@ -70,7 +76,9 @@ struct TablesView {
         dependents(static_cast<int>(t.dependent.size())),
         widestK(t.widestK),
         widestRightSide(t.widestRightSide),
-        mostRows(t.mostRows) {}
+        mostRows(t.mostRows),
+        widestBasis(t.widestBasis),
+        widestTriangle(t.widestTriangle) {}
 };
 
 /// A 6×6 map from motions to forces without symmetry, by its columns.
@@ -103,17 +111,20 @@ struct SpatialMatrix {
 /// Scratch to solve the loops of a cluster; only the factors of K_d are kept for all clusters.
 template <typename T>
 struct LoopWork {
-  T* K = nullptr;          ///< kept × n, row-major
-  T* k = nullptr;          ///< kept
-  T* rightSide = nullptr;  ///< kept × m, row-major
-  T* factors = nullptr;    ///< kept² of each cluster
-  int* pivots = nullptr;   ///< one state: kept of each cluster
-  T* swaps = nullptr;      ///< packs: kept (kept − 1) / 2 of each cluster
+  T* K = nullptr;            ///< kept × n, row-major; all rows × n where forces are looked for
+  T* k = nullptr;            ///< kept
+  T* rightSide = nullptr;    ///< kept × m, row-major
+  T* factors = nullptr;      ///< kept² of each cluster
+  int* pivots = nullptr;     ///< one state: kept of each cluster
+  T* swaps = nullptr;        ///< packs: kept (kept − 1) / 2 of each cluster
+  T* multipliers = nullptr;  ///< all rows
+  T* basis = nullptr;        ///< all rows × kept, row-major, where some are redundant
+  T* triangle = nullptr;     ///< kept², likewise
 };
 
 /// Scratch of one evaluation. Spatial quantities are in the common frame: axes of the world, origin
-/// at the floating base, or at the first joint where there is none. X, v, a and f have the
-/// world's at index kWorld.
+/// at the floating base, or at the first joint where there is none. X, v, a, da and f have
+/// the world's at index kWorld.
 template <typename T>
 struct WorkView {
   Vec3<T>* origin = nullptr;     ///< of the common frame, in the world
@@ -128,6 +139,7 @@ struct WorkView {
   Motion<T>* S = nullptr;        ///< per body, m of its cluster: motion relative to the output body
   Motion<T>* v = nullptr;        ///< per body
   Motion<T>* a = nullptr;        ///< per body; a° or a, as the algorithm says
+  Motion<T>* da = nullptr;       ///< per body that is a carrier: δa = a − a°
   Force<T>* f = nullptr;         ///< per body
   RigidInertia<T>* I = nullptr;  ///< per body; that of all it carries where the algorithm says so
   ArticulatedInertia<T>* IA = nullptr;  ///< per body that is a carrier
@@ -186,6 +198,7 @@ WorkView<T> carveWork(const TablesView<R>& tables, Carver& carver) {
   w.S = carver.take<Motion<T>>(tables.sColumns);
   w.v = carver.takeWithWorld<Motion<T>>(bodies);
   w.a = carver.takeWithWorld<Motion<T>>(bodies);
+  w.da = carver.takeWithWorld<Motion<T>>(bodies);
   w.f = carver.takeWithWorld<Force<T>>(bodies);
   w.I = carver.take<RigidInertia<T>>(bodies);
   w.IA = carver.take<ArticulatedInertia<T>>(bodies);
@@ -196,7 +209,9 @@ WorkView<T> carveWork(const TablesView<R>& tables, Carver& carver) {
   w.tau = carver.take<T>(tables.velocities);
   w.loops = {carver.take<T>(tables.widestK),         carver.take<T>(tables.mostRows),
              carver.take<T>(tables.widestRightSide), carver.take<T>(tables.factorNumbers),
-             carver.take<int>(tables.dependents),    carver.take<T>(tables.swaps)};
+             carver.take<int>(tables.dependents),    carver.take<T>(tables.swaps),
+             carver.take<T>(tables.mostRows),        carver.take<T>(tables.widestBasis),
+             carver.take<T>(tables.widestTriangle)};
   return w;
 }
 
