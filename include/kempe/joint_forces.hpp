@@ -68,7 +68,7 @@ template <typename T>
 void loopForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
                 VectorInOf<T> tau, VectorOutOf<T> forces, const ForceOptions& how = {});
 
-/// forwardDynamics(), jointForces() and loopForces() from one evaluation. Outputs may alias inputs.
+/// forwardDynamics(), jointForces() and loopForces() from one evaluation. `a` may alias v or tau.
 /// @param joints  output as of jointForces(), or of no size where not wanted
 /// @param loops   output as of loopForces(), or of no size where not wanted
 template <typename T>
@@ -78,7 +78,7 @@ void forwardDynamicsAndForces(const Model& model, BasicData<T>& data, VectorInOf
                               const ForceOptions& how = {});
 
 /// The same of inverseDynamics(): the motion is given, `tau` is what it takes beside the external
-/// and spanning forces.
+/// and spanning forces; it may alias v or a.
 template <typename T>
 void inverseDynamicsAndForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                               VectorInOf<T> v, VectorInOf<T> a, VectorOutOf<T> tau,

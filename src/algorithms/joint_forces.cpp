@@ -1,6 +1,7 @@
 #include "kempe/joint_forces.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "algorithms/evaluation.hpp"
 #include "algorithms/positions.hpp"
@@ -18,14 +19,13 @@ class ForceEvaluation : public Evaluation<T> {
   ForceEvaluation(const Model& model, BasicData<T>& userData, const ForceOptions& how)
       : Evaluation<T>(model, userData), how_(how), scratch_(this->data.forceScratch) {}
 
-  /// Checks the state, and keeps copies that outputs cannot overwrite; `x` is τ or ÿ.
+  /// Checks the state; `x` is τ or ÿ.
   void setState(VectorInOf<T> q, VectorInOf<T> v, const char* name, VectorInOf<T> x) {
     this->requireQ(q);
     this->requireInput("v", v);
     this->requireInput(name, x);
-    std::copy_n(v.data(), v.size(), scratch_.v.begin());
+    request_.v = v.data();
     requireOptions();
-    prepareSpanning(q);
   }
   void requireJoints(const char* name, MatrixOutOf<T>& joints) {
     this->requireMatrix(name, joints, 6, this->tables->bodyCount);
@@ -37,32 +37,40 @@ class ForceEvaluation : public Evaluation<T> {
     request_.loops = forces.data();
   }
 
-  /// ÿ of τ, and the forces.
+  /// ÿ of τ, and the forces. Inputs are read until the end: what may be one of them is written
+  /// last.
   void forward(VectorInOf<T> q, VectorInOf<T> tau, T* a) {
-    std::copy_n(tau.data(), tau.size(), scratch_.tau.begin());
-    std::transform(scratch_.tau.begin(), scratch_.tau.end(), scratch_.generalized.begin(),
-                   scratch_.total.begin(), std::plus<>());
+    const T* total = tau.data();
+    if (prepareSpanning(q)) {
+      std::transform(tau.begin(), tau.end(), scratch_.generalized.begin(), scratch_.total.begin(),
+                     std::plus<>());
+      total = scratch_.total.data();
+    }
     const ExternalForces<T, T> external = prepareForces();
-    this->require(
-        this->kernels().forwardDynamics(this->context(), q.data(), scratch_.v.data(),
-                                        scratch_.total.data(), external, scratch_.a.data()),
-        q);
+    this->require(this->kernels().forwardDynamics(this->context(), q.data(), request_.v, total,
+                                                  external, scratch_.result.data()),
+                  q);
+    request_.ydd = scratch_.result.data();
+    request_.tau = tau.data();
     finish(q, false);
-    std::copy(scratch_.a.begin(), scratch_.a.end(), a);
+    std::ranges::copy(scratch_.result, a);
   }
 
   /// τ of ÿ, and the forces.
   void inverse(VectorInOf<T> q, VectorInOf<T> a, T* tau) {
-    std::copy_n(a.data(), a.size(), scratch_.a.begin());
+    const bool hasSpanning = prepareSpanning(q);
     const ExternalForces<T, T> external = prepareForces();
-    this->require(
-        this->kernels().inverseDynamics(this->context(), q.data(), scratch_.v.data(),
-                                        scratch_.a.data(), external, scratch_.total.data()),
-        q);
-    std::transform(scratch_.total.begin(), scratch_.total.end(), scratch_.generalized.begin(),
-                   scratch_.tau.begin(), std::minus<>());
+    this->require(this->kernels().inverseDynamics(this->context(), q.data(), request_.v, a.data(),
+                                                  external, scratch_.result.data()),
+                  q);
+    if (hasSpanning) {
+      std::ranges::transform(scratch_.result, scratch_.generalized, scratch_.result.begin(),
+                             std::minus<>());
+    }
+    request_.ydd = a.data();
+    request_.tau = scratch_.result.data();
     finish(q, true);
-    std::copy(scratch_.tau.begin(), scratch_.tau.end(), tau);
+    std::ranges::copy(scratch_.result, tau);
   }
 
  private:
@@ -81,11 +89,10 @@ class ForceEvaluation : public Evaluation<T> {
     request_.rotorsDrive = how_.actuation == Actuation::Rotors;
   }
 
-  /// Gᵀ of the forces at all joints.
-  void prepareSpanning(VectorInOf<T> q) {
-    std::ranges::fill(scratch_.generalized, T(0));
+  /// Gᵀ of the forces at all joints; false where there are none.
+  bool prepareSpanning(VectorInOf<T> q) {
     if (how_.spanning.empty()) {
-      return;
+      return false;
     }
     const auto size = static_cast<Eigen::Index>(how_.spanning.size());
     requireVector("spanning", Eigen::Map<const Eigen::VectorXd>(how_.spanning.data(), size),
@@ -96,6 +103,7 @@ class ForceEvaluation : public Evaluation<T> {
     this->place(q);
     projectForces(*this->tables, *this->work, scratch_.spanning.data(),
                   scratch_.generalized.data());
+    return true;
   }
 
   /// External forces; and rotors as bodies where their own axes are asked for.
@@ -109,9 +117,6 @@ class ForceEvaluation : public Evaluation<T> {
 
   void finish(VectorInOf<T> q, bool afterInverse) {
     request_.afterInverse = afterInverse;
-    request_.v = scratch_.v.data();
-    request_.ydd = scratch_.a.data();
-    request_.tau = scratch_.tau.data();
     const int undriven = this->kernels().interBodyForces(this->context(), request_);
     if (undriven >= 0) {
       const ClusterEntry& cluster = this->impl.tables.clusters[undriven];

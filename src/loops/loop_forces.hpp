@@ -82,7 +82,7 @@ void scaleRows(const TablesOf<T>& tables, const ClusterEntry& cluster, T* K) {
   }
 }
 
-/// (3), from scaled rows in work.K.
+/// (3), from scaled rows in work.rows.
 template <typename T>
 void leastMultipliers(const TablesOf<T>& tables, const ClusterEntry& cluster,
                       const LoopWork<T>& work, const T* r) {
@@ -93,7 +93,7 @@ void leastMultipliers(const TablesOf<T>& tables, const ClusterEntry& cluster,
   T* R_ = work.triangle;
   for (int i = 0; i < rows; ++i) {
     for (int j = 0; j < d; ++j) {
-      Q[i * d + j] = work.K[i * n + dependent[j]];
+      Q[i * d + j] = work.rows[i * n + dependent[j]];
     }
     work.multipliers[i] = T(0);
   }
@@ -131,21 +131,14 @@ void leastMultipliers(const TablesOf<T>& tables, const ClusterEntry& cluster,
 }
 
 /// λ of all rows into work.multipliers, after implicitJacobian at the same position; r has the n
-/// spanning forces of the cluster. Leaves the rows in work.K for coordinateForces.
+/// spanning forces of the cluster.
 template <typename T>
 void loopMultipliers(const TablesOf<T>& tables, const Functions& functions,
                      const ClusterEntry& cluster, const ClusterState<T>& state,
                      const LoopWork<T>& work, const FunctionScratch& scratch, const T* r) {
-  const bool redundant = cluster.rows > cluster.kept;
-  bool needsRows = redundant;
-  for (int l = 0; l < cluster.loops; ++l) {
-    needsRows = needsRows || actsOnCoordinates(tables.loops[cluster.firstLoop + l]);
-  }
-  if (needsRows) {
-    loopJacobian(tables, functions, cluster, state, scratch, nullptr, cluster.rows, work.K);
-  }
-  if (redundant) {
-    scaleRows(tables, cluster, work.K);
+  if (cluster.rows > cluster.kept) {
+    loopJacobian(tables, functions, cluster, state, scratch, nullptr, cluster.rows, work.rows);
+    scaleRows(tables, cluster, work.rows);
     leastMultipliers(tables, cluster, work, r);
     return;
   }
@@ -187,11 +180,15 @@ template <typename T>
 void coordinateForces(const TablesOf<T>& tables, const ClusterEntry& cluster, int l,
                       const LoopWork<T>& work, T* forces) {
   const auto& loop = tables.loops[cluster.firstLoop + l];
+  const bool redundant = cluster.rows > cluster.kept;
   for (int t = 0; t < loop.terms; ++t) {
     const int column = tables.terms[loop.firstTerm + t].velocity;
     T sum(0);
     for (int r = loop.firstRow; r < loop.firstRow + loop.rows; ++r) {
-      sum += work.multipliers[r] * work.K[r * cluster.velocities + column];
+      const T* row = redundant ? work.rows + r * cluster.velocities
+                               : work.K + cluster.firstK +
+                                     tables.rowSlots[cluster.firstRow + r] * cluster.velocities;
+      sum += work.multipliers[r] * row[column];
     }
     forces[t] = sum;
   }

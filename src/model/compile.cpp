@@ -7,12 +7,12 @@
 #include "loops/compile_loops.hpp"
 #include "mechanism/clusters.hpp"
 #include "mechanism/text.hpp"
-#include "model/drives.hpp"
 #include "model/fold_rotors.hpp"
 #include "model/inertia_check.hpp"
 #include "model/layout.hpp"
 #include "model/model_impl.hpp"
 #include "model/names.hpp"
+#include "model/rotors.hpp"
 #include "model/shapes.hpp"
 
 namespace kempe::detail {
@@ -54,6 +54,7 @@ class Compiler {
     }
     layOut(model_);
     findDrives(model_);
+    listRotors(model_.tables);
     findShapes(model_.tables);
     buildSpanningTree(model_);
     buildIndependentTree(model_);
@@ -208,6 +209,8 @@ class Compiler {
       cluster.nq = cluster.kind == ClusterKind::Explicit ? cluster.nv : cluster.positions;
       cluster.firstFactor = tables.factorNumbers;
       tables.factorNumbers += cluster.kept * cluster.kept;
+      cluster.firstK = tables.rowNumbers;
+      tables.rowNumbers += cluster.kept * cluster.velocities;
       cluster.firstQ = tables.nq;
       cluster.firstV = tables.nv;
       tables.nq += cluster.nq;

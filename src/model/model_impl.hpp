@@ -77,18 +77,16 @@ const TablesView<T>& viewOf(const ModelImpl& model) {
   return inScalar<T>(model.view, model.viewFloat);
 }
 
-/// Copies of what forces between bodies are computed from, which outputs cannot overwrite.
+/// Vectors of the dynamics that forces between bodies come with.
 template <typename T>
 struct ForceScratch {
   explicit ForceScratch(const ModelTables<double>& tables)
-      : v(static_cast<std::size_t>(tables.nv)),
-        a(v),
-        tau(v),
-        generalized(v),
-        total(v),
+      : result(static_cast<std::size_t>(tables.nv)),
+        generalized(result),
+        total(result),
         spanning(static_cast<std::size_t>(tables.velocities)) {}
 
-  std::vector<T> v, a, tau;    ///< nv each
+  std::vector<T> result;       ///< a or tau, before it may overwrite an input
   std::vector<T> generalized;  ///< Gᵀ spanning
   std::vector<T> total;        ///< tau + generalized
   std::vector<T> spanning;     ///< forces at all joints beside tau
@@ -107,7 +105,7 @@ struct DataImpl {
   std::vector<T> wrenches;                 ///< 6 of each external force
   std::vector<T> forces;                   ///< unit forces' way through the mechanism, nv each
   std::vector<T> vector;                   ///< nv, for algorithms that call others
-  ForceScratch<T> forceScratch;            ///< state of the forces between bodies
+  ForceScratch<T> forceScratch;            ///< of the forces between bodies
   std::vector<Motion<T>> SRates;           ///< Ṡ, as Workspace's S
   std::vector<Motion<T>> directionRates;   ///< ṡ of one cluster
   std::vector<T> ratioRates;               ///< Ġ of one cluster

@@ -19,7 +19,8 @@
 ///   columns    freedom that a loop feels      loops/compile_loops.cpp
 ///   terms      summand of a coupling, or coordinate of a function
 ///   rowSlots, independent, dependent, G, offset, couplingForces: per cluster, loops/analysis.cpp
-///   drives     rotor that can take the place of an independent joint   model/drives.cpp
+///   rotors     folded rotor                   model/rotors.cpp
+///   drives     rotor that can take the place of an independent joint   model/rotors.cpp
 ///   links      moving body                    model/layout.cpp
 ///   armature, damping, friction   spanning velocity   model/layout.cpp
 namespace kempe::detail {
@@ -57,6 +58,37 @@ struct BodyEntry {
   RigidInertia<T> own{};        ///< the inertia without the rotors that are folded into it
   CentralInertia<T> central{};  ///< `inertia`, about the centre of mass
   Single<T> single{};           ///< of the body that moves in a cluster of shape Single
+};
+
+/// A folded rotor, for forces between bodies.
+template <typename T>
+struct RotorEntry {
+  int body = 0, parent = kWorld;
+  int velocity = 0;  ///< spanning
+  int firstV = 0;    ///< of its cluster, in v
+  int ratios = 0;    ///< Explicit clusters: its m numbers of ModelTables::G, from firstRatio
+  int firstRatio = 0;
+  bool implicit = false;        ///< its cluster is
+  Vec3<T> center{}, axis{};     ///< centre of mass and axis, in the parent's turned frame
+  T offset{};                   ///< of the centre from the joint's origin along the axis
+  T mass{}, along{}, across{};  ///< and central moments of inertia along and across the axis
+
+  template <typename U>
+  [[nodiscard]] RotorEntry<U> cast() const {
+    return {body,
+            parent,
+            velocity,
+            firstV,
+            ratios,
+            firstRatio,
+            implicit,
+            center.template cast<U>(),
+            axis.template cast<U>(),
+            U(offset),
+            U(mass),
+            U(along),
+            U(across)};
+  }
 };
 
 /// One end of a loop joint or rod: a frame on a body of the cluster or on its output body.
@@ -132,6 +164,7 @@ struct ClusterEntry {
   int firstDrive = 0;          ///< `drives` velocities, within the cluster
   int drives = 0;              ///< m where rotors determine all its velocities, otherwise 0
   int firstFactor = 0;         ///< (n − m)² numbers in the scratch of loops
+  int firstK = 0;              ///< (n − m) n numbers there
   int firstRatio = 0;          ///< n×m of G in the scratch of the recursions
   int firstD = 0;              ///< m×m of D there
   int firstSwap = 0;           ///< d (d − 1) / 2 numbers there, d = n − m of implicit clusters
@@ -172,6 +205,7 @@ struct ModelTables {
   std::vector<T> G;
   std::vector<T> offset;
   std::vector<T> couplingForces;  ///< what couplings transmit, from forces at dependent joints
+  std::vector<RotorEntry<T>> rotors;
   std::vector<int> drives;
   std::vector<Transform<T>> links;  ///< a body's own frame in its turned frame
   std::vector<T> armature, damping, friction;
@@ -179,7 +213,8 @@ struct ModelTables {
   int nq = 0, nv = 0, positions = 0, velocities = 0, rows = 0;
   /// Sizes of S, G, D, the factors of K_d and their swaps of all clusters.
   int sColumns = 0, ratios = 0, dNumbers = 0, factorNumbers = 0, swaps = 0;
-  int widestK = 0;          ///< numbers of K of the largest cluster, redundant rows included
+  int rowNumbers = 0;       ///< of the kept rows of K of all clusters
+  int widestRows = 0;       ///< numbers of all rows of the largest cluster with redundant ones
   int widestRightSide = 0;  ///< and of the right-hand sides of its loops
   int mostRows = 0;         ///< rows of the cluster that has most
   int widestBasis = 0;      ///< rows × (n − m) of the largest cluster with redundant rows
@@ -229,6 +264,9 @@ ModelTables<U> ModelTables<T>::cast() const {
   to.G = numbers(G);
   to.offset = numbers(offset);
   to.couplingForces = numbers(couplingForces);
+  for (const RotorEntry<T>& rotor : rotors) {
+    to.rotors.push_back(rotor.template cast<U>());
+  }
   to.drives = drives;
   for (const Transform<T>& link : links) {
     to.links.push_back(link.template cast<U>());
@@ -247,7 +285,8 @@ ModelTables<U> ModelTables<T>::cast() const {
   to.dNumbers = dNumbers;
   to.factorNumbers = factorNumbers;
   to.swaps = swaps;
-  to.widestK = widestK;
+  to.rowNumbers = rowNumbers;
+  to.widestRows = widestRows;
   to.widestRightSide = widestRightSide;
   to.mostRows = mostRows;
   to.widestBasis = widestBasis;

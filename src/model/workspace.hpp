@@ -26,18 +26,20 @@ struct TablesView {
   const R* G = nullptr;
   const R* offset = nullptr;
   const R* couplingForces = nullptr;
+  const RotorEntry<R>* rotors = nullptr;
   const int* drives = nullptr;
   const Transform<R>* links = nullptr;
   const R* armature = nullptr;
   const R* damping = nullptr;
   const R* friction = nullptr;
   Vec3<R> gravity{};
-  int bodyCount = 0, clusterCount = 0;
+  int bodyCount = 0, clusterCount = 0, rotorCount = 0;
   int nq = 0, nv = 0, positions = 0, velocities = 0;
   int floatingBase = -1;
   /// Sizes of scratch, as in ModelTables.
   int sColumns = 0, ratios = 0, dNumbers = 0, factorNumbers = 0, swaps = 0, dependents = 0;
-  int widestK = 0, widestRightSide = 0, mostRows = 0, widestBasis = 0, widestTriangle = 0;
+  int rowNumbers = 0, widestRows = 0, widestRightSide = 0, mostRows = 0, widestBasis = 0,
+      widestTriangle = 0;
 
   TablesView() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): a view of the tables is as good as the tables
@@ -55,6 +57,7 @@ struct TablesView {
         G(t.G.data()),
         offset(t.offset.data()),
         couplingForces(t.couplingForces.data()),
+        rotors(t.rotors.data()),
         drives(t.drives.data()),
         links(t.links.data()),
         armature(t.armature.data()),
@@ -63,6 +66,7 @@ struct TablesView {
         gravity(t.gravity),
         bodyCount(static_cast<int>(t.bodies.size())),
         clusterCount(static_cast<int>(t.clusters.size())),
+        rotorCount(static_cast<int>(t.rotors.size())),
         nq(t.nq),
         nv(t.nv),
         positions(t.positions),
@@ -74,7 +78,8 @@ struct TablesView {
         factorNumbers(t.factorNumbers),
         swaps(t.swaps),
         dependents(static_cast<int>(t.dependent.size())),
-        widestK(t.widestK),
+        rowNumbers(t.rowNumbers),
+        widestRows(t.widestRows),
         widestRightSide(t.widestRightSide),
         mostRows(t.mostRows),
         widestBasis(t.widestBasis),
@@ -108,15 +113,17 @@ struct SpatialMatrix {
   }
 };
 
-/// Scratch to solve the loops of a cluster; only the factors of K_d are kept for all clusters.
+/// Scratch to solve the loops of a cluster; only K and the factors of K_d are kept for all
+/// clusters.
 template <typename T>
 struct LoopWork {
-  T* K = nullptr;            ///< kept × n, row-major; all rows × n where forces are looked for
+  T* K = nullptr;            ///< kept × n of each cluster, row-major
   T* k = nullptr;            ///< kept
   T* rightSide = nullptr;    ///< kept × m, row-major
   T* factors = nullptr;      ///< kept² of each cluster
   int* pivots = nullptr;     ///< one state: kept of each cluster
   T* swaps = nullptr;        ///< packs: kept (kept − 1) / 2 of each cluster
+  T* rows = nullptr;         ///< all rows × n, row-major, where some are redundant
   T* multipliers = nullptr;  ///< all rows
   T* basis = nullptr;        ///< all rows × kept, row-major, where some are redundant
   T* triangle = nullptr;     ///< kept², likewise
@@ -207,11 +214,11 @@ WorkView<T> carveWork(const TablesView<R>& tables, Carver& carver) {
   w.dInverse = carver.take<T>(tables.nv);
   w.u = carver.take<T>(tables.nv);
   w.tau = carver.take<T>(tables.velocities);
-  w.loops = {carver.take<T>(tables.widestK),         carver.take<T>(tables.mostRows),
+  w.loops = {carver.take<T>(tables.rowNumbers),      carver.take<T>(tables.mostRows),
              carver.take<T>(tables.widestRightSide), carver.take<T>(tables.factorNumbers),
              carver.take<int>(tables.dependents),    carver.take<T>(tables.swaps),
-             carver.take<T>(tables.mostRows),        carver.take<T>(tables.widestBasis),
-             carver.take<T>(tables.widestTriangle)};
+             carver.take<T>(tables.widestRows),      carver.take<T>(tables.mostRows),
+             carver.take<T>(tables.widestBasis),     carver.take<T>(tables.widestTriangle)};
   return w;
 }
 

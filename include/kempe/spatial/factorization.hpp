@@ -128,11 +128,11 @@ KEMPE_HD void luSolve(const T* lu, int n, const int* pivots, T* b, int columns) 
 }
 
 /// Solves A x = b in place for one right-hand side without keeping factors: A is used up. Returns
-/// what luFactor does.
+/// the size of the smallest pivot; 0: x is not usable.
 template <typename T>
 KEMPE_HD T eliminate(T* a, int n, T* b) {
   using std::abs;
-  T smallest(0), largest(0);
+  T smallest(1);
   for (int j = 0; j < n; ++j) {
     int best = j;
     for (int i = j + 1; i < n; ++i) {
@@ -145,7 +145,6 @@ KEMPE_HD T eliminate(T* a, int n, T* b) {
       return T(0);
     }
     smallest = (j == 0 || size < smallest) ? size : smallest;
-    largest = size > largest ? size : largest;
     const auto swap = [](T& x, T& y) {
       const T kept = x;
       x = y;
@@ -169,7 +168,7 @@ KEMPE_HD T eliminate(T* a, int n, T* b) {
     }
     b[i] = b[i] / a[i * n + i];
   }
-  return n == 0 ? T(1) : smallest / largest;
+  return smallest;
 }
 
 /// Solves Aᵀ x = b in place for one right-hand side, after luFactor of A.

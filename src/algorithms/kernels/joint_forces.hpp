@@ -14,11 +14,13 @@
 ///   Kᵀ λ = r,  w = Σ λ f                                      loops/loop_forces.hpp   (5)
 ///   f_i = F_i − Σ w of the loops that end on i or beyond it                           (6)
 ///
-/// C-RNEA leaves F_i itself. A folded rotor r on body p, with d its centre's place on the axis, m
-/// its mass and J, J_t its central moments of inertia along and across the axis z, needs
+/// C-RNEA leaves F_i itself. A folded rotor r on body p, with m its mass and J, J_t its central
+/// moments of inertia along and across the axis z, needs
 ///
-///   f = m (acceleration of its centre, a point of p)                                  (7)
-///   n = J_t α_p + ((J − J_t) zᵀα_p + J q̈) z + ω_p × (J_t ω_p + ((J − J_t) zᵀω_p + J q̇) z)   (8)
+///   f = m (acceleration of its centre, a point of p)                                       (7)
+///   n = J_t α_p + ((J − J_t) zᵀα_p + J q̈) z + ((J − J_t) zᵀω_p + J q̇) ω_p × z              (8)
+///
+/// at its centre of mass, and t_r = zᵀ n.
 namespace kempe::detail {
 
 /// What forces between bodies are asked for, and of which motion.
@@ -54,41 +56,30 @@ class InterBodyKernel {
     } else if (request_.reference == Reference::World) {
       common_ = {Mat3<T>::identity(), -*work_.origin};
     }
-    for (int k = 0; k < tables_.clusterCount; ++k) {
-      const int c = tables_.order[k];
-      if (!cluster(c, tables_.clusters[c])) {
-        return c;
+    if (!request_.afterInverse) {
+      for (int k = 0; k < tables_.clusterCount; ++k) {
+        gather(tables_.clusters[tables_.order[k]]);  // (1), (2)
       }
+    }
+    loadRotors();  // (7), (8)
+    for (int c = 0; c < tables_.clusterCount; ++c) {
+      const ClusterEntry& cluster = tables_.clusters[c];
+      if (cluster.kind == ClusterKind::Implicit ||
+          (cluster.kind == ClusterKind::Explicit && request_.loops != nullptr)) {
+        span(cluster);                   // (3)
+        if (!takeOffApplied(cluster)) {  // (4)
+          return c;
+        }
+        transmit(c, cluster);  // (5), (6)
+      }
+    }
+    if (request_.joints != nullptr) {
+      writeJoints();
     }
     return -1;
   }
 
  private:
-  KEMPE_HD bool cluster(int c, const ClusterEntry& cluster) {
-    if (!request_.afterInverse) {
-      gather(cluster);
-    }
-    const bool solves = cluster.kind == ClusterKind::Implicit ||
-                        (cluster.kind == ClusterKind::Explicit && request_.loops != nullptr);
-    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-      if (tables_.bodies[b].folded) {
-        loadRotor(cluster, tables_.bodies[b], b);
-      }
-    }
-    if (solves) {
-      span(cluster);                   // (3)
-      if (!takeOffApplied(cluster)) {  // (4)
-        return false;
-      }
-      transmit(c, cluster);  // (5), (6)
-    }
-    for (int b = cluster.firstBody;
-         request_.joints != nullptr && b < cluster.firstBody + cluster.bodies; ++b) {
-      write(cluster, tables_.bodies[b], b);
-    }
-    return true;
-  }
-
   // --- (1), (2) -----------------------------------------------------------------------------
 
   KEMPE_HD KEMPE_FLATTEN void gather(const ClusterEntry& cluster) {
@@ -96,11 +87,15 @@ class InterBodyKernel {
       case ClusterShape::Single: {
         const int b = cluster.moving;
         const BodyEntry<R>& body = tables_.bodies[b];
-        if (body.carrier) {
-          work_.f[b] += work_.IA[b] * work_.da[b];
-        } else {
-          work_.f[b] += work_.I[b] * (work_.da[cluster.output] +
-                                      request_.ydd[cluster.firstV] * work_.S[body.firstS]);
+        const Force<T> f =
+            work_.f[b] + (body.carrier
+                              ? work_.IA[b] * work_.da[b]
+                              : work_.I[b] * (work_.da[cluster.output] +
+                                              request_.ydd[cluster.firstV] * work_.S[body.firstS]));
+        work_.f[b] = f;
+        if (writesSingles()) {
+          store(f.force, f.moment - cross(work_.X[b].p, f.force),
+                request_.joints + b * request_.stride);
         }
         return;
       }
@@ -166,84 +161,97 @@ class InterBodyKernel {
 
   // --- (7), (8) -----------------------------------------------------------------------------
 
-  /// q̇ and q̈ of one spanning velocity.
-  KEMPE_HD T rateOf(const ClusterEntry& cluster, int velocity) const {
-    return cluster.kind == ClusterKind::Implicit
-               ? work_.rates[velocity]
-               : ofConstantRatios(cluster, velocity, request_.v + cluster.firstV);
-  }
-  KEMPE_HD T accelerationOf(const ClusterEntry& cluster, int velocity) const {
-    return cluster.kind == ClusterKind::Implicit
-               ? work_.accelerations[velocity]
-               : ofConstantRatios(cluster, velocity, request_.ydd + cluster.firstV);
-  }
-  KEMPE_HD T ofConstantRatios(const ClusterEntry& cluster, int velocity, const T* y) const {
-    return cluster.kind == ClusterKind::Tree
-               ? y[velocity - cluster.firstVelocity]
-               : alongRatios<0>(cluster.nv, constantRatios(tables_, cluster, velocity), y);
+  /// Forces and spanning forces of the folded rotors. Those that are not placed are written at
+  /// once, if that can be; the others get f into work.f, which has −f_ext there where rotors are
+  /// whole.
+  KEMPE_HD KEMPE_FLATTEN void loadRotors() {
+    const bool aligned = isAligned();
+    for (int i = 0; i < tables_.rotorCount; ++i) {
+      const RotorEntry<R>& rotor = tables_.rotors[i];
+      const Transform<T>& P = work_.X[rotor.parent];
+      const Vec3<T> z = turned(P.R, rotor.axis), center = turned(P.R, rotor.center) + P.p;
+      const Motion<T> v = work_.v[rotor.parent];
+      Motion<T> a = work_.a[rotor.parent];
+      if (!request_.afterInverse) {
+        a += work_.da[rotor.parent];
+      }
+      const T rate = ofRotor(rotor, work_.rates, request_.v);
+      const T acceleration = ofRotor(rotor, work_.accelerations, request_.ydd);
+      const T J(rotor.along), more(rotor.along - rotor.across);
+      const Vec3<T> force =
+          T(rotor.mass) * (a.linear + cross(a.angular, center) +
+                           cross(v.angular, v.linear + cross(v.angular, center)));  // (7)
+      const T turning = dot(z, a.angular);
+      const Vec3<T> moment = T(rotor.across) * a.angular + (more * turning + J * acceleration) * z +
+                             (more * dot(z, v.angular) + J * rate) * cross(v.angular, z);  // (8)
+      T t = J * (turning + acceleration);
+      if (work_.wholeRotors) {
+        const Force<T> minusExternal = work_.f[rotor.body];
+        t += dot(z, minusExternal.moment - cross(center, minusExternal.force));
+        work_.f[rotor.body] = minusExternal + Force<T>{moment + cross(center, force), force};
+      } else if (rotor.implicit || !aligned) {
+        work_.f[rotor.body] = {moment + cross(center, force), force};
+      } else if (request_.joints != nullptr) {
+        store(force, moment + T(rotor.offset) * cross(z, force),
+              request_.joints + rotor.body * request_.stride);
+      }
+      work_.tau[rotor.velocity] = t;
+    }
   }
 
-  /// f of a folded rotor into work.f; on entry that has −f_ext where rotors are whole.
-  KEMPE_HD KEMPE_FLATTEN void loadRotor(const ClusterEntry& cluster, const BodyEntry<R>& body,
-                                        int b) {
-    const Transform<T>& P = work_.X[body.parent];
-    const Vec3<T> z = turned(P.R, body.placement.R.column(2));
-    const Vec3<T> center = turned(P.R, body.placement.p) + P.p + T(body.central.center.z) * z;
-    const Motion<T> v = work_.v[body.parent];
-    Motion<T> a = work_.a[body.parent];
-    if (!request_.afterInverse) {
-      a += work_.da[body.parent];
+  /// q̇ or q̈ of a rotor.
+  KEMPE_HD static T ofRotor(const RotorEntry<R>& rotor, const T* spanning, const T* y, const R* G) {
+    if (rotor.implicit) {
+      return spanning[rotor.velocity];
     }
-    const T rate = rateOf(cluster, body.firstVelocity);
-    const T acceleration = accelerationOf(cluster, body.firstVelocity);
-    const T J(body.central.rotation.zz), across(body.central.rotation.xx);
-    const T mass(body.central.mass);
-    const Vec3<T> force = mass * (a.linear + cross(a.angular, center) +
-                                  cross(v.angular, v.linear + cross(v.angular, center)));  // (7)
-    const Vec3<T> momentum = across * v.angular + ((J - across) * dot(z, v.angular) + J * rate) * z;
-    const Vec3<T> moment = across * a.angular +
-                           ((J - across) * dot(z, a.angular) + J * acceleration) * z +
-                           cross(v.angular, momentum);  // (8)
-    const Force<T> f{moment + cross(center, force), force};
-    work_.f[b] = work_.wholeRotors ? work_.f[b] + f : f;
+    return rotor.ratios == 0 ? y[rotor.firstV]
+                             : alongRatios<0>(rotor.ratios, G + rotor.firstRatio, y + rotor.firstV);
+  }
+  KEMPE_HD T ofRotor(const RotorEntry<R>& rotor, const T* spanning, const T* y) const {
+    return ofRotor(rotor, spanning, y, tables_.G);
   }
 
   // --- (3), (4) -----------------------------------------------------------------------------
 
-  /// Where the child's frame is; a rotor that only spins is not placed, but stays where it is.
-  KEMPE_HD Vec3<T> originOfJoint(const ClusterEntry& cluster, const BodyEntry<R>& body,
-                                 int b) const {
-    if (!body.folded || !spinsOnly(cluster)) {
-      return work_.X[b].p;
-    }
-    const Transform<T>& P = work_.X[body.parent];
-    return turned(P.R, body.placement.p) + P.p;
+  /// q̇ and q̈ of one spanning velocity.
+  KEMPE_HD T rateOf(const ClusterEntry& cluster, int velocity) const {
+    return cluster.kind == ClusterKind::Implicit
+               ? work_.rates[velocity]
+               : alongRatios<0>(cluster.nv, constantRatios(tables_, cluster, velocity),
+                                request_.v + cluster.firstV);
   }
-  /// Whether folded rotors of the cluster are not placed.
-  KEMPE_HD bool spinsOnly(const ClusterEntry& cluster) const {
-    return cluster.kind != ClusterKind::Implicit && !work_.wholeRotors;
+  KEMPE_HD T accelerationOf(const ClusterEntry& cluster, int velocity) const {
+    return cluster.kind == ClusterKind::Implicit
+               ? work_.accelerations[velocity]
+               : alongRatios<0>(cluster.nv, constantRatios(tables_, cluster, velocity),
+                                request_.ydd + cluster.firstV);
   }
 
+  /// Of a cluster with loops. Couplings ask for the spanning forces of dependent joints only.
   KEMPE_HD void span(const ClusterEntry& cluster) {
     const ClusterShape shape = shapeOf(cluster, work_);
-    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const int first = cluster.firstVelocity;
+    const bool isAsked =
+        shape != ClusterShape::Single || tables_.independent[cluster.firstIndependent] !=
+                                             tables_.bodies[cluster.moving].firstVelocity - first;
+    for (int b = cluster.firstBody; isAsked && b < cluster.firstBody + cluster.bodies; ++b) {
       const BodyEntry<R>& body = tables_.bodies[b];
-      const int first = body.firstVelocity;
+      if (body.folded) {
+        continue;
+      }
       const Force<T> f = work_.f[b];
-      const bool turnsOrSlides = shape == ClusterShape::Single || shape == ClusterShape::Coupled;
-      if (turnsOrSlides || (body.folded && spinsOnly(cluster))) {
-        const Vec3<T> z = body.folded ? turned(work_.X[body.parent].R, body.placement.R.column(2))
-                                      : work_.X[b].R.column(2);
-        work_.tau[first] = body.type == JointType::Prismatic
-                               ? dot(z, f.force)
-                               : dot(z, f.moment - cross(originOfJoint(cluster, body, b), f.force));
-      } else {
-        for (int i = 0; i < velocitySize(body.type); ++i) {
-          work_.tau[first + i] = dot(f, work_.s[first + i]);
-        }
+      if (shape == ClusterShape::Single || shape == ClusterShape::Coupled) {
+        const Vec3<T> z = work_.X[b].R.column(2);
+        work_.tau[body.firstVelocity] = body.type == JointType::Prismatic
+                                            ? dot(z, f.force)
+                                            : dot(z, f.moment - cross(work_.X[b].p, f.force));
+        continue;
+      }
+      for (int i = 0; i < velocitySize(body.type); ++i) {
+        work_.tau[body.firstVelocity + i] = dot(f, directionsOf(cluster, body, work_)[i]);
       }
     }
-    for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
+    for (int i = first; i < first + cluster.velocities; ++i) {
       if (cluster.armatured) {
         work_.tau[i] += T(tables_.armature[i]) * accelerationOf(cluster, i);
       }
@@ -262,12 +270,16 @@ class InterBodyKernel {
       r[i] -= request_.spanning[cluster.firstVelocity + i];
     }
     if (!request_.rotorsDrive || cluster.drives == 0) {
+      if (cluster.kind == ClusterKind::Explicit) {
+        return true;
+      }
       const int* independent = tables_.independent + cluster.firstIndependent;
       for (int j = 0; j < m; ++j) {
         r[independent[j]] -= tau[j];
       }
       return true;
     }
+    using std::abs;
     // G_rᵀ τ_r = τ, with the rows of G of the rotors. D and u are not needed any more.
     const int* drives = tables_.drives + cluster.firstDrive;
     T* A = work_.D + cluster.firstD;
@@ -278,8 +290,13 @@ class InterBodyKernel {
       }
       atRotors[j] = tau[j];
     }
-    const R smallest = sizeof(R) == sizeof(float) ? R(1e-5) : R(1e-9);
-    if (!(eliminate(A, m, atRotors) > T(smallest))) {
+    T largest(0);
+    for (int i = 0; i < m * cluster.velocities; ++i) {
+      const T size = abs(work_.G[cluster.firstRatio + i]);
+      largest = size > largest ? size : largest;
+    }
+    const R tolerance = sizeof(R) == sizeof(float) ? R(1e-5) : R(1e-9);
+    if (!(eliminate(A, m, atRotors) > T(tolerance) * largest)) {
       return false;
     }
     for (int j = 0; j < m; ++j) {
@@ -307,7 +324,7 @@ class InterBodyKernel {
           const int local = loop.successor.body;
           const int body = local < 0 ? cluster.output : cluster.firstBody + local;
           const Transform<T> X = placed(work_.X[body], loop.forceFrame);
-          write(w, X.p, X.R, out);
+          write(w, X, out);
         }
       } else if (out != nullptr) {
         loops_.alongCoordinates(cluster, l, work_, out);
@@ -341,34 +358,55 @@ class InterBodyKernel {
 
   // --- results ------------------------------------------------------------------------------
 
-  KEMPE_HD void write(const ClusterEntry& cluster, const BodyEntry<R>& body, int b) {
-    T* out = request_.joints + b * request_.stride;
-    const Vec3<T> p = originOfJoint(cluster, body, b);
-    const bool local = request_.frame == nullptr && request_.reference == Reference::Local;
-    if (local) {  // rotors are placed then
-      write(work_.f[b], p, turned(work_.X[b].R, tables_.links[b].R), out);
-    } else {
-      write(work_.f[b], p, Mat3<T>::identity(), out);
-    }
+  /// Whether wrenches are wanted each at its own point, in the axes of the world.
+  KEMPE_HD bool isAligned() const {
+    return request_.frame == nullptr && request_.reference == Reference::LocalWorldAligned;
   }
 
-  /// A wrench at its own point `p` and in its own axes, or at and in those that all have.
-  KEMPE_HD void write(const Force<T>& f, const Vec3<T>& p, const Mat3<T>& axes, T* out) const {
-    if (request_.frame != nullptr || request_.reference == Reference::World) {
-      put(f, common_.p, common_.R, out);
-    } else if (request_.reference == Reference::Local) {
-      put(f, p, axes, out);
-    } else {
-      const Vec3<T> moment = f.moment - cross(p, f.force);
-      for (int i = 0; i < 3; ++i) {
-        out[i] = f.force[i];
-        out[i + 3] = moment[i];
+  KEMPE_HD KEMPE_FLATTEN void writeJoints() const {
+    if (!isAligned()) {
+      // Rotors are placed where axes of their own are asked for.
+      for (int b = 0; b < tables_.bodyCount; ++b) {
+        const bool local = request_.frame == nullptr && request_.reference == Reference::Local;
+        const Transform<T> own =
+            local ? Transform<T>{turned(work_.X[b].R, tables_.links[b].R), work_.X[b].p}
+                  : Transform<T>{};
+        write(work_.f[b], own, request_.joints + b * request_.stride);
+      }
+      return;
+    }
+    for (int c = 0; c < tables_.clusterCount; ++c) {
+      const ClusterEntry& cluster = tables_.clusters[c];
+      if (writesSingles() && shapeOf(cluster, work_) == ClusterShape::Single) {
+        continue;
+      }
+      const bool hasRotors = cluster.kind == ClusterKind::Implicit || work_.wholeRotors;
+      for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+        if (hasRotors || !tables_.bodies[b].folded) {
+          const Force<T> f = work_.f[b];
+          store(f.force, f.moment - cross(work_.X[b].p, f.force),
+                request_.joints + b * request_.stride);
+        }
       }
     }
   }
-  KEMPE_HD static void put(const Force<T>& f, const Vec3<T>& p, const Mat3<T>& axes, T* out) {
-    const Vec3<T> force = transposeTimes(axes, f.force);
-    const Vec3<T> moment = transposeTimes(axes, f.moment - cross(p, f.force));
+  /// Whether gather writes the results of clusters of shape Single, which no loop changes any more.
+  KEMPE_HD bool writesSingles() const {
+    return isAligned() && request_.joints != nullptr && !request_.afterInverse;
+  }
+
+  /// A wrench at its own point and in its own axes, or at and in those that all have.
+  KEMPE_HD void write(const Force<T>& f, const Transform<T>& own, T* out) const {
+    if (isAligned()) {
+      store(f.force, f.moment - cross(own.p, f.force), out);
+      return;
+    }
+    const bool shared = request_.frame != nullptr || request_.reference == Reference::World;
+    const Transform<T> at = shared ? common_ : own;
+    store(transposeTimes(at.R, f.force), transposeTimes(at.R, f.moment - cross(at.p, f.force)),
+          out);
+  }
+  KEMPE_HD static void store(const Vec3<T>& force, const Vec3<T>& moment, T* out) {
     for (int i = 0; i < 3; ++i) {
       out[i] = force[i];
       out[i + 3] = moment[i];

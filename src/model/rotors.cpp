@@ -1,4 +1,4 @@
-#include "model/drives.hpp"
+#include "model/rotors.hpp"
 
 #include <Eigen/Dense>
 
@@ -8,8 +8,8 @@
 namespace kempe::detail {
 namespace {
 
-/// Rotors whose rows of G are worse conditioned drive nothing.
-constexpr double kWorstConditioning = 1e-6;
+/// Rotors that move by less than this part of what moves fastest drive nothing.
+constexpr double kSlowest = 1e-6;
 
 /// G of a cluster at the neutral configuration.
 Eigen::MatrixXd neutralRatios(const ModelImpl& model, const ClusterEntry& cluster,
@@ -43,12 +43,40 @@ void findDrives(ModelImpl& model) {
     if (rotors.empty() || static_cast<int>(rotors.size()) != cluster.nv) {
       continue;
     }
-    const Eigen::MatrixXd own = neutralRatios(model, cluster, scratch)(rotors, Eigen::all);
+    const Eigen::MatrixXd G = neutralRatios(model, cluster, scratch), own = G(rotors, Eigen::all);
     const Eigen::VectorXd values = Eigen::JacobiSVD<Eigen::MatrixXd>(own).singularValues();
-    if (values.minCoeff() > kWorstConditioning * values.maxCoeff()) {
+    if (values.minCoeff() > kSlowest * G.cwiseAbs().maxCoeff()) {
       cluster.drives = cluster.nv;
       tables.drives.insert(tables.drives.end(), rotors.begin(), rotors.end());
     }
+  }
+}
+
+void listRotors(ModelTables<double>& tables) {
+  for (std::size_t b = 0; b < tables.bodies.size(); ++b) {
+    const BodyEntry<double>& body = tables.bodies[b];
+    if (!body.folded) {
+      continue;
+    }
+    const ClusterEntry& cluster = tables.clusters[body.cluster];
+    const CentralInertia<double> central = CentralInertia<double>::fromRigid(body.own);
+    RotorEntry<double> rotor;
+    rotor.body = static_cast<int>(b);
+    rotor.parent = body.parent;
+    rotor.velocity = body.firstVelocity;
+    rotor.firstV = cluster.firstV;
+    rotor.implicit = cluster.kind == ClusterKind::Implicit;
+    if (cluster.kind == ClusterKind::Explicit) {
+      rotor.ratios = cluster.nv;
+      rotor.firstRatio = cluster.firstG + (body.firstVelocity - cluster.firstVelocity) * cluster.nv;
+    }
+    rotor.axis = body.placement.R.column(2);
+    rotor.offset = central.center.z;
+    rotor.center = body.placement.p + rotor.offset * rotor.axis;
+    rotor.mass = central.mass;
+    rotor.along = central.rotation.zz;
+    rotor.across = central.rotation.xx;
+    tables.rotors.push_back(rotor);
   }
 }
 
