@@ -39,14 +39,17 @@ struct Bench {
         ends(kempe::bench::framesOf(robot, kempe::bench::endsOf(robot))),
         result(robot.nv()),
         H(robot.nv(), robot.nv()),
-        Omega(6 * ends.size(), 6 * ends.size()) {}
+        Omega(6 * ends.size(), 6 * ends.size()),
+        joints(6, static_cast<Eigen::Index>(robot.jointNames().size())),
+        loops(robot.nLoopForces()) {}
 
   Model model;
   Data data;
   std::vector<State> states;
   std::vector<int> ends;
   Eigen::VectorXd result;
-  Eigen::MatrixXd H, Omega;
+  Eigen::MatrixXd H, Omega, joints;
+  Eigen::VectorXd loops;
 };
 
 template <typename Function>
@@ -88,6 +91,14 @@ void registerOurs(const std::string& robot, const Model& model) {
       kempe::inverseDynamics(b.model, b.data, s.q, s.v, s.tau, b.result, {.method = method});
     });
   }
+  // Beside the accelerations, which come with them.
+  measure("joint_forces/" + robot + "/cluster", bench, [](Bench& b, const State& s) {
+    Eigen::VectorXd none;
+    kempe::forwardDynamicsAndForces(b.model, b.data, s.q, s.v, s.tau, b.result, b.joints, none);
+  });
+  measure("joint_and_loop_forces/" + robot + "/cluster", bench, [](Bench& b, const State& s) {
+    kempe::forwardDynamicsAndForces(b.model, b.data, s.q, s.v, s.tau, b.result, b.joints, b.loops);
+  });
   measure("mass_matrix/" + robot + "/cluster", bench,
           [](Bench& b, const State& s) { kempe::massMatrix(b.model, b.data, s.q, b.H); });
   for (const NamedMethod& m : {kMethods[0], kMethods[1]}) {

@@ -12,6 +12,7 @@
 #include "kempe/inverse_dynamics.hpp"
 #include "kempe/io.hpp"
 #include "kempe/jet.hpp"
+#include "kempe/joint_forces.hpp"
 #include "kempe/kinematics.hpp"
 #include "kempe/mass_matrix.hpp"
 #include "kempe/mechanism.hpp"

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <concepts>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <limits>
@@ -266,6 +267,9 @@ struct Coupling {
     return *this;
   }
 };
+
+/// The four ways to write a loop.
+enum class LoopKind : std::uint8_t { Coupling, Joint, Rod, Function };
 
 enum class LoopType { Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Fixed };
 std::string_view toString(LoopType type);

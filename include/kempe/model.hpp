@@ -32,10 +32,26 @@ struct ClusterInfo {
   std::vector<std::string> loops;        ///< loop joints, rods, couplings and functions
   std::vector<std::string> independent;  ///< names of its independent velocity coordinates
   std::string outputBody;                ///< the body it hangs on
+  std::vector<std::string> rotorJoints;  ///< where Actuation::Rotors applies forces, if it can
   int mobility = 0;                      ///< number of independent velocities
   int redundantRows = 0;                 ///< constraint rows that the others imply
   bool implicit =
       false;  ///< its part of q holds all joint positions, not the independent ones only
+};
+
+/// A loop joint, rod, coupling or function, and where its numbers are.
+struct LoopInfo {
+  std::string name;
+  LoopKind kind = LoopKind::Coupling;
+  int firstRow = 0, rows = 0;  ///< its constraint rows among all
+  /// Its numbers in loopForces(): [force; moment] of a loop joint or rod, one number for each of
+  /// the `coordinates` of a coupling or function.
+  int firstForce = 0, forces = 0;
+  /// Whether the motion determines them. If not, the loop or one that it shares bodies with is
+  /// redundant, and loopForces() gives those of least norm.
+  bool forceIsUnique = true;
+  std::vector<std::string> bodies;       ///< loop joints and rods: predecessor, successor
+  std::vector<std::string> coordinates;  ///< couplings and functions
 };
 
 /// A mechanism compiled for computation. Immutable; copies share their contents; any number of
@@ -76,6 +92,10 @@ class Model {
   [[nodiscard]] const std::vector<ClusterInfo>& clusters() const;
   /// Loops that are left cut: in no cluster, held by multipliers.
   [[nodiscard]] const std::vector<std::string>& cutLoops() const;
+  /// All loops, in the order of their rows.
+  [[nodiscard]] const std::vector<LoopInfo>& loops() const;
+  /// Number of numbers that say what all loops transmit (see loopForces()).
+  [[nodiscard]] int nLoopForces() const;
   /// Bodies whose inertia was merged into their parents (see ModelOptions::foldRotors).
   [[nodiscard]] const std::vector<std::string>& foldedRotors() const;
 

@@ -24,6 +24,7 @@ using ModelClass = nanobind::class_<PyModel>;
 // Members of Model, by what they are about.
 void bindConfigurations(ModelClass& model);
 void bindDynamics(ModelClass& model);
+void bindForces(ModelClass& model);
 void bindKinematics(ModelClass& model);
 
 // The arguments that most algorithms have.

@@ -60,6 +60,26 @@ Reference referenceCalled(const std::string& word) {
   return chosen<Reference>("reference", word, references);
 }
 
+Actuation actuationCalled(const std::string& word) {
+  static const std::vector<std::pair<std::string, Actuation>> places{
+      {"independent", Actuation::Independent}, {"rotors", Actuation::Rotors}};
+  return chosen<Actuation>("actuation", word, places);
+}
+
+std::string wordFor(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::Coupling:
+      return "coupling";
+    case LoopKind::Joint:
+      return "joint";
+    case LoopKind::Rod:
+      return "rod";
+    case LoopKind::Function:
+      break;
+  }
+  return "function";
+}
+
 JointType jointTypeCalled(const std::string& word) {
   using enum JointType;
   static const auto types = namesOf({Fixed, Revolute, Continuous, Prismatic, Helical, Cylindrical,

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "kempe/joint_forces.hpp"
 #include "kempe/mechanism.hpp"
 #include "kempe/method.hpp"
 #include "py_model.hpp"
@@ -16,6 +17,8 @@ namespace kempe::python {
 // Throw ValueError, which lists what there is.
 Method methodCalled(const std::string& word);
 Reference referenceCalled(const std::string& word);
+Actuation actuationCalled(const std::string& word);
+std::string wordFor(LoopKind kind);
 JointType jointTypeCalled(const std::string& word);
 LoopType loopTypeCalled(const std::string& word);
 Shape::Kind shapeKindCalled(const std::string& word);

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "bindings.hpp"
+#include "choices.hpp"
 #include "functions.hpp"
 #include "kempe/instruction_set.hpp"
 #include "kempe/io.hpp"
@@ -68,7 +69,7 @@ auto get() {
 
 /// What a cluster is pickled as.
 using Names = std::vector<std::string>;
-using ClusterState = std::tuple<Names, Names, Names, Names, std::string, int, int, bool>;
+using ClusterState = std::tuple<Names, Names, Names, Names, std::string, Names, int, int, bool>;
 
 void bindCluster(nb::module_& m) {
   nb::class_<ClusterInfo>(
@@ -80,6 +81,8 @@ void bindCluster(nb::module_& m) {
       .def_ro("independent", &ClusterInfo::independent,
               "Names of its independent velocity coordinates.")
       .def_ro("output_body", &ClusterInfo::outputBody, "The body it hangs on.")
+      .def_ro("rotor_joints", &ClusterInfo::rotorJoints,
+              "Where actuation=\"rotors\" of joint_forces applies forces; empty if it cannot.")
       .def_ro("mobility", &ClusterInfo::mobility, "Number of independent velocities.")
       .def_ro("redundant_rows", &ClusterInfo::redundantRows,
               "Constraint rows that the others imply.")
@@ -92,7 +95,8 @@ void bindCluster(nb::module_& m) {
       .def("__getstate__",
            [](const ClusterInfo& self) {
              return ClusterState(self.bodies, self.joints, self.loops, self.independent,
-                                 self.outputBody, self.mobility, self.redundantRows, self.implicit);
+                                 self.outputBody, self.rotorJoints, self.mobility,
+                                 self.redundantRows, self.implicit);
            })
       .def("__setstate__",
            [](ClusterInfo& self, const ClusterState& state) {
@@ -102,6 +106,46 @@ void bindCluster(nb::module_& m) {
         std::string text = "<kempe.Cluster of";
         for (const std::string& body : self.bodies) text += " " + body;
         return text + ": mobility " + std::to_string(self.mobility) + ">";
+      });
+}
+
+/// What a loop is pickled as.
+using LoopState = std::tuple<std::string, int, int, int, int, int, bool, Names, Names>;
+
+void bindLoop(nb::module_& m) {
+  nb::class_<LoopInfo>(m, "Loop",
+                       "A loop joint, rod, coupling or function, and where its numbers are.")
+      .def_ro("name", &LoopInfo::name)
+      .def_prop_ro(
+          "kind", [](const LoopInfo& self) { return wordFor(self.kind); },
+          "\"coupling\", \"joint\", \"rod\" or \"function\".")
+      .def_ro("first_row", &LoopInfo::firstRow, "Where its rows begin in loop_residual().")
+      .def_ro("rows", &LoopInfo::rows)
+      .def_ro("force_is_unique", &LoopInfo::forceIsUnique,
+              "Whether the motion determines what it transmits. If not, the loop or one that it "
+              "shares bodies with is redundant, and loop_forces() gives the forces of least norm.")
+      .def_ro("bodies", &LoopInfo::bodies, "Loop joints and rods: predecessor and successor.")
+      .def_ro("coordinates", &LoopInfo::coordinates,
+              "Couplings and functions: the coordinates that its force acts along.")
+      .def("__copy__", [](const LoopInfo& self) { return LoopInfo(self); })
+      .def(
+          "__deepcopy__", [](const LoopInfo& self, nb::handle) { return LoopInfo(self); }, "memo"_a)
+      .def("__getstate__",
+           [](const LoopInfo& self) {
+             return LoopState(self.name, static_cast<int>(self.kind), self.firstRow, self.rows,
+                              self.firstForce, self.forces, self.forceIsUnique, self.bodies,
+                              self.coordinates);
+           })
+      .def("__setstate__",
+           [](LoopInfo& self, const LoopState& state) {
+             std::apply(
+                 [&](const std::string& name, int kind, const auto&... parts) {
+                   new (&self) LoopInfo{name, static_cast<LoopKind>(kind), parts...};
+                 },
+                 state);
+           })
+      .def("__repr__", [](const LoopInfo& self) {
+        return "<kempe.Loop \"" + self.name + "\": " + wordFor(self.kind) + ">";
       });
 }
 
@@ -135,6 +179,7 @@ void useThreads(int count) {
 
 void bindModel(nb::module_& m) {
   bindCluster(m);
+  bindLoop(m);
   bindThreads(m);
 
   using State = std::tuple<Mechanism, bool>;
@@ -180,6 +225,8 @@ that does not fit.)");
       .def_prop_ro("frame_names", get<&Model::frameNames>(),
                    "Every body and joint of the mechanism.")
       .def_prop_ro("clusters", get<&Model::clusters>())
+      .def_prop_ro("loops", get<&Model::loops>(),
+                   "Loop joints, rods, couplings and functions, in the order of their rows.")
       .def_prop_ro("folded_rotors", get<&Model::foldedRotors>(),
                    "Bodies whose inertia was merged into their parents.")
       .def_prop_ro("warnings", get<&Model::warnings>(), "What reading and compiling had to say.")
@@ -219,6 +266,7 @@ that does not fit.)");
       });
   bindConfigurations(model);
   bindDynamics(model);
+  bindForces(model);
   bindKinematics(model);
 
   m.def("load", &loadFile, "path"_a, nb::kw_only(), "floating_base"_a = false,

@@ -122,4 +122,20 @@ void throwIndefiniteError(const ModelImpl& model, const ClusterEntry& cluster) {
                          std::numeric_limits<double>::infinity());
 }
 
+void throwUndrivenError(const ModelImpl& model, const ClusterEntry& cluster,
+                        const double* clusterPositions) {
+  std::vector<std::string> rotors;
+  for (int i = 0; i < cluster.drives; ++i) {
+    rotors.push_back(
+        model.velocityNames[cluster.firstVelocity + model.tables.drives[cluster.firstDrive + i]]);
+  }
+  const std::string& loop = loopOfRow(model, cluster, 0);
+  throw SingularityError("the rotors (" + joined(rotors) + ") of the cluster of loop " +
+                             quoted(loop) + " cannot move it in this position" +
+                             independentPositions(model, cluster, clusterPositions) +
+                             ": no forces at them come to the given ones. Move away from it or "
+                             "let forces act at the independent joints.",
+                         loop, std::numeric_limits<double>::infinity());
+}
+
 }  // namespace kempe::detail

@@ -21,4 +21,8 @@ void contractPositions(const ModelTables<double>& tables, const ClusterEntry& cl
 /// For a cluster whose freedoms move no inertia.
 [[noreturn]] void throwIndefiniteError(const ModelImpl& model, const ClusterEntry& cluster);
 
+/// For a cluster that its rotors should drive but cannot at the given positions.
+[[noreturn]] void throwUndrivenError(const ModelImpl& model, const ClusterEntry& cluster,
+                                     const double* clusterPositions);
+
 }  // namespace kempe::detail

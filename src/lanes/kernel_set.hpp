@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "algorithms/kernels/forward_dynamics.hpp"
+#include "algorithms/kernels/joint_forces.hpp"
 #include "loops/cluster_rows.hpp"
 
 /// The recursions as compiled for an instruction set, behind plain function pointers.
@@ -30,6 +31,9 @@ struct KernelSet {
                                    const ExternalForces<S, S>&, S* tau) = nullptr;
   KernelOutcome (*forwardDynamics)(const KernelContext<S>&, const S* q, const S* v, const S* tau,
                                    const ExternalForces<S, S>&, S* a) = nullptr;
+  /// Forces between bodies, after one of the two above on the same memory; for one state only.
+  /// Returns a cluster whose rotors do not determine its velocities but should, or −1.
+  int (*interBodyForces)(const KernelContext<S>&, const InterBodyRequest<S, S>&) = nullptr;
   /// Column-major; null q: at the placements of the call before. Both triangles.
   KernelOutcome (*massMatrix)(const KernelContext<S>&, const S* q, S* H, int stride) = nullptr;
   /// `W` has room for 6 nv numbers of each frame.

@@ -89,6 +89,23 @@ struct Kernels {
                                  lanes(tau), lanes(external), lanes(a));
   }
 
+  static int interBodyForces(const KernelContext<S>& context,
+                             const InterBodyRequest<S, S>& request) {
+    const InterBodyRequest<T, S> own{
+        request.afterInverse,  request.rotorsDrive,     lanes(request.v),    lanes(request.ydd),
+        lanes(request.tau),    lanes(request.spanning), request.frame,       request.reference,
+        lanes(request.joints), request.stride,          lanes(request.loops)};
+    HostLoops<T> loops = loopsOf(context);
+    return InterBodyKernel<T, S, HostLoops<T>>(context.tables, workOf(context), loops, own).run();
+  }
+  static constexpr auto interBodyForcesOfOne() {
+    if constexpr (kLanes == 1) {
+      return &interBodyForces;
+    } else {
+      return nullptr;
+    }
+  }
+
   static KernelOutcome place(const KernelContext<S>& context, const WorkView<T>& work, const S* q) {
     HostLoops<T> loops = loopsOf(context);
     return {placeMechanism(context.tables, work, loops, lanes(q)), -1};
@@ -220,6 +237,7 @@ struct Kernels {
             &prepare,
             &inverseDynamics,
             &forwardDynamics,
+            interBodyForcesOfOne(),
             &massMatrix,
             &inverseOperationalInertia,
             &applyInverseMassMatrix,

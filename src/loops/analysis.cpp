@@ -8,6 +8,7 @@
 
 #include "kempe/errors.hpp"
 #include "loops/assembly.hpp"
+#include "loops/force_analysis.hpp"
 #include "loops/random_positions.hpp"
 #include "mechanism/text.hpp"
 
@@ -40,8 +41,11 @@ class ClusterAnalyzer {
     // From here on the cluster knows which rows are kept.
     std::copy(rows.slots.begin(), rows.slots.end(), tables_.rowSlots.begin() + cluster_.firstRow);
     rows_ = std::move(rows);
+    solution_.forceIsUnique = uniqueForces(tables_, cluster_, rows_, jacobians());
     if (cluster_.kind == ClusterKind::Explicit) {
       solveCouplings();
+      solution_.couplingForces =
+          couplingForces(tables_, cluster_, samples_.front().K, solution_.dependent);
     } else {
       chooseNeutral();
     }

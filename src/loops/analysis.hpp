@@ -23,10 +23,11 @@ struct ClusterProblem {
 };
 
 struct ClusterSolution {
-  std::vector<int> independent;   ///< ascending
-  std::vector<int> dependent;     ///< ascending
-  std::vector<double> neutral;    ///< positions, closed
-  std::vector<double> G, offset;  ///< explicit clusters only
+  std::vector<int> independent;                   ///< ascending
+  std::vector<int> dependent;                     ///< ascending
+  std::vector<double> neutral;                    ///< positions, closed
+  std::vector<double> G, offset, couplingForces;  ///< explicit clusters only
+  std::vector<bool> forceIsUnique;                ///< per loop
   std::vector<std::string> warnings;
 };
 

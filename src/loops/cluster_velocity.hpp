@@ -53,11 +53,12 @@ T implicitJacobian(const TablesOf<T>& tables, const Functions& functions,
   const int n = cluster.velocities, m = cluster.nv, d = cluster.kept;
   const int* independent = tables.independent + cluster.firstIndependent;
   const int* dependent = tables.dependent + cluster.firstDependent;
+  T* K = work.K + cluster.firstK;
   loopJacobian(tables, functions, cluster, state, scratch, tables.rowSlots + cluster.firstRow, d,
-               work.K);
+               K);
   T* factor = work.factors + cluster.firstFactor;
   for (int r = 0; r < d; ++r) {
-    const T* row = work.K + r * n;
+    const T* row = K + r * n;
     for (int j = 0; j < d; ++j) {
       factor[r * d + j] = row[dependent[j]];
     }
@@ -144,12 +145,12 @@ void clusterJacobianRate(const TablesOf<T>& tables, const Functions& functions,
   }
   const int* dependent = tables.dependent + cluster.firstDependent;
   loopJacobianRate(tables, functions, cluster, state, scratch, sRates,
-                   tables.rowSlots + cluster.firstRow, d, work.K);
+                   tables.rowSlots + cluster.firstRow, d, work.K + cluster.firstK);
   for (int r = 0; r < d; ++r) {
     for (int j = 0; j < m; ++j) {
       T sum(0);
       for (int i = 0; i < n; ++i) {
-        sum -= work.K[r * n + i] * G[i * m + j];
+        sum -= work.K[cluster.firstK + r * n + i] * G[i * m + j];
       }
       work.rightSide[r * m + j] = sum;
     }

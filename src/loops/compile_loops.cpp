@@ -35,6 +35,7 @@ class LoopCompiler {
   void compile(const Coupling& coupling, LoopEntry<double>& entry) {
     entry.rows = 1;
     entry.offset = coupling.offset;
+    entry.forces = static_cast<int>(coupling.terms.size());
     for (const Coupling::Term& term : coupling.terms) {
       addTerm(term.coordinate, term.coefficient, entry);
     }
@@ -49,6 +50,8 @@ class LoopCompiler {
                             loop.predecessor.frame * Pose{rotationTakingZTo(axes.predecessor), {}});
     entry.successor = end(loop.successor.body,
                           loop.successor.frame * Pose{rotationTakingZTo(axes.successor), {}});
+    entry.forces = 6;
+    entry.forceFrame = end(loop.successor.body, loop.successor.frame).frame;
     addColumns(entry);
   }
 
@@ -58,11 +61,14 @@ class LoopCompiler {
     entry.predecessor =
         end(rod.predecessor.body, Pose{Rotation::identity(), rod.predecessor.point});
     entry.successor = end(rod.successor.body, Pose{Rotation::identity(), rod.successor.point});
+    entry.forces = 6;
+    entry.forceFrame = entry.successor.frame;
     addColumns(entry);
   }
 
   void compile(const Function& function, LoopEntry<double>& entry) {
     entry.rows = function.rows;
+    entry.forces = static_cast<int>(function.coordinates.size());
     for (const Coordinate& coordinate : function.coordinates) {
       addTerm(coordinate, 1.0, entry);
     }
@@ -135,6 +141,8 @@ void compileLoops(const Mechanism& mechanism, const BodyCluster& source, const B
     entry.function = loop.kind == LoopKind::Function ? loop.index : -1;
     visit(mechanism, loop, [&](const auto& description) { compiler.compile(description, entry); });
     cluster.rows += entry.rows;
+    entry.firstForce = tables.loopForces;
+    tables.loopForces += entry.forces;
     tables.loops.push_back(entry);
   }
   tables.rows += cluster.rows;
@@ -143,6 +151,16 @@ void compileLoops(const Mechanism& mechanism, const BodyCluster& source, const B
 const std::string& nameOf(const Mechanism& mechanism, const LoopRef& loop) {
   return visit(mechanism, loop,
                [](const auto& description) -> const std::string& { return description.name; });
+}
+
+std::vector<std::string> endsOf(const Mechanism& mechanism, const LoopRef& loop) {
+  return visit(mechanism, loop, [](const auto& description) -> std::vector<std::string> {
+    if constexpr (requires { description.predecessor.body; }) {
+      return {description.predecessor.body, description.successor.body};
+    } else {
+      return {};
+    }
+  });
 }
 
 int lineOf(const Mechanism& mechanism, const LoopRef& loop) {

@@ -26,6 +26,8 @@ void compileLoops(const Mechanism& mechanism, const BodyCluster& source, const B
 /// `loop "name"`, as messages call it, and its bare name.
 std::string describe(const Mechanism& mechanism, const LoopRef& loop);
 const std::string& nameOf(const Mechanism& mechanism, const LoopRef& loop);
+/// The bodies that a loop joint or rod connects, predecessor first; none for other kinds.
+std::vector<std::string> endsOf(const Mechanism& mechanism, const LoopRef& loop);
 int lineOf(const Mechanism& mechanism, const LoopRef& loop);
 
 }  // namespace kempe::detail

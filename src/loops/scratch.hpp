@@ -7,8 +7,8 @@
 
 namespace kempe::detail {
 
-/// Memory for work on one cluster at a time, large enough for every cluster of a model; only the
-/// factors of K_d (see clusterJacobian) are kept for all of them.
+/// Memory for work on one cluster at a time, large enough for every cluster of a model; only K
+/// and the factors of K_d (see clusterJacobian) are kept for all of them.
 template <typename T>
 struct LoopScratch {
   LoopScratch() = default;
@@ -37,7 +37,7 @@ struct LoopScratch {
     trialStep.resize(n);
     phi.resize(rows);
     k.resize(rows);
-    K.resize(rows * n);
+    K.resize(std::max(rows * n, static_cast<std::size_t>(tables.rowNumbers)));
     factors.resize(static_cast<std::size_t>(tables.factorNumbers));
     normal.resize(n * n);
     factor.resize(n * n);
@@ -61,7 +61,8 @@ struct LoopScratch {
             functionSlopes.data(), jetQ.data(),          jetPhi.data()};
   }
   LoopWork<T> work() {
-    return {K.data(), k.data(), rightSide.data(), factors.data(), pivots.data(), nullptr};
+    return {K.data(), k.data(), rightSide.data(), factors.data(), pivots.data(),
+            nullptr,  nullptr,  nullptr,          nullptr,        nullptr};
   }
 
   std::vector<Transform<T>> X;

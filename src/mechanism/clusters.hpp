@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "kempe/mechanism.hpp"
-#include "mechanism/loop_kind.hpp"
 #include "mechanism/rigid_groups.hpp"
 #include "mechanism/tree.hpp"
 

@@ -13,6 +13,7 @@
 #include "model/layout.hpp"
 #include "model/model_impl.hpp"
 #include "model/names.hpp"
+#include "model/rotors.hpp"
 #include "model/shapes.hpp"
 
 namespace kempe::detail {
@@ -54,6 +55,8 @@ class Compiler {
       foldRotors(model_);
     }
     layOut(model_);
+    findDrives(model_);
+    listRotors(model_.tables);
     findShapes(model_.tables);
     compileCuts(found.cut, model_);
     buildSpanningTree(model_);
@@ -63,6 +66,7 @@ class Compiler {
     model_.view = model_.tables;
     model_.viewFloat = model_.tablesFloat;
     describeClusters();
+    describeLoops();
     return std::move(model_);
   }
 
@@ -202,11 +206,14 @@ class Compiler {
       cluster.firstDependent = static_cast<int>(tables.dependent.size());
       cluster.firstG = static_cast<int>(tables.G.size());
       cluster.firstOffset = static_cast<int>(tables.offset.size());
+      cluster.firstCouplingForce = static_cast<int>(tables.couplingForces.size());
       cluster.kept = static_cast<int>(solution.dependent.size());
       cluster.nv = static_cast<int>(solution.independent.size());
       cluster.nq = cluster.kind == ClusterKind::Explicit ? cluster.nv : cluster.positions;
       cluster.firstFactor = tables.factorNumbers;
       tables.factorNumbers += cluster.kept * cluster.kept;
+      cluster.firstK = tables.rowNumbers;
+      tables.rowNumbers += cluster.kept * cluster.velocities;
       cluster.firstQ = tables.nq;
       cluster.firstV = tables.nv;
       tables.nq += cluster.nq;
@@ -218,6 +225,8 @@ class Compiler {
       append(tables.dependent, solution.dependent);
       append(tables.G, solution.G);
       append(tables.offset, solution.offset);
+      append(tables.couplingForces, solution.couplingForces);
+      append(forceIsUnique_, solution.forceIsUnique);
       append(model_.warnings, solution.warnings);
       std::ranges::copy(solution.neutral, model_.neutralPositions.begin() + cluster.firstPosition);
     }
@@ -339,8 +348,37 @@ class Compiler {
       info.outputBody = cluster.output == kWorld ? rootName() : model_.bodyNames[cluster.output];
       info.mobility = cluster.nv;
       info.redundantRows = cluster.rows - cluster.kept;
+      for (int i = 0; i < cluster.drives; ++i) {
+        const int velocity = model_.tables.drives[cluster.firstDrive + i];
+        info.rotorJoints.push_back(model_.velocityNames[cluster.firstVelocity + velocity]);
+      }
       info.implicit = cluster.kind == ClusterKind::Implicit;
       model_.clusters.push_back(std::move(info));
+    }
+  }
+
+  void describeLoops() {
+    std::size_t l = 0;
+    for (std::size_t c = 0; c < sources_.size(); ++c) {
+      const ClusterEntry& cluster = model_.tables.clusters[c];
+      for (const LoopRef& loop : sources_[c].loops) {
+        const LoopEntry<double>& entry = model_.tables.loops[l];
+        LoopInfo info;
+        info.name = model_.loopNames[l];
+        info.kind = entry.kind;
+        info.firstRow = cluster.firstRow + entry.firstRow;
+        info.rows = entry.rows;
+        info.firstForce = entry.firstForce;
+        info.forces = entry.forces;
+        info.forceIsUnique = forceIsUnique_[l];
+        info.bodies = endsOf(model_.mechanism, loop);
+        for (int t = 0; t < entry.terms; ++t) {
+          const int velocity = model_.tables.terms[entry.firstTerm + t].velocity;
+          info.coordinates.push_back(model_.velocityNames[cluster.firstVelocity + velocity]);
+        }
+        model_.loops.push_back(std::move(info));
+        ++l;
+      }
     }
   }
 
@@ -352,6 +390,7 @@ class Compiler {
   ModelImpl model_;
   std::vector<BodyCluster> sources_;  // one per cluster, in model order
   std::vector<int> modelBodyOf_;      // mechanism body → model body
+  std::vector<bool> forceIsUnique_;   // per entry of tables.loops
 };
 
 }  // namespace

@@ -78,6 +78,12 @@ const std::vector<ClusterInfo>& Model::clusters() const {
 const std::vector<std::string>& Model::cutLoops() const {
   return impl_->cutNames;
 }
+const std::vector<LoopInfo>& Model::loops() const {
+  return impl_->loops;
+}
+int Model::nLoopForces() const {
+  return impl_->tables.loopForces;
+}
 const std::vector<std::string>& Model::foldedRotors() const {
   return impl_->foldedRotors;
 }
@@ -141,6 +147,7 @@ DataImpl<T>::DataImpl(const ModelImpl& model)
       work(tablesOf<T>(model)),
       kernels(kernelSets<T>().single, tablesOf<T>(model)),
       vector(static_cast<std::size_t>(model.tables.nv)),
+      forceScratch(model.tables),
       compared(model),
       positions(static_cast<std::size_t>(model.tables.positions)),
       velocities(static_cast<std::size_t>(model.tables.velocities)),

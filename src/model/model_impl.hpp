@@ -53,6 +53,7 @@ struct ModelImpl {
   std::unordered_map<std::string, int> bodyByJoint;
   std::unordered_map<std::string, int> frameByName;
   std::vector<ClusterInfo> clusters;
+  std::vector<LoopInfo> loops;
   double totalMass = 0.0;
   Eigen::VectorXd neutral;
 
@@ -80,6 +81,21 @@ const TablesView<T>& viewOf(const ModelImpl& model) {
   return inScalar<T>(model.view, model.viewFloat);
 }
 
+/// Vectors of the dynamics that forces between bodies come with.
+template <typename T>
+struct ForceScratch {
+  explicit ForceScratch(const ModelTables<double>& tables)
+      : result(static_cast<std::size_t>(tables.nv)),
+        generalized(result),
+        total(result),
+        spanning(static_cast<std::size_t>(tables.velocities)) {}
+
+  std::vector<T> result;       ///< a or tau, before it may overwrite an input
+  std::vector<T> generalized;  ///< Gᵀ spanning
+  std::vector<T> total;        ///< tau + generalized
+  std::vector<T> spanning;     ///< forces at all joints beside tau
+};
+
 /// What Data holds: scratch sized for one model.
 template <typename T>
 struct DataImpl {
@@ -93,6 +109,7 @@ struct DataImpl {
   std::vector<T> wrenches;                 ///< 6 of each external force
   std::vector<T> forces;                   ///< unit forces' way through the mechanism, nv each
   std::vector<T> vector;                   ///< nv, for algorithms that call others
+  ForceScratch<T> forceScratch;            ///< of the forces between bodies
   std::vector<Motion<T>> SRates;           ///< Ṡ, as Workspace's S
   std::vector<Motion<T>> directionRates;   ///< ṡ of one cluster
   std::vector<T> ratioRates;               ///< Ġ of one cluster

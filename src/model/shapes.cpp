@@ -96,7 +96,8 @@ void findShapes(ModelTables<double>& tables) {
   for (BodyEntry<double>& body : tables.bodies) {
     body.central = CentralInertia<double>::fromRigid(body.inertia);
   }
-  tables.swaps = tables.widestK = tables.widestRightSide = tables.mostRows = 0;
+  tables.swaps = tables.widestRows = tables.widestRightSide = tables.mostRows = 0;
+  tables.widestBasis = tables.widestTriangle = 0;
   for (ClusterEntry& cluster : tables.clusters) {
     cluster.shape = ClusterShape::General;
     const int moving = singleBody(tables, cluster);
@@ -115,9 +116,13 @@ void findShapes(ModelTables<double>& tables) {
       const int d = cluster.kept;
       cluster.firstSwap = tables.swaps;
       tables.swaps += d * (d - 1) / 2;
-      tables.widestK = std::max(tables.widestK, d * cluster.velocities);
       tables.widestRightSide = std::max(tables.widestRightSide, d * std::max(cluster.nv, 1));
-      tables.mostRows = std::max(tables.mostRows, d);
+      tables.mostRows = std::max(tables.mostRows, cluster.rows);
+      if (cluster.rows > d) {
+        tables.widestRows = std::max(tables.widestRows, cluster.rows * cluster.velocities);
+        tables.widestBasis = std::max(tables.widestBasis, cluster.rows * d);
+        tables.widestTriangle = std::max(tables.widestTriangle, d * d);
+      }
     }
   }
   listAncestors(tables);

@@ -6,7 +6,6 @@
 
 #include "kempe/mechanism.hpp"
 #include "kempe/spatial/transform.hpp"
-#include "mechanism/loop_kind.hpp"
 #include "spatial/mixed.hpp"
 
 /// The compiled mechanism as flat arrays. Bodies are in topological order with the bodies of a
@@ -19,7 +18,10 @@
 ///   loops      loop, rod, coupling, function  loops/compile_loops.cpp
 ///   columns    freedom that a loop feels      loops/compile_loops.cpp
 ///   terms      summand of a coupling, or coordinate of a function
-///   rowSlots, independent, dependent, G, offset: per cluster, loops/analysis.cpp
+///   rowSlots, independent, dependent, G, offset, couplingForces: per cluster, loops/analysis.cpp
+///   rotors     folded rotor                   model/rotors.cpp
+///   drives     rotor that can take the place of an independent joint   model/rotors.cpp
+///   links      moving body                    model/layout.cpp
 ///   armature, damping, friction   spanning velocity   model/layout.cpp
 namespace kempe::detail {
 
@@ -58,6 +60,37 @@ struct BodyEntry {
   Single<T> single{};           ///< of the body that moves in a cluster of shape Single
 };
 
+/// A folded rotor, for forces between bodies.
+template <typename T>
+struct RotorEntry {
+  int body = 0, parent = kWorld;
+  int velocity = 0;  ///< spanning
+  int firstV = 0;    ///< of its cluster, in v
+  int ratios = 0;    ///< Explicit clusters: its m numbers of ModelTables::G, from firstRatio
+  int firstRatio = 0;
+  bool implicit = false;        ///< its cluster is
+  Vec3<T> center{}, axis{};     ///< centre of mass and axis, in the parent's turned frame
+  T offset{};                   ///< of the centre from the joint's origin along the axis
+  T mass{}, along{}, across{};  ///< and central moments of inertia along and across the axis
+
+  template <typename U>
+  [[nodiscard]] RotorEntry<U> cast() const {
+    return {body,
+            parent,
+            velocity,
+            firstV,
+            ratios,
+            firstRatio,
+            implicit,
+            center.template cast<U>(),
+            axis.template cast<U>(),
+            U(offset),
+            U(mass),
+            U(along),
+            U(across)};
+  }
+};
+
 /// One end of a loop joint or rod: a frame on a body of the cluster or on its output body.
 template <typename T>
 struct LoopEnd {
@@ -78,6 +111,8 @@ struct LoopEntry {
   int firstColumn = 0, columns = 0;  ///< loop joints and rods: into ModelTables::columns
   int firstTerm = 0, terms = 0;      ///< couplings and functions: into ModelTables::terms
   int function = -1;                 ///< into Mechanism::functions
+  int firstForce = 0, forces = 0;    ///< what it transmits, among that of all loops
+  Transform<T> forceFrame{};         ///< loop joints and rods: the successor's own, in its body
 };
 
 /// A freedom between one end of a loop and the cluster's output body.
@@ -125,7 +160,11 @@ struct ClusterEntry {
   int firstDependent = 0;      ///< n − m velocities, within the cluster, ascending
   int firstG = 0;              ///< Explicit: n×m, row-major, into ModelTables::G
   int firstOffset = 0;         ///< Explicit: n, into ModelTables::offset
+  int firstCouplingForce = 0;  ///< Explicit: forces × (n − m), into ModelTables::couplingForces
+  int firstDrive = 0;          ///< `drives` velocities, within the cluster
+  int drives = 0;              ///< m where rotors determine all its velocities, otherwise 0
   int firstFactor = 0;         ///< (n − m)² numbers in the scratch of loops
+  int firstK = 0;              ///< (n − m) n numbers there
   int firstRatio = 0;          ///< n×m of G in the scratch of the recursions
   int firstD = 0;              ///< m×m of D there
   int firstSwap = 0;           ///< d (d − 1) / 2 numbers there, d = n − m of implicit clusters
@@ -165,14 +204,22 @@ struct ModelTables {
   std::vector<int> dependent;
   std::vector<T> G;
   std::vector<T> offset;
+  std::vector<T> couplingForces;  ///< what couplings transmit, from forces at dependent joints
+  std::vector<RotorEntry<T>> rotors;
+  std::vector<int> drives;
+  std::vector<Transform<T>> links;  ///< a body's own frame in its turned frame
   std::vector<T> armature, damping, friction;
   Vec3<T> gravity{};
   int nq = 0, nv = 0, positions = 0, velocities = 0, rows = 0;
   /// Sizes of S, G, D, the factors of K_d and their swaps of all clusters.
   int sColumns = 0, ratios = 0, dNumbers = 0, factorNumbers = 0, swaps = 0;
-  int widestK = 0;          ///< numbers of K of the largest cluster
+  int rowNumbers = 0;       ///< of the kept rows of K of all clusters
+  int widestRows = 0;       ///< numbers of all rows of the largest cluster with redundant ones
   int widestRightSide = 0;  ///< and of the right-hand sides of its loops
   int mostRows = 0;         ///< rows of the cluster that has most
+  int widestBasis = 0;      ///< rows × (n − m) of the largest cluster with redundant rows
+  int widestTriangle = 0;   ///< (n − m)² of the same
+  int loopForces = 0;       ///< numbers that describe what all loops transmit
   int floatingBase = -1;    ///< the body whose position is the origin of the common frame, if any
 
   template <typename U>
@@ -201,7 +248,8 @@ ModelTables<U> ModelTables<T>::cast() const {
   for (const LoopEntry<T>& l : loops) {
     to.loops.push_back({l.kind, l.type, l.firstRow, l.rows, end(l.predecessor), end(l.successor),
                         U(l.cosine), U(l.length), U(l.offset), l.firstColumn, l.columns,
-                        l.firstTerm, l.terms, l.function});
+                        l.firstTerm, l.terms, l.function, l.firstForce, l.forces,
+                        l.forceFrame.template cast<U>()});
   }
   for (const LoopTerm<T>& t : terms) {
     to.terms.push_back({t.position, t.velocity, U(t.coefficient)});
@@ -215,6 +263,14 @@ ModelTables<U> ModelTables<T>::cast() const {
   to.dependent = dependent;
   to.G = numbers(G);
   to.offset = numbers(offset);
+  to.couplingForces = numbers(couplingForces);
+  for (const RotorEntry<T>& rotor : rotors) {
+    to.rotors.push_back(rotor.template cast<U>());
+  }
+  to.drives = drives;
+  for (const Transform<T>& link : links) {
+    to.links.push_back(link.template cast<U>());
+  }
   to.armature = numbers(armature);
   to.damping = numbers(damping);
   to.friction = numbers(friction);
@@ -229,9 +285,13 @@ ModelTables<U> ModelTables<T>::cast() const {
   to.dNumbers = dNumbers;
   to.factorNumbers = factorNumbers;
   to.swaps = swaps;
-  to.widestK = widestK;
+  to.rowNumbers = rowNumbers;
+  to.widestRows = widestRows;
   to.widestRightSide = widestRightSide;
   to.mostRows = mostRows;
+  to.widestBasis = widestBasis;
+  to.widestTriangle = widestTriangle;
+  to.loopForces = loopForces;
   to.floatingBase = floatingBase;
   return to;
 }

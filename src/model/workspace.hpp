@@ -25,16 +25,21 @@ struct TablesView {
   const int* dependent = nullptr;
   const R* G = nullptr;
   const R* offset = nullptr;
+  const R* couplingForces = nullptr;
+  const RotorEntry<R>* rotors = nullptr;
+  const int* drives = nullptr;
+  const Transform<R>* links = nullptr;
   const R* armature = nullptr;
   const R* damping = nullptr;
   const R* friction = nullptr;
   Vec3<R> gravity{};
-  int bodyCount = 0, clusterCount = 0;
+  int bodyCount = 0, clusterCount = 0, rotorCount = 0;
   int nq = 0, nv = 0, positions = 0, velocities = 0;
   int floatingBase = -1;
   /// Sizes of scratch, as in ModelTables.
   int sColumns = 0, ratios = 0, dNumbers = 0, factorNumbers = 0, swaps = 0, dependents = 0;
-  int widestK = 0, widestRightSide = 0, mostRows = 0;
+  int rowNumbers = 0, widestRows = 0, widestRightSide = 0, mostRows = 0, widestBasis = 0,
+      widestTriangle = 0;
 
   TablesView() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): a view of the tables is as good as the tables
@@ -51,12 +56,17 @@ struct TablesView {
         dependent(t.dependent.data()),
         G(t.G.data()),
         offset(t.offset.data()),
+        couplingForces(t.couplingForces.data()),
+        rotors(t.rotors.data()),
+        drives(t.drives.data()),
+        links(t.links.data()),
         armature(t.armature.data()),
         damping(t.damping.data()),
         friction(t.friction.data()),
         gravity(t.gravity),
         bodyCount(static_cast<int>(t.bodies.size())),
         clusterCount(static_cast<int>(t.clusters.size())),
+        rotorCount(static_cast<int>(t.rotors.size())),
         nq(t.nq),
         nv(t.nv),
         positions(t.positions),
@@ -68,9 +78,12 @@ struct TablesView {
         factorNumbers(t.factorNumbers),
         swaps(t.swaps),
         dependents(static_cast<int>(t.dependent.size())),
-        widestK(t.widestK),
+        rowNumbers(t.rowNumbers),
+        widestRows(t.widestRows),
         widestRightSide(t.widestRightSide),
-        mostRows(t.mostRows) {}
+        mostRows(t.mostRows),
+        widestBasis(t.widestBasis),
+        widestTriangle(t.widestTriangle) {}
 };
 
 /// A 6×6 map from motions to forces without symmetry, by its columns.
@@ -100,20 +113,25 @@ struct SpatialMatrix {
   }
 };
 
-/// Scratch to solve the loops of a cluster; only the factors of K_d are kept for all clusters.
+/// Scratch to solve the loops of a cluster; only K and the factors of K_d are kept for all
+/// clusters.
 template <typename T>
 struct LoopWork {
-  T* K = nullptr;          ///< kept × n, row-major
-  T* k = nullptr;          ///< kept
-  T* rightSide = nullptr;  ///< kept × m, row-major
-  T* factors = nullptr;    ///< kept² of each cluster
-  int* pivots = nullptr;   ///< one state: kept of each cluster
-  T* swaps = nullptr;      ///< packs: kept (kept − 1) / 2 of each cluster
+  T* K = nullptr;            ///< kept × n of each cluster, row-major
+  T* k = nullptr;            ///< kept
+  T* rightSide = nullptr;    ///< kept × m, row-major
+  T* factors = nullptr;      ///< kept² of each cluster
+  int* pivots = nullptr;     ///< one state: kept of each cluster
+  T* swaps = nullptr;        ///< packs: kept (kept − 1) / 2 of each cluster
+  T* rows = nullptr;         ///< all rows × n, row-major, where some are redundant
+  T* multipliers = nullptr;  ///< all rows
+  T* basis = nullptr;        ///< all rows × kept, row-major, where some are redundant
+  T* triangle = nullptr;     ///< kept², likewise
 };
 
 /// Scratch of one evaluation. Spatial quantities are in the common frame: axes of the world, origin
-/// at the floating base, or at the first joint where there is none. X, v, a and f have the
-/// world's at index kWorld.
+/// at the floating base, or at the first joint where there is none. X, v, a, da and f have
+/// the world's at index kWorld.
 template <typename T>
 struct WorkView {
   Vec3<T>* origin = nullptr;     ///< of the common frame, in the world
@@ -128,6 +146,7 @@ struct WorkView {
   Motion<T>* S = nullptr;        ///< per body, m of its cluster: motion relative to the output body
   Motion<T>* v = nullptr;        ///< per body
   Motion<T>* a = nullptr;        ///< per body; a° or a, as the algorithm says
+  Motion<T>* da = nullptr;       ///< per body that is a carrier: δa = a − a°
   Force<T>* f = nullptr;         ///< per body
   RigidInertia<T>* I = nullptr;  ///< per body; that of all it carries where the algorithm says so
   ArticulatedInertia<T>* IA = nullptr;  ///< per body that is a carrier
@@ -186,6 +205,7 @@ WorkView<T> carveWork(const TablesView<R>& tables, Carver& carver) {
   w.S = carver.take<Motion<T>>(tables.sColumns);
   w.v = carver.takeWithWorld<Motion<T>>(bodies);
   w.a = carver.takeWithWorld<Motion<T>>(bodies);
+  w.da = carver.takeWithWorld<Motion<T>>(bodies);
   w.f = carver.takeWithWorld<Force<T>>(bodies);
   w.I = carver.take<RigidInertia<T>>(bodies);
   w.IA = carver.take<ArticulatedInertia<T>>(bodies);
@@ -194,9 +214,11 @@ WorkView<T> carveWork(const TablesView<R>& tables, Carver& carver) {
   w.dInverse = carver.take<T>(tables.nv);
   w.u = carver.take<T>(tables.nv);
   w.tau = carver.take<T>(tables.velocities);
-  w.loops = {carver.take<T>(tables.widestK),         carver.take<T>(tables.mostRows),
+  w.loops = {carver.take<T>(tables.rowNumbers),      carver.take<T>(tables.mostRows),
              carver.take<T>(tables.widestRightSide), carver.take<T>(tables.factorNumbers),
-             carver.take<int>(tables.dependents),    carver.take<T>(tables.swaps)};
+             carver.take<int>(tables.dependents),    carver.take<T>(tables.swaps),
+             carver.take<T>(tables.widestRows),      carver.take<T>(tables.mostRows),
+             carver.take<T>(tables.widestBasis),     carver.take<T>(tables.widestTriangle)};
   return w;
 }
 

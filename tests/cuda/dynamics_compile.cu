@@ -2,6 +2,7 @@
 
 #include "algorithms/kernels/forward_dynamics.hpp"
 #include "algorithms/kernels/inverse_dynamics.hpp"
+#include "algorithms/kernels/joint_forces.hpp"
 #include "algorithms/kernels/mass_matrix.hpp"
 #include "algorithms/kernels/operational_inertia.hpp"
 
@@ -9,17 +10,19 @@ namespace {
 
 using kempe::detail::BodyFrame;
 using kempe::detail::ExternalForces;
+using kempe::detail::InterBodyKernel;
+using kempe::detail::InterBodyRequest;
 using kempe::detail::NoLoops;
 using kempe::detail::TablesView;
 using kempe::detail::WorkView;
 
-/// Inverse dynamics, mass matrix, forward dynamics and the way of unit forces through the
-/// mechanism, for models whose loops are couplings. `work` holds one view per state; `status` is
-/// −1, or a cluster whose D is not positive definite.
+/// Inverse dynamics, mass matrix, forward dynamics, forces between bodies and the way of unit forces
+/// through the mechanism, for models whose loops are couplings. `work` holds one view per state;
+/// `status` is −1, or a cluster whose D is not positive definite.
 template <typename T>
 __global__ void dynamicsKernel(TablesView<T> tables, const WorkView<T>* work, const T* q,
                                const T* v, const T* a, T* tau, T* H, T* ydd, T* W, T* Omega,
-                               int* status,
+                               T* joints, T* loopForces, int forces, int* status,
                                int count) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= count) {
@@ -35,15 +38,24 @@ __global__ void dynamicsKernel(TablesView<T> tables, const WorkView<T>* work, co
   status[i] = kempe::detail::forwardDynamicsKernel(tables, own, loops, q + i * tables.nq,
                                                    v + i * nv, tau + i * nv, none, ydd + i * nv)
                   .indefinite;
+  InterBodyRequest<T, T> request;
+  request.v = v + i * nv;
+  request.ydd = ydd + i * nv;
+  request.tau = tau + i * nv;
+  request.joints = joints + i * 6 * tables.bodyCount;
+  request.loops = loopForces + i * forces;
+  InterBodyKernel<T, T, NoLoops>(tables, own, loops, request).run();
   const BodyFrame<T> last{tables.bodyCount - 1, {}, kempe::Reference::Local};
   kempe::detail::operationalInertiaKernel(tables, own, &last, 1, W + i * 6 * nv, Omega + i * 36, 6);
 }
 
 template __global__ void dynamicsKernel<float>(TablesView<float>, const WorkView<float>*,
                                                const float*, const float*, const float*, float*,
-                                               float*, float*, float*, float*, int*, int);
+                                               float*, float*, float*, float*, float*, float*, int,
+                                               int*, int);
 template __global__ void dynamicsKernel<double>(TablesView<double>, const WorkView<double>*,
                                                 const double*, const double*, const double*,
-                                                double*, double*, double*, double*, double*, int*, int);
+                                                double*, double*, double*, double*, double*,
+                                                double*, double*, int, int*, int);
 
 }  // namespace

@@ -41,6 +41,11 @@ def close(actual: np.ndarray, expected: np.ndarray, tolerance: float = 1e-9) -> 
     np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * scale)
 
 
+def stacked(forces: dict[str, np.ndarray]) -> np.ndarray:
+    """All numbers of a dictionary of forces, one after the other."""
+    return np.concatenate(list(forces.values()), axis=-1)
+
+
 Algorithm = Callable[[kempe.Model, States], np.ndarray]
 
 # Those that compute in float where they are given floats.
@@ -66,6 +71,14 @@ GENERIC: dict[str, Algorithm] = {
         s.q, m.body_names[-2:]),
     "inverse_operational_inertia by projection": lambda m, s: m.inverse_operational_inertia(
         s.q, m.body_names[-2:], method="projection"),
+    "joint_forces": lambda m, s: stacked(m.joint_forces(s.q, s.v, s.tau)),
+    "joint_forces with forces": lambda m, s: stacked(m.joint_forces(
+        s.q, s.v, a=s.a, external={m.body_names[-1]: np.arange(6.0)}, reference="local",
+        spanning=s.spanning, actuation="rotors")),
+    "loop_forces": lambda m, s: stacked(m.loop_forces(s.q, s.v, s.tau)),
+    "loop_forces of a motion": lambda m, s: stacked(m.loop_forces(
+        s.q, s.v, a=s.a, frame=m.body_names[0])),
+    "acceleration with forces": lambda m, s: m.forces(s.q, s.v, s.tau)[0],
     "rotations": lambda m, s: m.forward_kinematics(s.q)[0],
     "positions": lambda m, s: m.forward_kinematics(s.q)[1],
     "rotation": lambda m, s: m.frame_placement(s.q, m.body_names[-1])[0],

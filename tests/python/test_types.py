@@ -18,6 +18,9 @@ body.inertia = (1, 1, 1)
 joint: kempe.Joint = mechanism.add_revolute("pivot", parent="base", child="link", axis=(0, 1, 0))
 mechanism.add_function("f", ["pivot"], 1, lambda q: np.sin(q[0]))
 R, p = model.frame_placement(q, "torso")
+forces: dict[str, np.ndarray] = model.joint_forces(q, [0.0] * model.nv, a=tau, frame="torso")
+loop: kempe.Loop = model.loops[0]
+_, _, teeth = model.forces(q, np.zeros(model.nv), tau, actuation="rotors")
 '''
 
 

@@ -127,6 +127,50 @@ KEMPE_HD void luSolve(const T* lu, int n, const int* pivots, T* b, int columns) 
   }
 }
 
+/// Solves A x = b in place for one right-hand side without keeping factors: A is used up. Returns
+/// the size of the smallest pivot; 0: x is not usable.
+template <typename T>
+KEMPE_HD T eliminate(T* a, int n, T* b) {
+  using std::abs;
+  T smallest(1);
+  for (int j = 0; j < n; ++j) {
+    int best = j;
+    for (int i = j + 1; i < n; ++i) {
+      if (abs(a[i * n + j]) > abs(a[best * n + j])) {
+        best = i;
+      }
+    }
+    const T size = abs(a[best * n + j]);
+    if (!(size > T(0))) {
+      return T(0);
+    }
+    smallest = (j == 0 || size < smallest) ? size : smallest;
+    const auto swap = [](T& x, T& y) {
+      const T kept = x;
+      x = y;
+      y = kept;
+    };
+    for (int k = j; best != j && k < n; ++k) {
+      swap(a[j * n + k], a[best * n + k]);
+    }
+    swap(b[j], b[best]);
+    for (int i = j + 1; i < n; ++i) {
+      const T factor = a[i * n + j] / a[j * n + j];
+      for (int k = j + 1; k < n; ++k) {
+        a[i * n + k] -= factor * a[j * n + k];
+      }
+      b[i] -= factor * b[j];
+    }
+  }
+  for (int i = n - 1; i >= 0; --i) {
+    for (int k = i + 1; k < n; ++k) {
+      b[i] -= a[i * n + k] * b[k];
+    }
+    b[i] = b[i] / a[i * n + i];
+  }
+  return smallest;
+}
+
 /// Solves Aᵀ x = b in place for one right-hand side, after luFactor of A.
 template <typename T>
 KEMPE_HD void luSolveTransposed(const T* lu, int n, const int* pivots, T* b) {

@@ -36,7 +36,7 @@ void SpanningEvaluation<T>::place(VectorInOf<T> q, const T* v, bool rows) {
       e.throwSingular(c, e.work->positions);
     }
     if (rows) {
-      std::copy_n(loops.K.data(), entry.kept * entry.velocities,
+      std::copy_n(loops.K.data() + entry.firstK, entry.kept * entry.velocities,
                   scratch.K.data() + tree.clusters[c].firstK);
     }
     if (v != nullptr) {

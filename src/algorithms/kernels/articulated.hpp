@@ -402,14 +402,14 @@ KEMPE_HD KEMPE_FLATTEN void condenseClusterForce(const TablesView<R>& tables,
 }
 
 /// (6) of a cluster of general shape, and δa of those of its bodies that carry clusters, into
-/// work.a.
+/// work.da.
 template <int M, typename T, typename R>
 KEMPE_HD void accelerate(const TablesView<R>& tables, const ClusterEntry& cluster,
                          const WorkView<T>& work, T* ydd) {
   const int m = M > 0 ? M : cluster.nv;
   T* y = ydd + cluster.firstV;
   const bool grounded = cluster.output == kWorld;
-  const Motion<T> output = work.a[cluster.output];
+  const Motion<T> output = work.da[cluster.output];
   for (int i = 0; i < m; ++i) {
     T x = work.u[cluster.firstV + i];
     if (!grounded) {
@@ -425,7 +425,7 @@ KEMPE_HD void accelerate(const TablesView<R>& tables, const ClusterEntry& cluste
       for (int i = 0; i < m; ++i) {
         a += y[i] * work.S[body.firstS + i];
       }
-      work.a[b] = a;
+      work.da[b] = a;
     }
   }
 }
@@ -437,7 +437,7 @@ KEMPE_HD void accelerateCluster(const TablesView<R>& tables, const ClusterEntry&
   switch (shapeOf(cluster, work)) {
     case ClusterShape::Single: {
       const BodyEntry<R>& body = tables.bodies[cluster.moving];
-      const Motion<T> output = work.a[cluster.output];
+      const Motion<T> output = work.da[cluster.output];
       T x = work.u[cluster.firstV];
       if (cluster.output != kWorld) {
         x -= dot(work.U[cluster.firstV], output);
@@ -445,7 +445,7 @@ KEMPE_HD void accelerateCluster(const TablesView<R>& tables, const ClusterEntry&
       const T y = work.dInverse[cluster.firstV] * x;
       ydd[cluster.firstV] = y;
       if (body.carrier) {
-        work.a[cluster.moving] = output + y * work.S[body.firstS];
+        work.da[cluster.moving] = output + y * work.S[body.firstS];
       }
       return;
     }
@@ -462,7 +462,7 @@ KEMPE_HD void accelerateCluster(const TablesView<R>& tables, const ClusterEntry&
         ydd[cluster.firstV + i] = linear[i];
         ydd[cluster.firstV + 3 + i] = angular[i];
       }
-      work.a[cluster.firstBody] = a;
+      work.da[cluster.firstBody] = a;
       return;
     }
     case ClusterShape::Coupled:
@@ -475,7 +475,7 @@ KEMPE_HD void accelerateCluster(const TablesView<R>& tables, const ClusterEntry&
 template <typename T, typename R>
 KEMPE_HD KEMPE_FLATTEN void accelerateClusters(const TablesView<R>& tables, const WorkView<T>& work,
                                                T* ydd) {
-  work.a[kWorld] = {};
+  work.da[kWorld] = {};
   for (int k = 0; k < tables.clusterCount; ++k) {
     accelerateCluster(tables, tables.clusters[tables.order[k]], work, ydd);
   }

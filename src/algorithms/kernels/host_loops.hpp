@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/kernels/outward.hpp"
-#include "loops/cluster_velocity.hpp"
+#include "loops/loop_forces.hpp"
 
 namespace kempe::detail {
 
@@ -34,6 +34,21 @@ class HostLoops {
     state.outputV = work.v[cluster.output];
     clusterJacobianRate(tables_, functions_, cluster, state, work.loops, scratch_, sRates,
                         work.G + cluster.firstRatio, rates);
+  }
+
+  /// Multipliers of the rows of cluster c for the spanning forces in work.tau, after solve.
+  void findMultipliers(int c, const WorkView<T>& work) const {
+    const ClusterEntry& cluster = tables_.clusters[c];
+    loopMultipliers(tables_, functions_, cluster, stateOf(cluster, work), work.loops, scratch_,
+                    work.tau + cluster.firstVelocity);
+  }
+  /// What loop l of the cluster transmits, after findMultipliers.
+  Force<T> wrench(const ClusterEntry& cluster, int l, const WorkView<T>& work) const {
+    return transmittedWrench(tables_, cluster, l, stateOf(cluster, work), work.loops);
+  }
+  void alongCoordinates(const ClusterEntry& cluster, int l, const WorkView<T>& work,
+                        T* forces) const {
+    coordinateForces(tables_, cluster, l, work.loops, forces);
   }
 
  private:

@@ -9,6 +9,10 @@
 /// A `Loops` object supplies what implicit clusters need, of cluster c at the placements in `work`:
 ///   bool solve(c, work)   writes G; false at a singular position
 ///   void bias(c, work)    writes v, a° without s g, and then g, after solve
+/// and where forces between bodies are looked for (joint_forces.hpp), of loop l of the cluster:
+///   void findMultipliers(c, work)   of the spanning forces in work.tau, after solve
+///   Force wrench(cluster, l, work)  of a loop joint or rod on its successor, after findMultipliers
+///   void alongCoordinates(cluster, l, work, forces)   of a coupling or function, likewise
 namespace kempe::detail {
 
 /// Models without implicit clusters need nothing.
@@ -19,6 +23,14 @@ struct NoLoops {
   }
   template <typename T>
   KEMPE_HD void bias(int, const WorkView<T>&) const {}
+  template <typename T>
+  KEMPE_HD void findMultipliers(int, const WorkView<T>&) const {}
+  template <typename T>
+  KEMPE_HD Force<T> wrench(const ClusterEntry&, int, const WorkView<T>&) const {
+    return {};
+  }
+  template <typename T>
+  KEMPE_HD void alongCoordinates(const ClusterEntry&, int, const WorkView<T>&, T*) const {}
 };
 
 /// The shape by which a cluster is treated. Rotors on which frames or forces sit are bodies among

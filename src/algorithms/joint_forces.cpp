@@ -1,0 +1,210 @@
+#include "kempe/joint_forces.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "algorithms/evaluation.hpp"
+#include "algorithms/positions.hpp"
+
+namespace kempe {
+
+using namespace detail;  // NOLINT(google-build-using-namespace): this file implements on detail
+
+namespace {
+
+/// One evaluation of the dynamics and of the forces between bodies.
+template <typename T>
+class ForceEvaluation : public Evaluation<T> {
+ public:
+  ForceEvaluation(const Model& model, BasicData<T>& userData, const ForceOptions& how)
+      : Evaluation<T>(model, userData), how_(how), scratch_(this->data.forceScratch) {}
+
+  /// Checks the state; `x` is τ or ÿ.
+  void setState(VectorInOf<T> q, VectorInOf<T> v, const char* name, VectorInOf<T> x) {
+    this->requireQ(q);
+    this->requireInput("v", v);
+    this->requireInput(name, x);
+    request_.v = v.data();
+    requireOptions();
+  }
+  void requireJoints(const char* name, MatrixOutOf<T>& joints) {
+    this->requireMatrix(name, joints, 6, this->tables->bodyCount);
+    request_.joints = joints.data();
+    request_.stride = static_cast<int>(joints.outerStride());
+  }
+  void requireLoops(const char* name, VectorOutOf<T>& forces) {
+    requireSize(name, forces.size(), this->impl.tables.loopForces, "model.nLoopForces");
+    request_.loops = forces.data();
+  }
+
+  /// ÿ of τ, and the forces. Inputs are read until the end: what may be one of them is written
+  /// last.
+  void forward(VectorInOf<T> q, VectorInOf<T> tau, T* a) {
+    const T* total = tau.data();
+    if (prepareSpanning(q)) {
+      std::transform(tau.begin(), tau.end(), scratch_.generalized.begin(), scratch_.total.begin(),
+                     std::plus<>());
+      total = scratch_.total.data();
+    }
+    const ExternalForces<T, T> external = prepareForces();
+    this->require(this->kernels().forwardDynamics(this->context(), q.data(), request_.v, total,
+                                                  external, scratch_.result.data()),
+                  q);
+    request_.ydd = scratch_.result.data();
+    request_.tau = tau.data();
+    finish(q, false);
+    std::ranges::copy(scratch_.result, a);
+  }
+
+  /// τ of ÿ, and the forces.
+  void inverse(VectorInOf<T> q, VectorInOf<T> a, T* tau) {
+    const bool hasSpanning = prepareSpanning(q);
+    const ExternalForces<T, T> external = prepareForces();
+    this->require(this->kernels().inverseDynamics(this->context(), q.data(), request_.v, a.data(),
+                                                  external, scratch_.result.data()),
+                  q);
+    if (hasSpanning) {
+      std::ranges::transform(scratch_.result, scratch_.generalized, scratch_.result.begin(),
+                             std::minus<>());
+    }
+    request_.ydd = a.data();
+    request_.tau = scratch_.result.data();
+    finish(q, true);
+    std::ranges::copy(scratch_.result, tau);
+  }
+
+ private:
+  void requireOptions() {
+    if (how_.frame && how_.reference) {
+      throw std::invalid_argument(
+          "reference and frame are both given: a frame has its own point and axes. Give one of "
+          "the two");
+    }
+    if (how_.frame) {
+      const FrameEntry& entry = this->frame(*how_.frame);
+      frame_ = this->bodyFrame(entry, Reference::Local);
+      request_.frame = &frame_;
+    }
+    request_.reference = how_.reference.value_or(Reference::LocalWorldAligned);
+    request_.rotorsDrive = how_.actuation == Actuation::Rotors;
+  }
+
+  /// Gᵀ of the forces at all joints; false where there are none.
+  bool prepareSpanning(VectorInOf<T> q) {
+    if (how_.spanning.empty()) {
+      return false;
+    }
+    const auto size = static_cast<Eigen::Index>(how_.spanning.size());
+    requireVector("spanning", Eigen::Map<const Eigen::VectorXd>(how_.spanning.data(), size),
+                  this->tables->velocities, "model.nvSpanning");
+    std::ranges::transform(how_.spanning, scratch_.spanning.begin(),
+                           [](double x) { return static_cast<T>(x); });
+    request_.spanning = scratch_.spanning.data();
+    this->place(q);
+    projectForces(*this->tables, *this->work, scratch_.spanning.data(),
+                  scratch_.generalized.data());
+    return true;
+  }
+
+  /// External forces; and rotors as bodies where their own axes are asked for.
+  ExternalForces<T, T> prepareForces() {
+    const ExternalForces<T, T> external = this->prepareExternal(how_.external);
+    const bool onRotor =
+        how_.frame && frame_.body != kWorld && this->modelTables.bodies[frame_.body].folded;
+    this->work->wholeRotors |= onRotor || how_.reference == Reference::Local;
+    return external;
+  }
+
+  void finish(VectorInOf<T> q, bool afterInverse) {
+    request_.afterInverse = afterInverse;
+    const int undriven = this->kernels().interBodyForces(this->context(), request_);
+    if (undriven >= 0) {
+      const ClusterEntry& cluster = this->impl.tables.clusters[undriven];
+      expandCluster(this->modelTables, this->modelTables.clusters[undriven], q.data(),
+                    this->work->positions);
+      const T* own = this->work->positions + cluster.firstPosition;
+      const std::vector<double> at(own, own + cluster.positions);
+      throwUndrivenError(this->impl, cluster, at.data());
+    }
+  }
+
+  const ForceOptions& how_;
+  ForceScratch<T>& scratch_;
+  InterBodyRequest<T, T> request_;
+  BodyFrame<T> frame_;
+};
+
+}  // namespace
+
+template <typename T>
+void jointForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
+                 VectorInOf<T> tau, MatrixOutOf<T> forces, const ForceOptions& how) {
+  ForceEvaluation<T> e(model, data, how);
+  e.setState(q, v, "tau", tau);
+  e.requireJoints("forces", forces);
+  e.forward(q, tau, e.data.vector.data());
+}
+
+template <typename T>
+void loopForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
+                VectorInOf<T> tau, VectorOutOf<T> forces, const ForceOptions& how) {
+  ForceEvaluation<T> e(model, data, how);
+  e.setState(q, v, "tau", tau);
+  e.requireLoops("forces", forces);
+  e.forward(q, tau, e.data.vector.data());
+}
+
+namespace {
+
+template <typename T>
+void requireOutputs(ForceEvaluation<T>& e, MatrixOutOf<T>& joints, VectorOutOf<T>& loops) {
+  if (joints.size() > 0) {
+    e.requireJoints("joints", joints);
+  }
+  if (loops.size() > 0) {
+    e.requireLoops("loops", loops);
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void forwardDynamicsAndForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                              VectorInOf<T> v, VectorInOf<T> tau, VectorOutOf<T> a,
+                              MatrixOutOf<T> joints, VectorOutOf<T> loops,
+                              const ForceOptions& how) {
+  ForceEvaluation<T> e(model, data, how);
+  e.setState(q, v, "tau", tau);
+  e.requireOutput("a", a);
+  requireOutputs<T>(e, joints, loops);
+  e.forward(q, tau, a.data());
+}
+
+template <typename T>
+void inverseDynamicsAndForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                              VectorInOf<T> v, VectorInOf<T> a, VectorOutOf<T> tau,
+                              MatrixOutOf<T> joints, VectorOutOf<T> loops,
+                              const ForceOptions& how) {
+  ForceEvaluation<T> e(model, data, how);
+  e.setState(q, v, "a", a);
+  e.requireOutput("tau", tau);
+  requireOutputs<T>(e, joints, loops);
+  e.inverse(q, a, tau.data());
+}
+
+#define KEMPE_INSTANTIATE(T)                                                                      \
+  template void jointForces<T>(const Model&, BasicData<T>&, VectorInOf<T>, VectorInOf<T>,         \
+                               VectorInOf<T>, MatrixOutOf<T>, const ForceOptions&);               \
+  template void loopForces<T>(const Model&, BasicData<T>&, VectorInOf<T>, VectorInOf<T>,          \
+                              VectorInOf<T>, VectorOutOf<T>, const ForceOptions&);                \
+  template void forwardDynamicsAndForces<T>(const Model&, BasicData<T>&, VectorInOf<T>,           \
+                                            VectorInOf<T>, VectorInOf<T>, VectorOutOf<T>,         \
+                                            MatrixOutOf<T>, VectorOutOf<T>, const ForceOptions&); \
+  template void inverseDynamicsAndForces<T>(const Model&, BasicData<T>&, VectorInOf<T>,           \
+                                            VectorInOf<T>, VectorInOf<T>, VectorOutOf<T>,         \
+                                            MatrixOutOf<T>, VectorOutOf<T>, const ForceOptions&);
+KEMPE_INSTANTIATE(double)
+KEMPE_INSTANTIATE(float)
+#undef KEMPE_INSTANTIATE
+
+}  // namespace kempe

@@ -1,0 +1,423 @@
+#pragma once
+
+#include "algorithms/kernels/articulated.hpp"
+#include "algorithms/kernels/external_forces.hpp"
+#include "kempe/spatial/factorization.hpp"
+
+/// Forces between bodies from what C-ABA or C-RNEA leave behind (Jain, inter-body forces, eqs. 18
+/// and 69). F_i is what crosses all cuts above body i and what hangs on it, loops included:
+///
+///   F_i = IA_i δa_i + pA_i + Σ J (r ÿ) [z; 0] of the cluster's folded rotors on i     (1)  C-ABA
+///   F_i ← F_i + Σ F of the children of i in the cluster                               (2)  C-ABA
+///   t_i = s_iᵀ F_i + J_i q̈_i + resistance                                             (3)  J:
+///   armature r   = t − τ_applied                                       left to the loops       (4)
+///   Kᵀ λ = r,  w = Σ λ f                                      loops/loop_forces.hpp   (5)
+///   f_i = F_i − Σ w of the loops that end on i or beyond it                           (6)
+///
+/// C-RNEA leaves F_i itself. A folded rotor r on body p, with m its mass and J, J_t its central
+/// moments of inertia along and across the axis z, needs
+///
+///   f = m (acceleration of its centre, a point of p)                                       (7)
+///   n = J_t α_p + ((J − J_t) zᵀα_p + J q̈) z + ((J − J_t) zᵀω_p + J q̇) ω_p × z              (8)
+///
+/// at its centre of mass, and t_r = zᵀ n.
+namespace kempe::detail {
+
+/// What forces between bodies are asked for, and of which motion.
+template <typename T, typename R>
+struct InterBodyRequest {
+  bool afterInverse = false;            ///< the evaluation before was C-RNEA, not C-ABA
+  bool rotorsDrive = false;             ///< τ acts at rotors where they determine their cluster
+  const T* v = nullptr;                 ///< ẏ
+  const T* ydd = nullptr;               ///< ÿ
+  const T* tau = nullptr;               ///< τ at the independent joints, or what it stands for
+  const T* spanning = nullptr;          ///< forces at all joints beyond τ; may be null
+  const BodyFrame<R>* frame = nullptr;  ///< write all wrenches in it; null: each in its own
+  Reference reference = Reference::LocalWorldAligned;  ///< of own frames
+  T* joints = nullptr;  ///< [force; moment] of each joint, `stride` apart; may be null
+  int stride = 6;
+  T* loops = nullptr;  ///< what each loop transmits; may be null
+};
+
+/// See above; after forwardDynamicsKernel or inverseDynamicsKernel on the same work.
+template <typename T, typename R, typename Loops>
+class InterBodyKernel {
+ public:
+  KEMPE_HD InterBodyKernel(const TablesView<R>& tables, const WorkView<T>& work, Loops& loops,
+                           const InterBodyRequest<T, R>& request)
+      : tables_(tables), work_(work), loops_(loops), request_(request) {}
+
+  /// Returns a cluster whose rotors do not determine its velocities here but should, or −1.
+  KEMPE_HD int run() {
+    if (request_.frame != nullptr) {
+      BodyFrame<R> frame = *request_.frame;
+      frame.reference = Reference::Local;
+      common_ = referenceFrame(frame, work_);
+    } else if (request_.reference == Reference::World) {
+      common_ = {Mat3<T>::identity(), -*work_.origin};
+    }
+    if (!request_.afterInverse) {
+      for (int k = 0; k < tables_.clusterCount; ++k) {
+        gather(tables_.clusters[tables_.order[k]]);  // (1), (2)
+      }
+    }
+    loadRotors();  // (7), (8)
+    for (int c = 0; c < tables_.clusterCount; ++c) {
+      const ClusterEntry& cluster = tables_.clusters[c];
+      if (cluster.kind == ClusterKind::Implicit ||
+          (cluster.kind == ClusterKind::Explicit && request_.loops != nullptr)) {
+        span(cluster);                   // (3)
+        if (!takeOffApplied(cluster)) {  // (4)
+          return c;
+        }
+        transmit(c, cluster);  // (5), (6)
+      }
+    }
+    if (request_.joints != nullptr) {
+      writeJoints();
+    }
+    return -1;
+  }
+
+ private:
+  // --- (1), (2) -----------------------------------------------------------------------------
+
+  KEMPE_HD KEMPE_FLATTEN void gather(const ClusterEntry& cluster) {
+    switch (shapeOf(cluster, work_)) {
+      case ClusterShape::Single: {
+        const int b = cluster.moving;
+        const BodyEntry<R>& body = tables_.bodies[b];
+        const Force<T> f =
+            work_.f[b] + (body.carrier
+                              ? work_.IA[b] * work_.da[b]
+                              : work_.I[b] * (work_.da[cluster.output] +
+                                              request_.ydd[cluster.firstV] * work_.S[body.firstS]));
+        work_.f[b] = f;
+        if (writesSingles()) {
+          store(f.force, f.moment - cross(work_.X[b].p, f.force),
+                request_.joints + b * request_.stride);
+        }
+        return;
+      }
+      case ClusterShape::FreeBase: {
+        // Nothing but τ holds it.
+        const T* tau = request_.tau + cluster.firstV;
+        const Mat3<T>& R_ = work_.X[cluster.firstBody].R;
+        Force<T> f{R_ * Vec3<T>{tau[3], tau[4], tau[5]}, R_ * Vec3<T>{tau[0], tau[1], tau[2]}};
+        if (request_.spanning != nullptr) {
+          const T* more = request_.spanning + cluster.firstVelocity;
+          f += {R_ * Vec3<T>{more[3], more[4], more[5]}, R_ * Vec3<T>{more[0], more[1], more[2]}};
+        }
+        work_.f[cluster.firstBody] = f;
+        return;
+      }
+      case ClusterShape::Coupled:
+      case ClusterShape::General:
+        gatherGeneral(cluster);
+    }
+  }
+
+  KEMPE_HD void gatherGeneral(const ClusterEntry& cluster) {
+    const int m = cluster.nv;
+    if (cluster.kind == ClusterKind::Implicit) {
+      for (int i = 0; i < cluster.velocities; ++i) {  // q̈ = G ÿ + g
+        work_.accelerations[cluster.firstVelocity + i] +=
+            alongRatios<0>(m, work_.G + cluster.firstRatio + i * m, request_.ydd + cluster.firstV);
+      }
+    }
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {  // (1)
+      const BodyEntry<R>& body = tables_.bodies[b];
+      if (body.folded) {
+        if (body.parent >= cluster.firstBody) {
+          work_.f[body.parent].moment +=
+              (T(body.spinInertia) * spinUp(cluster, body)) * spinAxis(cluster, body, work_);
+        }
+        continue;
+      }
+      if (!body.carrier) {
+        Motion<T> da = work_.da[cluster.output];
+        for (int i = 0; i < m; ++i) {
+          da += request_.ydd[cluster.firstV + i] * work_.S[body.firstS + i];
+        }
+        work_.da[b] = da;
+        work_.f[b] += work_.I[b] * da;
+      } else {
+        work_.f[b] += work_.IA[b] * work_.da[b];
+      }
+    }
+    for (int b = cluster.firstBody + cluster.bodies - 1; b >= cluster.firstBody; --b) {  // (2)
+      const BodyEntry<R>& body = tables_.bodies[b];
+      if (body.parent >= cluster.firstBody && (!body.folded || work_.wholeRotors)) {
+        work_.f[body.parent] += work_.f[b];
+      }
+    }
+  }
+
+  /// r ÿ of a rotor: what pA does not have of its q̈.
+  KEMPE_HD T spinUp(const ClusterEntry& cluster, const BodyEntry<R>& body) const {
+    return alongRatios<0>(cluster.nv, ratiosOf(cluster, body.firstVelocity, work_),
+                          request_.ydd + cluster.firstV);
+  }
+
+  // --- (7), (8) -----------------------------------------------------------------------------
+
+  /// Forces and spanning forces of the folded rotors. Those that are not placed are written at
+  /// once, if that can be; the others get f into work.f, which has −f_ext there where rotors are
+  /// whole.
+  KEMPE_HD KEMPE_FLATTEN void loadRotors() {
+    const bool aligned = isAligned();
+    for (int i = 0; i < tables_.rotorCount; ++i) {
+      const RotorEntry<R>& rotor = tables_.rotors[i];
+      const Transform<T>& P = work_.X[rotor.parent];
+      const Vec3<T> z = turned(P.R, rotor.axis), center = turned(P.R, rotor.center) + P.p;
+      const Motion<T> v = work_.v[rotor.parent];
+      Motion<T> a = work_.a[rotor.parent];
+      if (!request_.afterInverse) {
+        a += work_.da[rotor.parent];
+      }
+      const T rate = ofRotor(rotor, work_.rates, request_.v);
+      const T acceleration = ofRotor(rotor, work_.accelerations, request_.ydd);
+      const T J(rotor.along), more(rotor.along - rotor.across);
+      const Vec3<T> force =
+          T(rotor.mass) * (a.linear + cross(a.angular, center) +
+                           cross(v.angular, v.linear + cross(v.angular, center)));  // (7)
+      const T turning = dot(z, a.angular);
+      const Vec3<T> moment = T(rotor.across) * a.angular + (more * turning + J * acceleration) * z +
+                             (more * dot(z, v.angular) + J * rate) * cross(v.angular, z);  // (8)
+      T t = J * (turning + acceleration);
+      if (work_.wholeRotors) {
+        const Force<T> minusExternal = work_.f[rotor.body];
+        t += dot(z, minusExternal.moment - cross(center, minusExternal.force));
+        work_.f[rotor.body] = minusExternal + Force<T>{moment + cross(center, force), force};
+      } else if (rotor.implicit || !aligned) {
+        work_.f[rotor.body] = {moment + cross(center, force), force};
+      } else if (request_.joints != nullptr) {
+        store(force, moment + T(rotor.offset) * cross(z, force),
+              request_.joints + rotor.body * request_.stride);
+      }
+      work_.tau[rotor.velocity] = t;
+    }
+  }
+
+  /// q̇ or q̈ of a rotor.
+  KEMPE_HD static T ofRotor(const RotorEntry<R>& rotor, const T* spanning, const T* y, const R* G) {
+    if (rotor.implicit) {
+      return spanning[rotor.velocity];
+    }
+    return rotor.ratios == 0 ? y[rotor.firstV]
+                             : alongRatios<0>(rotor.ratios, G + rotor.firstRatio, y + rotor.firstV);
+  }
+  KEMPE_HD T ofRotor(const RotorEntry<R>& rotor, const T* spanning, const T* y) const {
+    return ofRotor(rotor, spanning, y, tables_.G);
+  }
+
+  // --- (3), (4) -----------------------------------------------------------------------------
+
+  /// q̇ and q̈ of one spanning velocity.
+  KEMPE_HD T rateOf(const ClusterEntry& cluster, int velocity) const {
+    return cluster.kind == ClusterKind::Implicit
+               ? work_.rates[velocity]
+               : alongRatios<0>(cluster.nv, constantRatios(tables_, cluster, velocity),
+                                request_.v + cluster.firstV);
+  }
+  KEMPE_HD T accelerationOf(const ClusterEntry& cluster, int velocity) const {
+    return cluster.kind == ClusterKind::Implicit
+               ? work_.accelerations[velocity]
+               : alongRatios<0>(cluster.nv, constantRatios(tables_, cluster, velocity),
+                                request_.ydd + cluster.firstV);
+  }
+
+  /// Of a cluster with loops. Couplings ask for the spanning forces of dependent joints only.
+  KEMPE_HD void span(const ClusterEntry& cluster) {
+    const ClusterShape shape = shapeOf(cluster, work_);
+    const int first = cluster.firstVelocity;
+    const bool isAsked =
+        shape != ClusterShape::Single || tables_.independent[cluster.firstIndependent] !=
+                                             tables_.bodies[cluster.moving].firstVelocity - first;
+    for (int b = cluster.firstBody; isAsked && b < cluster.firstBody + cluster.bodies; ++b) {
+      const BodyEntry<R>& body = tables_.bodies[b];
+      if (body.folded) {
+        continue;
+      }
+      const Force<T> f = work_.f[b];
+      if (shape == ClusterShape::Single || shape == ClusterShape::Coupled) {
+        const Vec3<T> z = work_.X[b].R.column(2);
+        work_.tau[body.firstVelocity] = body.type == JointType::Prismatic
+                                            ? dot(z, f.force)
+                                            : dot(z, f.moment - cross(work_.X[b].p, f.force));
+        continue;
+      }
+      for (int i = 0; i < velocitySize(body.type); ++i) {
+        work_.tau[body.firstVelocity + i] = dot(f, directionsOf(cluster, body, work_)[i]);
+      }
+    }
+    for (int i = first; i < first + cluster.velocities; ++i) {
+      if (cluster.armatured) {
+        work_.tau[i] += T(tables_.armature[i]) * accelerationOf(cluster, i);
+      }
+      if (cluster.dissipates) {
+        work_.tau[i] += resistance(tables_.damping[i], tables_.friction[i], rateOf(cluster, i));
+      }
+    }
+  }
+
+  /// False where τ acts at rotors which do not determine the cluster's velocities.
+  KEMPE_HD bool takeOffApplied(const ClusterEntry& cluster) {
+    const int m = cluster.nv;
+    T* r = work_.tau + cluster.firstVelocity;
+    const T* tau = request_.tau + cluster.firstV;
+    for (int i = 0; request_.spanning != nullptr && i < cluster.velocities; ++i) {
+      r[i] -= request_.spanning[cluster.firstVelocity + i];
+    }
+    if (!request_.rotorsDrive || cluster.drives == 0) {
+      if (cluster.kind == ClusterKind::Explicit) {
+        return true;
+      }
+      const int* independent = tables_.independent + cluster.firstIndependent;
+      for (int j = 0; j < m; ++j) {
+        r[independent[j]] -= tau[j];
+      }
+      return true;
+    }
+    using std::abs;
+    // G_rᵀ τ_r = τ, with the rows of G of the rotors. D and u are not needed any more.
+    const int* drives = tables_.drives + cluster.firstDrive;
+    T* A = work_.D + cluster.firstD;
+    T* atRotors = work_.u + cluster.firstV;
+    for (int j = 0; j < m; ++j) {
+      for (int i = 0; i < m; ++i) {
+        A[i * m + j] = work_.G[cluster.firstRatio + drives[j] * m + i];
+      }
+      atRotors[j] = tau[j];
+    }
+    T largest(0);
+    for (int i = 0; i < m * cluster.velocities; ++i) {
+      const T size = abs(work_.G[cluster.firstRatio + i]);
+      largest = size > largest ? size : largest;
+    }
+    const R tolerance = sizeof(R) == sizeof(float) ? R(1e-5) : R(1e-9);
+    if (!(eliminate(A, m, atRotors) > T(tolerance) * largest)) {
+      return false;
+    }
+    for (int j = 0; j < m; ++j) {
+      r[drives[j]] -= atRotors[j];
+    }
+    return true;
+  }
+
+  // --- (5), (6) -----------------------------------------------------------------------------
+
+  KEMPE_HD void transmit(int c, const ClusterEntry& cluster) {
+    if (cluster.kind == ClusterKind::Explicit) {
+      transmitCouplings(cluster);
+      return;
+    }
+    loops_.findMultipliers(c, work_);
+    for (int l = 0; l < cluster.loops; ++l) {
+      const LoopEntry<R>& loop = tables_.loops[cluster.firstLoop + l];
+      T* out = request_.loops == nullptr ? nullptr : request_.loops + loop.firstForce;
+      if (loop.kind == LoopKind::Joint || loop.kind == LoopKind::Rod) {
+        const Force<T> w = loops_.wrench(cluster, l, work_);
+        takeOff(cluster, loop.successor, w);
+        takeOff(cluster, loop.predecessor, -w);
+        if (out != nullptr) {
+          const int local = loop.successor.body;
+          const int body = local < 0 ? cluster.output : cluster.firstBody + local;
+          const Transform<T> X = placed(work_.X[body], loop.forceFrame);
+          write(w, X, out);
+        }
+      } else if (out != nullptr) {
+        loops_.alongCoordinates(cluster, l, work_, out);
+      }
+    }
+  }
+
+  /// A wrench on one end of a loop is no load of the joints between it and the output body.
+  KEMPE_HD void takeOff(const ClusterEntry& cluster, const LoopEnd<R>& end, const Force<T>& w) {
+    for (int b = end.body < 0 ? cluster.output : cluster.firstBody + end.body; b != cluster.output;
+         b = tables_.bodies[b].parent) {
+      work_.f[b] -= w;
+    }
+  }
+
+  KEMPE_HD void transmitCouplings(const ClusterEntry& cluster) {
+    const int d = cluster.kept;
+    const int* dependent = tables_.dependent + cluster.firstDependent;
+    const R* P = tables_.couplingForces + cluster.firstCouplingForce;
+    for (int l = cluster.firstLoop; l < cluster.firstLoop + cluster.loops; ++l) {
+      const LoopEntry<R>& loop = tables_.loops[l];
+      for (int t = 0; t < loop.forces; ++t, P += d) {
+        T sum(0);
+        for (int j = 0; j < d; ++j) {
+          sum += T(P[j]) * work_.tau[cluster.firstVelocity + dependent[j]];
+        }
+        request_.loops[loop.firstForce + t] = sum;
+      }
+    }
+  }
+
+  // --- results ------------------------------------------------------------------------------
+
+  /// Whether wrenches are wanted each at its own point, in the axes of the world.
+  KEMPE_HD bool isAligned() const {
+    return request_.frame == nullptr && request_.reference == Reference::LocalWorldAligned;
+  }
+
+  KEMPE_HD KEMPE_FLATTEN void writeJoints() const {
+    if (!isAligned()) {
+      // Rotors are placed where axes of their own are asked for.
+      for (int b = 0; b < tables_.bodyCount; ++b) {
+        const bool local = request_.frame == nullptr && request_.reference == Reference::Local;
+        const Transform<T> own =
+            local ? Transform<T>{turned(work_.X[b].R, tables_.links[b].R), work_.X[b].p}
+                  : Transform<T>{};
+        write(work_.f[b], own, request_.joints + b * request_.stride);
+      }
+      return;
+    }
+    for (int c = 0; c < tables_.clusterCount; ++c) {
+      const ClusterEntry& cluster = tables_.clusters[c];
+      if (writesSingles() && shapeOf(cluster, work_) == ClusterShape::Single) {
+        continue;
+      }
+      const bool hasRotors = cluster.kind == ClusterKind::Implicit || work_.wholeRotors;
+      for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+        if (hasRotors || !tables_.bodies[b].folded) {
+          const Force<T> f = work_.f[b];
+          store(f.force, f.moment - cross(work_.X[b].p, f.force),
+                request_.joints + b * request_.stride);
+        }
+      }
+    }
+  }
+  /// Whether gather writes the results of clusters of shape Single, which no loop changes any more.
+  KEMPE_HD bool writesSingles() const {
+    return isAligned() && request_.joints != nullptr && !request_.afterInverse;
+  }
+
+  /// A wrench at its own point and in its own axes, or at and in those that all have.
+  KEMPE_HD void write(const Force<T>& f, const Transform<T>& own, T* out) const {
+    if (isAligned()) {
+      store(f.force, f.moment - cross(own.p, f.force), out);
+      return;
+    }
+    const bool shared = request_.frame != nullptr || request_.reference == Reference::World;
+    const Transform<T> at = shared ? common_ : own;
+    store(transposeTimes(at.R, f.force), transposeTimes(at.R, f.moment - cross(at.p, f.force)),
+          out);
+  }
+  KEMPE_HD static void store(const Vec3<T>& force, const Vec3<T>& moment, T* out) {
+    for (int i = 0; i < 3; ++i) {
+      out[i] = force[i];
+      out[i + 3] = moment[i];
+    }
+  }
+
+  const TablesView<R>& tables_;
+  const WorkView<T>& work_;
+  Loops& loops_;
+  const InterBodyRequest<T, R>& request_;
+  Transform<T> common_{};
+};
+
+}  // namespace kempe::detail

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "loops/selection.hpp"
+#include "model/tables.hpp"
+
+/// What is known of the forces in a cluster's loops when a model is compiled.
+namespace kempe::detail {
+
+/// Per loop: whether the motion determines what it transmits. It does where no multipliers that
+/// balance each other (λ ≠ 0, Kᵀ λ = 0) act on its rows. `jacobians` are K of all rows at several
+/// closed configurations.
+std::vector<bool> uniqueForces(const ModelTables<double>& tables, const ClusterEntry& cluster,
+                               const RowSelection& rows,
+                               const std::vector<Eigen::MatrixXd>& jacobians);
+
+/// The matrix, row-major with a column per dependent velocity, that takes what is left to the
+/// couplings of a cluster at the dependent joints to the forces along the couplings' coordinates:
+/// (3) of loop_forces.hpp, constant because K is.
+std::vector<double> couplingForces(const ModelTables<double>& tables, const ClusterEntry& cluster,
+                                   const Eigen::MatrixXd& K, const std::vector<int>& dependent);
+
+}  // namespace kempe::detail
