@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -7,12 +6,11 @@
 #include "loops/compile_loops.hpp"
 #include "mechanism/clusters.hpp"
 #include "mechanism/text.hpp"
+#include "model/derive.hpp"
 #include "model/fold_rotors.hpp"
 #include "model/inertia_check.hpp"
-#include "model/layout.hpp"
 #include "model/model_impl.hpp"
 #include "model/names.hpp"
-#include "model/shapes.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -51,15 +49,8 @@ class Compiler {
     if (model_.options.foldRotors) {
       foldRotors(model_);
     }
-    layOut(model_);
-    findShapes(model_.tables);
-    buildSpanningTree(model_);
-    buildIndependentTree(model_);
-    model_.tablesFloat = model_.tables.cast<float>();
-    // Moving the model leaves the arrays where they are.
-    model_.view = model_.tables;
-    model_.viewFloat = model_.tablesFloat;
-    describeClusters();
+    finishTables(model_);
+    describeClusters(model_);
     return std::move(model_);
   }
 
@@ -320,32 +311,6 @@ class Compiler {
     }
   }
 
-  void describeClusters() {
-    for (const ClusterEntry& cluster : model_.tables.clusters) {
-      ClusterInfo info;
-      for (int b = 0; b < cluster.bodies; ++b) {
-        info.bodies.push_back(model_.bodyNames[cluster.firstBody + b]);
-        info.joints.push_back(model_.jointNames[cluster.firstBody + b]);
-      }
-      for (int l = 0; l < cluster.loops; ++l) {
-        info.loops.push_back(model_.loopNames[cluster.firstLoop + l]);
-      }
-      for (int i = 0; i < cluster.nv; ++i) {
-        info.independent.push_back(model_.vNames[cluster.firstV + i]);
-      }
-      info.outputBody = cluster.output == kWorld ? rootName() : model_.bodyNames[cluster.output];
-      info.mobility = cluster.nv;
-      info.redundantRows = cluster.rows - cluster.kept;
-      info.implicit = cluster.kind == ClusterKind::Implicit;
-      model_.clusters.push_back(std::move(info));
-    }
-  }
-
-  [[nodiscard]] std::string rootName() const {
-    const Tree tree(model_.mechanism);
-    return model_.mechanism.bodies[static_cast<std::size_t>(tree.roots().front())].name;
-  }
-
   ModelImpl model_;
   std::vector<BodyCluster> sources_;  // one per cluster, in model order
   std::vector<int> modelBodyOf_;      // mechanism body → model body
@@ -354,9 +319,8 @@ class Compiler {
 }  // namespace
 
 ModelImpl compile(const Mechanism& mechanism, const ModelOptions& options) {
-  static std::atomic<std::uint64_t> count{0};
   ModelImpl model = Compiler(mechanism, options).run();
-  model.id = ++count;
+  model.id = nextModelId();
   return model;
 }
 
