@@ -4,6 +4,7 @@
 
 #include "kempe/model.hpp"
 #include "model/model_impl.hpp"
+#include "simulation/loop_scales.hpp"
 
 /// Choices of independent coordinates, and the charts that they give.
 ///
@@ -18,29 +19,6 @@ enum class Standing {
   Regular,
   DeadPoint,   ///< these coordinates do not determine the others, but some would
   ChangePoint  ///< no coordinates do: branches of the motion meet
-};
-
-/// What all choices of coordinates of one mechanism share.
-struct LoopScales {
-  explicit LoopScales(const Model& model);
-
-  /// Of a row i and a column j of a cluster's G, brought to one scale.
-  [[nodiscard]] double scaled(const ClusterEntry& cluster, const double* G, int i, int j,
-                              int columnVelocity) const {
-    return G[i * cluster.nv + j] * length[cluster.firstVelocity + columnVelocity] /
-           length[cluster.firstVelocity + i];
-  }
-
-  std::vector<double> length;      ///< per spanning velocity: 1, or the cluster's size if it slides
-  std::vector<double> row;         ///< per kept row, from a cluster's first: 1 / its usual length
-  std::vector<double> regularity;  ///< per cluster: smallest pivot of K at the best of some samples
-  std::vector<double> ratio;       ///< per spanning velocity: its ratios at the best of them, or 1
-
- private:
-  void sampleRows(const ModelImpl& model, const ClusterEntry& cluster, LoopScratch<double>& scratch,
-                  const std::vector<double>& positions);
-  void sampleRatios(const ModelImpl& model, std::size_t cluster, LoopScratch<double>& scratch,
-                    const std::vector<double>& positions);
 };
 
 /// A model with one choice of coordinates. G of all clusters is one array, as the recursions have
@@ -112,9 +90,5 @@ class Coordinates {
   std::vector<char> atChangePoint_;  // per cluster
   int singular_ = -1;                // the cluster for throwSingular
 };
-
-/// The smallest pivot of a row-major K (rows × columns, overwritten) with complete pivoting: how
-/// far it is from losing rank. `pivotColumns`, unless null, receives the columns of all pivots.
-double smallestPivot(double* K, int rows, int columns, int* pivotColumns = nullptr);
 
 }  // namespace kempe::detail
