@@ -16,7 +16,6 @@ from kempe._kempe import (
     Model,
     Rod,
     Shape,
-    Simulator,
     Snapshot,
     add_closures_from_yaml_text,
     get_num_threads,
@@ -30,7 +29,7 @@ from kempe._kempe import (
     write_urdf_text,
 )
 from kempe.errors import AssemblyError, ModelError, SingularityError
-from kempe.simulation import Run, SimulationError, simulate
+from kempe.simulation import Run, SimulationError, Simulator, simulate
 
 if TYPE_CHECKING:
     from kempe import viewer as viewer

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kempe._kempe import Model, Simulator
+from kempe import _kempe
+from kempe._kempe import Model
 from kempe.errors import AssemblyError, SingularityError
 
-__all__ = ["INTEGRATORS", "Run", "SimulationError", "simulate"]
+__all__ = ["INTEGRATORS", "Run", "SimulationError", "Simulator", "simulate"]
 
 Vector = NDArray[np.floating[Any]]
 Controller = Callable[[float, Vector, Vector], ArrayLike]
@@ -283,7 +284,7 @@ class _Actions:
 class _Recorder:
     """Samples of a run that is under way."""
 
-    def __init__(self, simulator: Simulator, dt: float, times: Vector) -> None:
+    def __init__(self, simulator: _kempe.Simulator, dt: float, times: Vector) -> None:
         model = simulator.model
         self._simulator, self._model, self._dt, self._times = simulator, model, dt, times
         self._q = np.empty((len(times), model.nq))
@@ -324,9 +325,8 @@ def _times(duration: float, dt: float) -> Vector:
     return times
 
 
-def run_of(simulator: Simulator, duration: float, dt: float = 1e-3,
-           progress: Callable[[float], object] | None = None) -> Run:
-    """What Simulator.run gives."""
+def _recorded(simulator: _kempe.Simulator, duration: float, dt: float,
+              progress: Callable[[float], object] | None) -> Run:
     if progress is not None and not callable(progress):
         raise TypeError(f"progress: expected a function, got {reprlib.repr(progress)}")
     duration = _positive("duration", duration)
@@ -358,6 +358,24 @@ def run_of(simulator: Simulator, duration: float, dt: float = 1e-3,
         if index > 0 and progress is not None and progress(index / last) is False:
             break
     return recorder.run()
+
+
+class Simulator(_kempe.Simulator):
+    """Moves a robot through time, step by step.
+
+    Loops stay closed to rounding: steps are taken in coordinates around the step's start. Where the
+    model's independent coordinates come near a dead point, others are at work and the motion goes
+    on without a jump; `v` and forces stay in the model's own. simulate() is the short way to a run.
+    """
+
+    def run(self, duration: float, dt: float = 1e-3,
+            progress: Callable[[float], object] | None = None) -> Run:
+        """Steps of dt seconds, the last one shorter where they do not fit, recorded.
+
+        `progress` is called after every step with the fraction done; the run ends early if it
+        returns False. Raises SimulationError, which carries the run until then.
+        """
+        return _recorded(self, duration, dt, progress)
 
 
 def _check_kinds(model: object, controller: object, progress: object) -> None:
@@ -441,4 +459,4 @@ def simulate(
     if external is not None:
         simulator.set_external_forces(actions.forces)
     simulator.set_state(start_q, start_v)
-    return run_of(simulator, duration, dt, progress)
+    return simulator.run(duration, dt, progress)

@@ -212,7 +212,8 @@ that does not fit.)");
           },
           signature("def with_independent(self, coordinates: Sequence[str]) -> Model"),
           "coordinates"_a,
-          "The same mechanism with other independent coordinates (of spanning_velocity_names): v, a "
+          "The same mechanism with other independent coordinates (of spanning_velocity_names): v, "
+          "a "
           "and tau then speak of those. Clusters whose coordinates are named get them, the others "
           "stay as they are; q stays what it is, but for clusters of couplings only.")
       .def("__str__", &printed)

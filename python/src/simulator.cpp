@@ -183,10 +183,10 @@ void bindState(SimulatorClass& simulator) {
           },
           nb::for_getter(signature("def energy(self, /) -> tuple[float, float]")),
           "Kinetic and potential energy, J; springs and end stops count in the latter.")
-      .def_prop_ro("work", &workOf,
-                   nb::for_getter(signature("def work(self, /) -> dict[str, float]")),
-                   "Joules since the start: done by `controller`, `external` and `motors`, taken by "
-                   "`damping`, `friction` and `limits`.")
+      .def_prop_ro(
+          "work", &workOf, nb::for_getter(signature("def work(self, /) -> dict[str, float]")),
+          "Joules since the start: done by `controller`, `external` and `motors`, taken by "
+          "`damping`, `friction` and `limits`.")
       .def_prop_ro(
           "loop_error",
           [](const PySimulator& self) {
@@ -297,8 +297,8 @@ void bindForces(SimulatorClass& simulator) {
                     "float = ..., viscous_friction: float = 0.0, command_at: str = 'rotor') -> "
                     "int"),
           "joint"_a, nb::kw_only(), "gear"_a = 1.0, "rotor_inertia"_a = 0.0,
-          "torque_limit"_a = kInfinity, "stall_torque"_a = kInfinity,
-          "no_load_speed"_a = kInfinity, "viscous_friction"_a = 0.0, "command_at"_a = "rotor",
+          "torque_limit"_a = kInfinity, "stall_torque"_a = kInfinity, "no_load_speed"_a = kInfinity,
+          "viscous_friction"_a = 0.0, "command_at"_a = "rotor",
           R"(A motor that drives a joint through a gear. Returns its number.
 
 Args:
@@ -321,8 +321,7 @@ Args:
       .def(
           "set_controller",
           [](PySimulator& self, nb::handle controller) {
-            self.simulator.setController(
-                vectorFunction(controller, "controller", "model.nv"));
+            self.simulator.setController(vectorFunction(controller, "controller", "model.nv"));
           },
           signature("def set_controller(self, controller: Callable | None) -> None"),
           "controller"_a.none(), "f(t, q, v) -> tau, nv numbers; None for no controller.")
@@ -383,23 +382,12 @@ without a jump; `v` and forces stay in the model's own. kempe.simulate is the sh
   bindForces(simulator);
   simulator
       .def(
-          "step",
-          [](PySimulator& self, double dt) { unlocked([&] { self.simulator.step(dt); }); }, "dt"_a,
-          "A step of dt seconds. Where it fails, the state stays what it was.")
+          "step", [](PySimulator& self, double dt) { unlocked([&] { self.simulator.step(dt); }); },
+          "dt"_a, "A step of dt seconds. Where it fails, the state stays what it was.")
       .def(
           "step_to",
           [](PySimulator& self, double time) { unlocked([&] { self.simulator.stepTo(time); }); },
-          "time"_a, "A step that ends at `time` exactly.")
-      .def(
-          "run",
-          [](nb::handle self, nb::handle duration, nb::handle dt, nb::handle progress) {
-            return nb::module_::import_("kempe.simulation")
-                .attr("run_of")(self, duration, dt, progress);
-          },
-          signature("def run(self, duration: float, dt: float = 0.001, progress: Callable | None = "
-                    "None) -> kempe.simulation.Run"),
-          "duration"_a, "dt"_a = 1e-3, "progress"_a.none() = nb::none(),
-          "Steps of dt, the last one shorter where they do not fit, recorded as by kempe.simulate.");
+          "time"_a, "A step that ends at `time` exactly.");
 }
 
 }  // namespace kempe::python

@@ -125,8 +125,9 @@ TEST(WithIndependent, CoordinatesThatDoNotDetermineTheOthersAreRefused) {
   robot.addCoupling("tie").plus(1, "to_a").minus(0, "to_c").equals(0);
   const Model model(robot);
   ASSERT_EQ(model.nv(), 1);
-  EXPECT_NE(refusal([&] { static_cast<void>(model.withIndependent({"to_a"})); })
-                .find("do not determine the others"),
+  EXPECT_NE(refusal([&] {
+              static_cast<void>(model.withIndependent({"to_a"}));
+            }).find("do not determine the others"),
             std::string::npos);
   EXPECT_EQ(model.withIndependent({"to_c"}).vNames(), std::vector<std::string>{"to_c"});
 }

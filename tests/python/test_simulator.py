@@ -22,11 +22,11 @@ def crank_slider(independent: str) -> kempe.Model:
     mechanism.add_body("piston", mass=0.3, inertia=(1e-3, 1e-3, 1e-3))
     mechanism.add_revolute("crank", parent="ground", child="crank_link",
                            independent=independent == "crank")
-    mechanism.add_revolute("swivel", parent="crank_link", child="rod", origin=(0.1, 0, 0),
+    mechanism.add_revolute("swivel", parent="crank_link", child="rod", xyz=(0.1, 0, 0),
                            independent=False)
     mechanism.add_prismatic("slide", parent="ground", child="piston", axis=(1, 0, 0),
                             independent=independent == "slide")
-    mechanism.add_loop("pin", "revolute", predecessor="rod", predecessor_frame=(0.3, 0, 0),
+    mechanism.add_loop("pin", "revolute", predecessor="rod", predecessor_xyz=(0.3, 0, 0),
                        successor="piston")
     return kempe.Model(mechanism)
 
