@@ -43,6 +43,7 @@ struct ClusterInfo {
 struct LoopInfo {
   std::string name;
   LoopKind kind = LoopKind::Coupling;
+  bool cut = false;            ///< held by multipliers, in no cluster
   int firstRow = 0, rows = 0;  ///< its constraint rows among all
   /// Its numbers in loopForces(): [force; moment] of a loop joint or rod, one number for each of
   /// the `coordinates` of a coupling or function.
@@ -117,7 +118,17 @@ class Model {
   /// on the way; the same for the same seed.
   [[nodiscard]] Eigen::VectorXd randomConfiguration(std::uint64_t seed = 0) const;
 
+  /// The same mechanism with other independent coordinates: v, a and tau then speak of those. The
+  /// clusters whose coordinates are named get them, as many as they have freedoms; the others stay
+  /// as they are. q stays what it is, but for clusters of couplings only.
+  /// @param coordinates  of spanningVelocityNames()
+  ///
+  /// Throws std::invalid_argument for names that are not known, too few or too many of one cluster,
+  /// and for coordinates that do not determine the others.
+  [[nodiscard]] Model withIndependent(const std::vector<std::string>& coordinates) const;
+
   [[nodiscard]] const detail::ModelImpl& impl() const { return *impl_; }
+  explicit Model(std::shared_ptr<const detail::ModelImpl> impl) : impl_(std::move(impl)) {}
 
  private:
   std::shared_ptr<const detail::ModelImpl> impl_;

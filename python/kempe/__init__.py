@@ -17,6 +17,7 @@ from kempe._kempe import (
     Model,
     Rod,
     Shape,
+    Snapshot,
     add_closures_from_yaml_text,
     get_num_threads,
     instruction_set,
@@ -29,7 +30,7 @@ from kempe._kempe import (
     write_urdf_text,
 )
 from kempe.errors import AssemblyError, ModelError, SingularityError
-from kempe.simulation import Run, SimulationError, simulate
+from kempe.simulation import Run, SimulationError, Simulator, simulate
 
 if TYPE_CHECKING:
     from kempe import viewer as viewer
@@ -59,7 +60,9 @@ __all__ = [
     "Run",
     "Shape",
     "SimulationError",
+    "Simulator",
     "SingularityError",
+    "Snapshot",
     "__version__",
     "add_closures_from_yaml_text",
     "get_num_threads",

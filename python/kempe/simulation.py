@@ -10,16 +10,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from kempe import _kempe
 from kempe._kempe import Model
 from kempe.errors import AssemblyError, SingularityError
-from kempe.integrators import INTEGRATORS, Rates, State, Vector
 
-__all__ = ["Run", "SimulationError", "simulate"]
+__all__ = ["INTEGRATORS", "Run", "SimulationError", "Simulator", "simulate"]
 
+Vector = NDArray[np.floating[Any]]
 Controller = Callable[[float, Vector, Vector], ArrayLike]
 External = Mapping["str | int", ArrayLike]
+
+INTEGRATORS = ("rk4", "semi_implicit_euler", "implicit_midpoint", "adaptive")
 
 FORMAT = 1  # of saved runs
 MOST_STEPS = 1e10
@@ -72,7 +75,7 @@ class Run:
     tau: Vector  # (T, nv), the controller's
     kinetic: Vector  # (T,) J
     potential: Vector  # (T,) J
-    work: Vector  # (T,) J, done since the start by tau and external forces
+    work: Vector  # (T,) J, done since the start by tau, external forces and motors
     loop_error: Vector  # (T,) largest |loop_residual|, 0 where there are no loops
 
     @property
@@ -204,8 +207,8 @@ class _CannotGoOn(Exception):
     """The text says why."""
 
 
-class _Dynamics:
-    """Rates of a state under a controller and external forces."""
+class _Actions:
+    """A controller and external forces, with what they give checked."""
 
     def __init__(self, model: Model, controller: Controller | None,
                  external: External | Callable[[float, Vector, Vector], External] | None) -> None:
@@ -214,30 +217,12 @@ class _Dynamics:
         self._name = getattr(controller, "__qualname__", type(controller).__name__)
         self._external = external
         self._frames = frozenset(model.frame_names)
-        self._none = np.zeros(model.nv)
-        self._none.flags.writeable = False
 
-    def __call__(self, t: float, q: Vector, v: Vector) -> Rates:
-        # What a controller is given belongs to the simulation.
-        q.flags.writeable = False
-        v.flags.writeable = False
-        if not (np.abs(v) < BEYOND).all():
-            raise _CannotGoOn("the velocities have grown beyond all numbers. Take a smaller dt, or "
-                              "a controller with lower gains")
-        tau = self._none if self._controller is None else self._command(self._controller, t, q, v)
-        if self._external is None:
-            a = self._model.forward_dynamics(q, v, tau)
-            return Rates(a, tau, float(tau @ v))
-        external = self._forces(self._external, t, q, v)
-        a = self._model.forward_dynamics(q, v, tau, external=external)
-        power = sum(float(np.dot(force, self._model.frame_velocity(q, v, frame)))
-                    for frame, force in external.items())
-        return Rates(a, tau, float(tau @ v) + power)
-
-    def _command(self, controller: Controller, t: float, q: Vector, v: Vector) -> Vector:
-        """The controller's forces, checked."""
+    def command(self, t: float, q: Vector, v: Vector) -> Vector:
+        """The controller's forces."""
+        assert self._controller is not None
         try:
-            given = controller(t, q, v)
+            given = self._controller(t, q, v)
         except Exception as error:
             raise _CannotGoOn(
                 f"the controller {self._name} raised {type(error).__name__}: {error}") from error
@@ -258,20 +243,19 @@ class _Dynamics:
                               f'"{self._model.v_names[wrong]}"; forces must be finite')
         return tau
 
-    def _forces(self, external: External | Callable[[float, Vector, Vector], External],
-                t: float, q: Vector, v: Vector) -> dict[str | int, Vector]:
-        """External forces, checked."""
-        given: object = external
-        if callable(external):
+    def forces(self, t: float, q: Vector, v: Vector) -> dict[str | int, Vector]:
+        """External forces."""
+        given: object = self._external
+        if callable(self._external):
             try:
-                given = external(t, q, v)
+                given = self._external(t, q, v)
             except Exception as error:
                 raise _CannotGoOn(
                     f"external: the function raised {type(error).__name__}: {error}") from error
         if not isinstance(given, Mapping):
             raise _CannotGoOn(
                 "external: expected a dict {frame: [force; moment]}"
-                f"{', or a function that gives one' if given is external else ''}, got "
+                f"{', or a function that gives one' if given is self._external else ''}, got "
                 f"{reprlib.repr(given)}")
         return {self._frame(frame): self._force(frame, force) for frame, force in given.items()}
 
@@ -300,36 +284,34 @@ class _Dynamics:
 class _Recorder:
     """Samples of a run that is under way."""
 
-    def __init__(self, model: Model, dt: float, integrator: str, times: Vector) -> None:
-        self._model, self._dt, self._integrator, self._times = model, dt, integrator, times
+    def __init__(self, simulator: _kempe.Simulator, dt: float, times: Vector) -> None:
+        model = simulator.model
+        self._simulator, self._model, self._dt, self._times = simulator, model, dt, times
         self._q = np.empty((len(times), model.nq))
         self._v = np.empty((len(times), model.nv))
         self._tau = np.empty((len(times), model.nv))
-        self._work = np.empty(len(times))
+        self._others = np.empty((4, len(times)))  # kinetic, potential, work, loop_error
         self.count = 0
 
-    def add(self, state: State, tau: Vector) -> None:
-        self._q[self.count], self._v[self.count], self._work[self.count] = state
-        self._tau[self.count] = tau
+    def add(self) -> None:
+        simulator, i = self._simulator, self.count
+        self._tau[i] = simulator.tau
+        kinetic, potential = simulator.energy
+        work = simulator.work
+        self._others[:, i] = (kinetic, potential,
+                              work["controller"] + work["external"] + work["motors"],
+                              simulator.loop_error)
+        self._q[i], self._v[i] = simulator.q, simulator.v
         self.count += 1
 
-    def run(self, *, after_failure: bool = False) -> Run:
+    def run(self) -> Run:
         n = self.count
-        q, v = self._q[:n], self._v[:n]
-        try:
-            kinetic, potential = self._model.energy(q, v)
-            loop_error = np.abs(self._model.loop_residual(q)).max(axis=1, initial=0.0)
-        except Exception:
-            # A constraint written in Python that ended the motion may go on failing.
-            if not after_failure:
-                raise
-            kinetic = potential = loop_error = np.full(n, np.nan)
+        kinetic, potential, work, loop_error = self._others[:, :n]
         return Run(
-            robot=self._model.name, dt=self._dt, integrator=self._integrator,
+            robot=self._model.name, dt=self._dt, integrator=self._simulator.integrator,
             q_names=list(self._model.q_names), v_names=list(self._model.v_names),
-            t=self._times[:n], q=q, v=v, tau=self._tau[:n], kinetic=kinetic,
-            potential=potential, work=self._work[:n],
-            loop_error=loop_error)
+            t=self._times[:n], q=self._q[:n], v=self._v[:n], tau=self._tau[:n], kinetic=kinetic,
+            potential=potential, work=work, loop_error=loop_error)
 
 
 def _times(duration: float, dt: float) -> Vector:
@@ -341,6 +323,59 @@ def _times(duration: float, dt: float) -> Vector:
     times = dt * np.arange(steps + 1, dtype=np.float64)
     times[-1] = duration
     return times
+
+
+def _recorded(simulator: _kempe.Simulator, duration: float, dt: float,
+              progress: Callable[[float], object] | None) -> Run:
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress: expected a function, got {reprlib.repr(progress)}")
+    duration = _positive("duration", duration)
+    dt = min(_positive("dt", dt), duration)
+    times = simulator.time + _times(duration, dt)
+    last = len(times) - 1
+    recorder = _Recorder(simulator, dt, times)
+    for index in range(last + 1):
+        try:
+            if index > 0:
+                simulator.step_to(float(times[index]))
+            recorder.add()
+        except MemoryError:
+            raise
+        except Exception as error:
+            cause = error.__cause__ if isinstance(error, _CannotGoOn) else error
+            if recorder.count == 0:  # nothing has moved: an argument is wrong
+                if isinstance(error, _CannotGoOn):
+                    raise ValueError(str(error)) from cause
+                raise
+            # The simulator's own errors say what they are; others come from functions that it calls.
+            known = type(error) in (
+                AssemblyError, SingularityError, _CannotGoOn, ValueError, RuntimeError)
+            text = str(error) if known else f"{type(error).__name__}: {error}"
+            time = float(times[recorder.count - 1])
+            raise SimulationError(
+                f"{simulator.model.name}: the motion stopped at t = {time:.6g} s: {text}",
+                recorder.run(), time) from cause
+        if index > 0 and progress is not None and progress(index / last) is False:
+            break
+    return recorder.run()
+
+
+class Simulator(_kempe.Simulator):
+    """Moves a robot through time, step by step.
+
+    Loops stay closed to rounding: steps are taken in coordinates around the step's start. Where the
+    model's independent coordinates come near a dead point, others are at work and the motion goes
+    on without a jump; `v` and forces stay in the model's own. simulate() is the short way to a run.
+    """
+
+    def run(self, duration: float, dt: float = 1e-3,
+            progress: Callable[[float], object] | None = None) -> Run:
+        """Steps of dt seconds, the last one shorter where they do not fit, recorded.
+
+        `progress` is called after every step with the fraction done; the run ends early if it
+        returns False. Raises SimulationError, which carries the run until then.
+        """
+        return _recorded(self, duration, dt, progress)
 
 
 def _check_kinds(model: object, controller: object, progress: object) -> None:
@@ -365,11 +400,14 @@ def simulate(
     controller: Controller | None = None,
     external: External | Callable[[float, Vector, Vector], External] | None = None,
     progress: Callable[[float], object] | None = None,
+    relative_tolerance: float = 1e-8,
+    absolute_tolerance: float = 1e-10,
 ) -> Run:
     """The motion of a robot from a state.
 
-    Damping and friction of joints count; friction f sign(velocity) has no memory, so that a joint
-    that sticks hovers around rest. Contact is not modelled.
+    Dead points of the model's coordinates are passed. Damping and friction of joints count;
+    friction f sign(velocity) has no memory, so that a joint that sticks hovers around rest.
+    kempe.Simulator has friction that sticks, springs, end stops and motors. Contact is not modelled.
 
     Args:
         q: where it starts, (nq,), by default neutral; loops are closed first where they are open.
@@ -379,21 +417,24 @@ def simulate(
             duration.
         integrator: "rk4": the classical Runge-Kutta method, of order four also where joints turn in
             space; it evaluates the dynamics four times per step. "semi_implicit_euler": of order
-            one, once per step. Loops are closed to rounding after either.
+            one, once per step. "implicit_midpoint": of order two, symmetric, so that energies of
+            swinging robots stay bounded for long. "adaptive": of order five, in as many steps
+            between samples as its tolerances ask for. Loops are closed to rounding after all.
         controller: f(t, q, v) -> tau, nv numbers. Called at every evaluation, within a step too. By
             default no forces.
         external: forces on bodies, {frame: [force; moment]} at the frame's origin, axes of the
             world; or a function of (t, q, v) that gives such a dict.
         progress: called after every step with the fraction done; the run ends early if it returns
             False.
+        relative_tolerance, absolute_tolerance: of "adaptive": the error of one of its steps.
 
     Raises:
         TypeError: `model` is no Model, `controller` or `progress` no function.
         ValueError: an argument is wrong.
         SingularityError, AssemblyError: the start is impossible.
-        SimulationError: the motion cannot go on: at a singular position, where the loops end, where
-            numbers grow beyond bounds, where the controller, a function of external forces or of a
-            constraint fails. It carries the run until then.
+        SimulationError: the motion cannot go on: where the loops end, where numbers grow beyond
+            bounds, where the controller, a function of external forces or of a constraint fails. It
+            carries the run until then.
     """
     _check_kinds(model, controller, progress)
     duration = _positive("duration", duration)
@@ -401,7 +442,6 @@ def simulate(
     if not isinstance(integrator, str) or integrator not in INTEGRATORS:
         raise ValueError(f'integrator: "{integrator}" is not known. Choose one of '
                          f"{', '.join(INTEGRATORS)}.")
-    times = _times(duration, dt)
     start_v = np.zeros(model.nv) if v is None else _real_argument("v", v)
     if start_v.shape != (model.nv,) or not np.isfinite(start_v).all():
         raise ValueError(f"v: nv = {model.nv} finite numbers are needed, got shape {start_v.shape}")
@@ -411,37 +451,12 @@ def simulate(
     start_q = model.neutral() if q is None else _real_argument("q", q)
     if start_q.shape != (model.nq,):
         raise ValueError(f"q: nq = {model.nq} numbers are needed, got shape {start_q.shape}")
-    # A step of no length closes loops and makes quaternions of unit length.
-    start_q = model.integrate(start_q, np.zeros(model.nv), 0.0)
-
-    dynamics = _Dynamics(model, controller, external)
-    method = INTEGRATORS[integrator](model, dynamics)
-    recorder = _Recorder(model, dt, integrator, times)
-    state = State(start_q, start_v, 0.0)
-    last = len(times) - 1
-    rates: Rates | None = None  # of the state
-    for index in range(last + 1):
-        time = float(times[max(0, index - 1)])  # of the last state that is known
-        try:
-            if rates is not None:
-                state = method.step(time, float(times[index]) - time, state, rates)
-                time = float(times[index])
-            rates = dynamics(time, state.q, state.v)
-        except MemoryError:
-            raise
-        except Exception as error:
-            cause = error.__cause__ if isinstance(error, _CannotGoOn) else error
-            if recorder.count == 0:  # nothing has moved: an argument is wrong
-                if isinstance(error, _CannotGoOn):
-                    raise ValueError(str(error)) from cause
-                raise
-            # The model's own errors say what they are; others come from a constraint's functions.
-            known = isinstance(error, (AssemblyError, SingularityError, _CannotGoOn, ValueError))
-            text = str(error) if known else f"{type(error).__name__}: {error}"
-            raise SimulationError(
-                f"{model.name}: the motion stopped at t = {time:.6g} s: {text}",
-                recorder.run(after_failure=True), time) from cause
-        recorder.add(state, rates.tau)
-        if index > 0 and progress is not None and progress(index / last) is False:
-            break
-    return recorder.run()
+    simulator = Simulator(model, integrator, relative_tolerance=relative_tolerance,
+                          absolute_tolerance=absolute_tolerance)
+    actions = _Actions(model, controller, external)
+    if controller is not None:
+        simulator.set_controller(actions.command)
+    if external is not None:
+        simulator.set_external_forces(actions.forces)
+    simulator.set_state(start_q, start_v)
+    return simulator.run(duration, dt, progress)

@@ -15,6 +15,8 @@ void bindJet(nanobind::module_& m);
 void bindMechanism(nanobind::module_& m);
 /// Model, Cluster, load and the bundled robots.
 void bindModel(nanobind::module_& m);
+/// Simulator.
+void bindSimulator(nanobind::module_& m);
 
 /// What the stubs say of a function, in short words for the types that occur often. Kept for as
 /// long as the process lives, which nanobind relies on.

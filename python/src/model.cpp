@@ -251,6 +251,18 @@ that does not fit.)");
             return self.model().jointVelocityIndex(joint);
           },
           "name"_a, "Where a joint's numbers begin in the spanning velocity.")
+      .def(
+          "with_independent",
+          [](const PyModel& self, const std::vector<std::string>& coordinates) {
+            const nb::gil_scoped_release unlocked;
+            return PyModel(self.model().withIndependent(coordinates));
+          },
+          signature("def with_independent(self, coordinates: Sequence[str]) -> Model"),
+          "coordinates"_a,
+          "The same mechanism with other independent coordinates (of spanning_velocity_names): v, "
+          "a "
+          "and tau then speak of those. Clusters whose coordinates are named get them, the others "
+          "stay as they are; q stays what it is, but for clusters of couplings only.")
       .def("__str__", &printed)
       .def("__repr__", &summary)
       // Nothing in a model changes, so that it is its own copy.

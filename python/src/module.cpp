@@ -69,4 +69,5 @@ NB_MODULE(_kempe, m) {
   kempe::python::bindJet(m);
   kempe::python::bindMechanism(m);
   kempe::python::bindModel(m);
+  kempe::python::bindSimulator(m);
 }

@@ -5,6 +5,7 @@
 
 #include "algorithms/arguments.hpp"
 #include "algorithms/cuts.hpp"
+#include "algorithms/follow_loops.hpp"
 #include "algorithms/positions.hpp"
 #include "loops/assembly.hpp"
 #include "loops/cluster_velocity.hpp"
@@ -18,15 +19,6 @@ namespace {
 
 constexpr int kRestarts = 24;           // of project, before it gives up
 constexpr double kContinuation = 0.25;  // radians or metres that integrate moves in one go
-
-std::span<const int> dependentOf(const ModelTables<double>& tables, const ClusterEntry& cluster) {
-  return {tables.dependent.data() + cluster.firstDependent, static_cast<std::size_t>(cluster.kept)};
-}
-
-std::span<const int> independentOf(const ModelTables<double>& tables, const ClusterEntry& cluster) {
-  return {tables.independent.data() + cluster.firstIndependent,
-          static_cast<std::size_t>(cluster.nv)};
-}
 
 /// Closes an implicit cluster from `base`, independent positions held; the result is in scratch.q.
 /// Starts elsewhere on the dependent side only where `base` itself does not lead there, and then
@@ -87,42 +79,15 @@ void spanRates(const ClusterEntry& cluster, const DataImpl<double>& data, Vector
 /// Moves an implicit cluster along v; the result is in scratch.q.
 void integrateCluster(const ModelImpl& model, const ClusterEntry& cluster, DataImpl<double>& data,
                       VectorIn v, double dt) {
-  LoopScratch<double>& scratch = data.loops;
-  const double* base = data.positions.data() + cluster.firstPosition;
   const ClusterState<double> state = placed(model, cluster, data);
   jacobianOf(model, cluster, state, data);
-  spanRates(cluster, data, v, data.g.data());
-
-  // Long steps go in parts, so that the solution stays on its branch. `advance` is how far each
-  // freedom is expected to go in one part: along the tangent at first, then as in the part before.
-  double longest = 0.0;
+  double* tangent = data.velocities.data() + cluster.firstVelocity;
+  spanRates(cluster, data, v, tangent);
   for (int i = 0; i < cluster.velocities; ++i) {
-    longest = std::max(longest, std::abs(data.g[i] * dt));
+    tangent[i] *= dt;
   }
-  const double parts = std::clamp(std::ceil(longest / kContinuation), 1.0, 1e4);
-  double* advance = scratch.rates.data();
-  double* step = scratch.step.data();
-  for (int i = 0; i < cluster.velocities; ++i) {
-    advance[i] = data.g[i] * dt / parts;
-    step[i] = 0.0;
-  }
-  for (int part = 1; part <= static_cast<int>(parts); ++part) {
-    std::copy_n(step, cluster.velocities, data.g.begin());
-    for (int i = 0; i < cluster.velocities; ++i) {
-      step[i] += advance[i];
-    }
-    for (int j = 0; j < cluster.nv; ++j) {
-      step[independentOf(model.tables, cluster)[j]] = v[cluster.firstV + j] * dt * (part / parts);
-    }
-    const Closure closure = closeLoops(model.tables, model.mechanism.functions, cluster, scratch,
-                                       base, step, dependentOf(model.tables, cluster), Rows::Kept);
-    if (!closure.closed) {
-      throwAssemblyError(model, cluster, scratch.q.data(), closure.gap, closure.worstRow);
-    }
-    for (int i = 0; i < cluster.velocities; ++i) {
-      advance[i] = step[i] - data.g[i];
-    }
-  }
+  followLoops(model, cluster, data, data.positions.data() + cluster.firstPosition, tangent,
+              kContinuation);
 }
 
 }  // namespace

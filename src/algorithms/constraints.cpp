@@ -266,6 +266,13 @@ void detail::cutResidual(const Model& model, Data& data, VectorIn q, double* res
   }
 }
 
+bool detail::cutForcesAreUnique(const Model& model) {
+  Data data(model);
+  RowEvaluation rows(model, data, nullptr, 0.0, model.neutral(), nullptr);
+  rows.factorize();
+  return rows.solver.rank() == rows.solver.rows();
+}
+
 Eigen::VectorXd detail::neutralWithCuts(const Model& model) {
   Data data(model);
   std::string reason;

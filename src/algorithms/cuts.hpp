@@ -16,4 +16,7 @@ void cutResidual(const Model& model, Data& data, VectorIn q, double* residual);
 /// A closed configuration near Model::neutral(). Throws ModelError where none is found.
 Eigen::VectorXd neutralWithCuts(const Model& model);
 
+/// Whether the multipliers of cut loops are determined at Model::neutral().
+bool cutForcesAreUnique(const Model& model);
+
 }  // namespace kempe::detail

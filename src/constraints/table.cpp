@@ -63,8 +63,9 @@ void setJoint(const LoopJoint& joint, const ConstraintEnd& predecessor,
   entry.cosine = axes.cosine;
   entry.predecessor = {predecessor.body, predecessor.frame * joint.predecessor.frame *
                                              Pose{rotationTakingZTo(axes.predecessor), {}}};
-  entry.successor = {successor.body, successor.frame * joint.successor.frame *
-                                         Pose{rotationTakingZTo(axes.successor), {}}};
+  entry.forceFrame = successor.frame * joint.successor.frame;
+  entry.successor = {successor.body,
+                     entry.forceFrame * Pose{rotationTakingZTo(axes.successor), {}}};
 }
 
 void setRod(const Rod& rod, const ConstraintEnd& predecessor, const ConstraintEnd& successor,
@@ -74,8 +75,8 @@ void setRod(const Rod& rod, const ConstraintEnd& predecessor, const ConstraintEn
   entry.length = rod.length;
   entry.predecessor = {predecessor.body,
                        predecessor.frame * Pose{Rotation::identity(), rod.predecessor.point}};
-  entry.successor = {successor.body,
-                     successor.frame * Pose{Rotation::identity(), rod.successor.point}};
+  entry.forceFrame = successor.frame * Pose{Rotation::identity(), rod.successor.point};
+  entry.successor = {successor.body, entry.forceFrame};
 }
 
 }  // namespace kempe::detail

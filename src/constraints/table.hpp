@@ -30,6 +30,7 @@ struct ConstraintEntry {
   std::string name{};
   ConstraintKind kind = ConstraintKind::Joint;
   LoopType type = LoopType::Spherical;  ///< of joints
+  Pose forceFrame{};  ///< joints and rods: the successor's frame in its body, as it was given
   int firstRow = 0, rows = 0;
   bool enabled = true;
   ConstraintEnd predecessor{}, successor{};
@@ -58,6 +59,7 @@ struct ConstraintEntry {
 struct ConstraintTable {
   std::vector<ConstraintEntry> entries{};
   int rows = 0;
+  int forces = 0;            ///< numbers that say what cut loops transmit
   int mostTerms = 0;         ///< of an entry
   int mostFunctionRows = 0;  ///< of a function
   double stabilization = 0.0;

@@ -84,20 +84,6 @@ class ClusterAnalyzer {
     return Eigen::Map<RowMajor>(scratch_.K.data(), cluster_.rows, cluster_.velocities);
   }
 
-  /// The largest extent of the cluster: what prismatic joints and row scales compare with.
-  double reach() const {
-    double length = 0.0;
-    for (int b = 0; b < cluster_.bodies; ++b) {
-      length = std::max(length, norm(tables_.bodies[cluster_.firstBody + b].placement.p));
-    }
-    for (int l = 0; l < cluster_.loops; ++l) {
-      const LoopEntry<double>& loop = tables_.loops[cluster_.firstLoop + l];
-      length = std::max(
-          {length, norm(loop.predecessor.frame.p), norm(loop.successor.frame.p), loop.length});
-    }
-    return length > 0.0 ? length : 1.0;
-  }
-
   bool withinLimits(const std::vector<double>& q) const {
     for (int i = 0; i < cluster_.positions; ++i) {
       if (q[i] < problem_.lower[i] - 1e-9 || q[i] > problem_.upper[i] + 1e-9) {
@@ -135,7 +121,7 @@ class ClusterAnalyzer {
   void sampleConfigurations() {
     const std::vector<double> zero = clampedZero();
     const std::vector<int> all = allVelocities();
-    const double length = reach();
+    const double length = clusterReach(tables_, cluster_);
     double closest = std::numeric_limits<double>::infinity();
     std::vector<double> closestQ = zero;
     int closestRow = 0;
@@ -380,6 +366,19 @@ class ClusterAnalyzer {
 };
 
 }  // namespace
+
+double clusterReach(const ModelTables<double>& tables, const ClusterEntry& cluster) {
+  double length = 0.0;
+  for (int b = 0; b < cluster.bodies; ++b) {
+    length = std::max(length, norm(tables.bodies[cluster.firstBody + b].placement.p));
+  }
+  for (int l = 0; l < cluster.loops; ++l) {
+    const LoopEntry<double>& loop = tables.loops[cluster.firstLoop + l];
+    length = std::max(
+        {length, norm(loop.predecessor.frame.p), norm(loop.successor.frame.p), loop.length});
+  }
+  return length > 0.0 ? length : 1.0;
+}
 
 void zeroPositions(const ModelTables<double>& tables, const ClusterEntry& cluster, double* q) {
   std::fill_n(q, cluster.positions, 0.0);

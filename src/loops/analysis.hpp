@@ -31,6 +31,9 @@ struct ClusterSolution {
   std::vector<std::string> warnings;
 };
 
+/// The largest extent of a cluster: what slides and row scales compare with. 1 if it has none.
+double clusterReach(const ModelTables<double>& tables, const ClusterEntry& cluster);
+
 /// Throws ModelError (without place) where the loops cannot be closed.
 ClusterSolution analyzeCluster(const ClusterProblem& problem);
 

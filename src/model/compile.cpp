@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -7,14 +6,11 @@
 #include "loops/compile_loops.hpp"
 #include "mechanism/clusters.hpp"
 #include "mechanism/text.hpp"
-#include "model/cut_loops.hpp"
+#include "model/derive.hpp"
 #include "model/fold_rotors.hpp"
 #include "model/inertia_check.hpp"
-#include "model/layout.hpp"
 #include "model/model_impl.hpp"
 #include "model/names.hpp"
-#include "model/rotors.hpp"
-#include "model/shapes.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -54,18 +50,9 @@ class Compiler {
     if (model_.options.foldRotors) {
       foldRotors(model_);
     }
-    layOut(model_);
-    findDrives(model_);
-    listRotors(model_.tables);
-    findShapes(model_.tables);
-    compileCuts(found.cut, model_);
-    buildSpanningTree(model_);
-    buildIndependentTree(model_);
-    model_.tablesFloat = model_.tables.cast<float>();
-    // Moving the model leaves the arrays where they are.
-    model_.view = model_.tables;
-    model_.viewFloat = model_.tablesFloat;
-    describeClusters();
+    model_.cutRefs = std::move(found.cut);
+    finishTables(model_);
+    describeClusters(model_);
     describeLoops();
     return std::move(model_);
   }
@@ -332,31 +319,6 @@ class Compiler {
     }
   }
 
-  void describeClusters() {
-    for (const ClusterEntry& cluster : model_.tables.clusters) {
-      ClusterInfo info;
-      for (int b = 0; b < cluster.bodies; ++b) {
-        info.bodies.push_back(model_.bodyNames[cluster.firstBody + b]);
-        info.joints.push_back(model_.jointNames[cluster.firstBody + b]);
-      }
-      for (int l = 0; l < cluster.loops; ++l) {
-        info.loops.push_back(model_.loopNames[cluster.firstLoop + l]);
-      }
-      for (int i = 0; i < cluster.nv; ++i) {
-        info.independent.push_back(model_.vNames[cluster.firstV + i]);
-      }
-      info.outputBody = cluster.output == kWorld ? rootName() : model_.bodyNames[cluster.output];
-      info.mobility = cluster.nv;
-      info.redundantRows = cluster.rows - cluster.kept;
-      for (int i = 0; i < cluster.drives; ++i) {
-        const int velocity = model_.tables.drives[cluster.firstDrive + i];
-        info.rotorJoints.push_back(model_.velocityNames[cluster.firstVelocity + velocity]);
-      }
-      info.implicit = cluster.kind == ClusterKind::Implicit;
-      model_.clusters.push_back(std::move(info));
-    }
-  }
-
   void describeLoops() {
     std::size_t l = 0;
     for (std::size_t c = 0; c < sources_.size(); ++c) {
@@ -380,11 +342,23 @@ class Compiler {
         ++l;
       }
     }
-  }
-
-  [[nodiscard]] std::string rootName() const {
-    const Tree tree(model_.mechanism);
-    return model_.mechanism.bodies[static_cast<std::size_t>(tree.roots().front())].name;
+    for (std::size_t c = 0; c < model_.cutRefs.size(); ++c) {
+      const ConstraintEntry& entry = model_.cuts.entries[c];
+      LoopInfo info;
+      info.name = entry.name;
+      info.kind = model_.cutRefs[c].kind;
+      info.cut = true;
+      info.firstRow = model_.tables.rows + entry.firstRow;
+      info.rows = entry.rows;
+      info.firstForce = model_.tables.loopForces + model_.cuts.forces;
+      info.forces = entry.betweenBodies() ? 6 : static_cast<int>(entry.terms.size());
+      model_.cuts.forces += info.forces;
+      info.bodies = endsOf(model_.mechanism, model_.cutRefs[c]);
+      for (const ConstraintTerm& term : entry.terms) {
+        info.coordinates.push_back(model_.velocityNames[term.velocity]);
+      }
+      model_.loops.push_back(std::move(info));
+    }
   }
 
   ModelImpl model_;
@@ -396,9 +370,8 @@ class Compiler {
 }  // namespace
 
 ModelImpl compile(const Mechanism& mechanism, const ModelOptions& options) {
-  static std::atomic<std::uint64_t> count{0};
   ModelImpl model = Compiler(mechanism, options).run();
-  model.id = ++count;
+  model.id = nextModelId();
   return model;
 }
 

@@ -108,8 +108,10 @@ ConstraintEntry entryOf(const ModelImpl& model, const ClusterEntry& cluster,
 
 }  // namespace
 
-void compileCuts(const std::vector<LoopRef>& cut, ModelImpl& model) {
-  for (const LoopRef& loop : cut) {
+void compileCuts(ModelImpl& model) {
+  model.cuts = {};
+  model.cutNames.clear();
+  for (const LoopRef& loop : model.cutRefs) {
     model.cuts.append(model.tables, entryOf(model, loop));
     const ConstraintEntry& entry = model.cuts.entries.back();
     model.cutNames.push_back(entry.name);

@@ -13,6 +13,11 @@ Model::Model(const Mechanism& mechanism, const ModelOptions& options) {
   impl_ = impl;
   if (!impl->cuts.entries.empty()) {
     impl->neutral = detail::neutralWithCuts(*this);
+    detail::expandPositions(*impl, impl->neutral.data(), impl->neutralPositions.data());
+    const bool unique = detail::cutForcesAreUnique(*this);
+    for (LoopInfo& loop : impl->loops) {
+      loop.forceIsUnique = loop.forceIsUnique && (unique || !loop.cut);
+    }
   }
 }
 
@@ -82,7 +87,7 @@ const std::vector<LoopInfo>& Model::loops() const {
   return impl_->loops;
 }
 int Model::nLoopForces() const {
-  return impl_->tables.loopForces;
+  return impl_->tables.loopForces + impl_->cuts.forces;
 }
 const std::vector<std::string>& Model::foldedRotors() const {
   return impl_->foldedRotors;

@@ -9,6 +9,7 @@
 #include "kempe/model.hpp"
 #include "lanes/kernel_set.hpp"
 #include "loops/scratch.hpp"
+#include "mechanism/clusters.hpp"
 #include "model/compared_scratch.hpp"
 #include "model/independent_tree.hpp"
 #include "model/spanning_tree.hpp"
@@ -57,7 +58,8 @@ struct ModelImpl {
   double totalMass = 0.0;
   Eigen::VectorXd neutral;
 
-  ConstraintTable cuts;  ///< loops that are left cut
+  std::vector<LoopRef> cutRefs;  ///< loops that are left cut
+  ConstraintTable cuts;          ///< the same, compiled
   std::vector<std::string> cutNames;
 
   SpanningTree spanning;

@@ -27,8 +27,10 @@ Eigen::MatrixXd neutralRatios(const ModelImpl& model, const ClusterEntry& cluste
 void findDrives(ModelImpl& model) {
   ModelTables<double>& tables = model.tables;
   LoopScratch<double> scratch(tables);
+  tables.drives.clear();
   for (ClusterEntry& cluster : tables.clusters) {
     cluster.firstDrive = static_cast<int>(tables.drives.size());
+    cluster.drives = 0;
     if (cluster.kind == ClusterKind::Tree) {
       continue;
     }
@@ -53,6 +55,7 @@ void findDrives(ModelImpl& model) {
 }
 
 void listRotors(ModelTables<double>& tables) {
+  tables.rotors.clear();
   for (std::size_t b = 0; b < tables.bodies.size(); ++b) {
     const BodyEntry<double>& body = tables.bodies[b];
     if (!body.folded) {

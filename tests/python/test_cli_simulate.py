@@ -316,15 +316,24 @@ def test_a_step_is_not_longer_than_the_motion(tmp_path: Path) -> None:
 # --- ends before the end -------------------------------------------------------------------------
 
 def test_what_cannot_go_on_is_kept(tmp_path: Path) -> None:
-    report = simulated(tmp_path, "five_bar", "--duration", "2", "--out", "run.npz", code=1)
-    assert "closedloop1" in report["stopped"]
+    (tmp_path / "push.py").write_text("def control(t, q, v): return 1e4 * v + 1\n")
+    options = [LEG, "--controller", "push.py", "--duration", "20", "--dt", "0.05"]
+    report = simulated(tmp_path, *options, "--out", "run.npz", code=1)
+    assert "the motion stopped at t = " in report["stopped"]
     run = kempe.Run.load(tmp_path / "run.npz")
     assert run.t[-1] == report["reached"]
-    assert 0 < report["reached"] < 2
-    result = kempe_program("simulate", "five_bar", "--duration", "2")
+    assert 0 < report["reached"] < 20
+    result = kempe_program("simulate", *options, folder=tmp_path)
     assert result.returncode == 1
     assert "the motion stopped at t = " in result.stderr
-    assert result.stdout.startswith("five_bar: ")
+    assert result.stdout.startswith("geared_four_bar_leg: ")
+
+
+def test_dead_points_are_passed(tmp_path: Path) -> None:
+    report = simulated(tmp_path, "five_bar", "--duration", "1", "--integrator", "adaptive")
+    assert report["reached"] == 1
+    assert report["stopped"] is None
+    assert report["energy_drift"] < 1e-5
 
 
 def test_interrupted_runs_are_kept(tmp_path: Path) -> None:

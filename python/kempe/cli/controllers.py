@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 
 import kempe
 from kempe.cli.common import BadInput, free_velocities
-from kempe.integrators import Vector
-from kempe.simulation import Controller
+from kempe.simulation import Controller, Vector
 
 FREQUENCY = 10.0  # rad/s at which `hold` returns from a disturbance, without swinging
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import kempe
-from kempe.integrators import Vector
+from kempe.simulation import Vector
 
 LEGEND = 7  # names of more lines than this do not fit beside a panel
 FLOOR = 1e-18  # what a logarithmic axis shows zero as

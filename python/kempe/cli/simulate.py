@@ -35,14 +35,13 @@ from kempe.cli.common import (
 )
 from kempe.cli.controllers import FromFile, Hold
 from kempe.cli.files import load_run, optional_packages, require_writable
-from kempe.integrators import INTEGRATORS, Vector
-from kempe.simulation import Controller
+from kempe.simulation import INTEGRATORS, Controller, Vector
 
 NAME = "simulate"
 SUMMARY = "let a robot move, passively or controlled, and record it"
 DESCRIPTION = """\
 Simulates the motion of a robot and reports energy, loop closure and time. A run that cannot go on
-(a dead point, the end of what loops allow, a controller that fails) or is stopped with Ctrl-C is
+(the end of what loops allow, a controller that fails) or is stopped with Ctrl-C is
 kept until then.
 
 controllers:
@@ -80,7 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="length of a step in seconds (1e-3)")
     parser.add_argument("--integrator", choices=list(INTEGRATORS), default="rk4",
                         help="rk4 (default): order 4, four evaluations a step; "
-                        "semi_implicit_euler: order 1, one evaluation")
+                        "semi_implicit_euler: order 1, one evaluation; implicit_midpoint: order 2, "
+                        "energies stay bounded; adaptive: order 5, as many steps as it needs")
     parser.add_argument("--controller", default="none", metavar="NAME",
                         help="none (default), hold, or FILE.py, see above")
     parser.add_argument("--start", default="neutral", metavar="WHERE",

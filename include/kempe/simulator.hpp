@@ -1,0 +1,167 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kempe/force_elements.hpp"
+#include "kempe/method.hpp"
+#include "kempe/model.hpp"
+#include "kempe/momentum.hpp"
+#include "kempe/recording.hpp"
+
+namespace kempe {
+
+namespace detail {
+class Simulation;
+}
+
+struct SimulatorOptions {
+  Integrator integrator = Integrator::RungeKutta4;
+  /// Of the adaptive integrator: the error of one of its steps in each position (relative to one
+  /// radian or metre) and velocity.
+  double relativeTolerance = 1e-8;
+  double absoluteTolerance = 1e-10;
+};
+
+/// A motion that could not go on. What stopped it is nested (std::rethrow_if_nested).
+class SimulationError : public std::runtime_error {
+ public:
+  SimulationError(const std::string& text, double time, std::shared_ptr<const Recording> recording)
+      : std::runtime_error(text), time_(time), recording_(std::move(recording)) {}
+
+  /// Of the last state.
+  [[nodiscard]] double time() const { return time_; }
+  /// The run until then.
+  [[nodiscard]] const Recording& recording() const { return *recording_; }
+
+ private:
+  double time_;
+  std::shared_ptr<const Recording> recording_;
+};
+
+/// Moves a robot through time.
+///
+/// Loops stay closed to rounding and quaternions of unit length: steps are taken in coordinates
+/// around the step's start. Where the model's independent coordinates come near a dead point, the
+/// simulator computes with others and goes on without a jump; what users give and see (v, tau)
+/// stays in the model's own, with v read off the velocities of all joints. Change points, where
+/// branches of a linkage meet, are passed straight on.
+///
+/// Memory is allocated at construction, when something is added, when a coordinate change happens
+/// for the first time, and for recordings; other steps allocate nothing. Callbacks may throw; the
+/// exception then passes through and the state stays what it was before the step.
+class Simulator {
+ public:
+  /// Forces along the model's independent velocities.
+  using Controller = std::function<void(double t, VectorIn q, VectorIn v, VectorOut tau)>;
+  /// Forces on frames: adds to a list that is empty.
+  using ExternalForces =
+      std::function<void(double t, VectorIn q, VectorIn v, std::vector<FrameForce>& forces)>;
+  /// Torques of all motors, in the order in which they were added.
+  using MotorController = std::function<void(double t, VectorIn q, VectorIn v, VectorOut torques)>;
+  /// Called after every step of run(); false ends the run.
+  using Observer = std::function<bool(const Simulator&)>;
+
+  /// Starts at rest in the neutral position at time 0.
+  explicit Simulator(const Model& model, const SimulatorOptions& options = {});
+  Simulator(Simulator&&) noexcept;
+  Simulator& operator=(Simulator&&) noexcept;
+  ~Simulator();
+
+  /// The robot: the model that was given, with the armatures of motors.
+  [[nodiscard]] const Model& model() const;
+  [[nodiscard]] const SimulatorOptions& options() const;
+
+  // --- the state ---
+
+  /// Loops of q are closed first where they are open. Work is counted anew. Throws
+  /// SingularityError where v does not determine all velocities, AssemblyError where the loops
+  /// cannot be closed.
+  void setState(VectorIn q, VectorIn v, double time = 0.0);
+  /// From velocities of all tree joints, model.nvSpanning(): possible at dead points and change
+  /// points too. They must keep the loops closed.
+  void setSpanningState(VectorIn q, VectorIn velocities, double time = 0.0);
+  [[nodiscard]] double time() const;
+  [[nodiscard]] const Eigen::VectorXd& q() const;
+  [[nodiscard]] const Eigen::VectorXd& v() const;
+  /// Of all tree joints.
+  [[nodiscard]] const Eigen::VectorXd& spanningVelocities() const;
+  /// What the controller said for this state.
+  [[nodiscard]] const Eigen::VectorXd& tau() const;
+
+  /// Springs and end stops count in the potential energy.
+  [[nodiscard]] Energy energy() const;
+  [[nodiscard]] Work work() const;
+  /// The largest |loopResidual|; 0 where there are no loops.
+  [[nodiscard]] double loopError() const;
+  /// The coordinates that the simulator computes with at the moment.
+  [[nodiscard]] const std::vector<std::string>& coordinates() const;
+  /// How often they have changed.
+  [[nodiscard]] int coordinateChanges() const;
+
+  [[nodiscard]] Snapshot snapshot() const;
+  /// Going on from a snapshot gives the same motion, to the last bit on the same machine.
+  void restore(const Snapshot& snapshot);
+
+  // --- forces ---
+
+  /// Each returns the number of the element among its kind. Wrong elements are refused with
+  /// std::invalid_argument.
+  int addSpring(const JointSpring& spring);
+  int addSpring(const PointSpring& spring);
+  int addLimit(const JointLimit& limit);
+  /// A limit on every joint that has bounds in the model; returns how many.
+  int addLimits(double stiffness, double damping);
+  int addFriction(const JointFriction& friction);
+  int addMotor(const Motor& motor);
+
+  /// Constant forces, model.nv(), from now on instead of a controller.
+  void setForces(VectorIn tau);
+  void setController(Controller controller);
+  void setExternalForces(const std::vector<FrameForce>& forces);
+  void setExternalForces(ExternalForces forces);
+  /// The commanded torque of a motor from now on.
+  void setMotorTorque(int motor, double torque);
+  void setMotorController(MotorController controller);
+  /// What a motor gives at the rotor in this state, within its limits.
+  [[nodiscard]] double motorTorque(int motor) const;
+
+  // --- motion ---
+
+  void step(double dt) { stepTo(time() + dt); }
+  /// A step that ends at `time` exactly. The adaptive integrator takes as many steps as it needs;
+  /// others divide it where a dead point asks for it. Where it fails, the state stays what it was.
+  ///
+  /// Throws SingularityError, AssemblyError, and std::runtime_error where velocities grow beyond
+  /// all numbers or an implicit step finds no solution.
+  void stepTo(double time);
+  void setObserver(Observer observer);
+  /// Steps of dt, the last one shorter where they do not fit. Throws SimulationError.
+  Recording run(double duration, double dt);
+
+ private:
+  std::unique_ptr<detail::Simulation> impl_;
+};
+
+/// States between the samples of a recording.
+class Replay {
+ public:
+  /// Throws std::invalid_argument where the recording is of a model with other coordinates.
+  Replay(const Model& model, const Recording& recording);
+  Replay(Replay&&) noexcept;
+  Replay& operator=(Replay&&) noexcept;
+  ~Replay();
+
+  /// The state at a time within the recording: positions by a cubic in coordinates that close the
+  /// loops, velocities (of all tree joints) linear between samples.
+  void state(double time, VectorOut q, VectorOut velocities);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kempe

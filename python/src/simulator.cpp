@@ -1,0 +1,393 @@
+#include "kempe/simulator.hpp"
+
+#include <nanobind/eigen/dense.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+
+#include "bindings.hpp"
+#include "conversions.hpp"
+#include "external_forces.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kempe::python {
+
+namespace {
+
+/// A simulator, and its model as Python sees it.
+struct PySimulator {
+  PySimulator(const PyModel& given, const SimulatorOptions& options)
+      : simulator(given.model(), options), model(std::make_shared<PyModel>(given.model())) {}
+
+  Simulator simulator;
+  std::shared_ptr<PyModel> model;
+};
+
+/// A Python function that may be called and dropped without the interpreter's lock.
+using Held = std::shared_ptr<nb::object>;
+
+Held held(nb::handle function, const char* name) {
+  if (PyCallable_Check(function.ptr()) == 0) {
+    throw nb::type_error((std::string(name) + ": expected a function f(t, q, v), got " +
+                          nb::cast<std::string>(nb::repr(function)))
+                             .c_str());
+  }
+  return {new nb::object(nb::borrow(function)), [](nb::object* object) {
+            const nb::gil_scoped_acquire locked;
+            delete object;
+          }};
+}
+
+/// An array that belongs to the simulation.
+nb::object readOnly(VectorIn numbers) {
+  nb::object array = nb::cast(Eigen::VectorXd(numbers));
+  array.attr("flags").attr("writeable") = false;
+  return array;
+}
+
+nb::object called(const Held& function, double t, VectorIn q, VectorIn v) {
+  return (*function)(t, readOnly(q), readOnly(v));
+}
+
+/// Numbers of one state.
+Eigen::VectorXd numbersOf(nb::handle object, const char* name, Eigen::Index size,
+                          const char* meaning) {
+  ArrayArgument argument(object, name, size, meaning);
+  if (argument.isBatch()) {
+    throw std::invalid_argument(std::string(name) + ": a simulator has one state, got several");
+  }
+  argument.widen();
+  argument.makeRowsContiguous();
+  return Eigen::Map<const Eigen::VectorXd>(argument.row<double>(0), size);
+}
+
+std::function<void(double, VectorIn, VectorIn, VectorOut)> vectorFunction(nb::handle function,
+                                                                          const char* name,
+                                                                          const char* meaning) {
+  if (function.is_none()) return nullptr;
+  return [callback = held(function, name), name, meaning](double t, VectorIn q, VectorIn v,
+                                                          VectorOut result) {
+    const nb::gil_scoped_acquire locked;
+    result = numbersOf(called(callback, t, q, v), name, result.size(), meaning);
+  };
+}
+
+void setExternalForces(PySimulator& self, nb::handle external, const std::string& reference) {
+  if (external.is_none()) {
+    self.simulator.setExternalForces(std::vector<FrameForce>{});
+  } else if (PyCallable_Check(external.ptr()) == 0) {
+    self.simulator.setExternalForces(ExternalForces(*self.model, external, reference).of(0));
+  } else {
+    self.simulator.setExternalForces(
+        [callback = held(external, "external"), model = self.model, reference](
+            double t, VectorIn q, VectorIn v, std::vector<FrameForce>& forces) {
+          const nb::gil_scoped_acquire locked;
+          forces = ExternalForces(*model, called(callback, t, q, v), reference).of(0);
+        });
+  }
+}
+
+/// A call that computes, while other threads run Python.
+template <typename Action>
+auto unlocked(const Action& action) {
+  const nb::gil_scoped_release released;
+  return action();
+}
+
+nb::dict workOf(const PySimulator& self) {
+  const Work work = self.simulator.work();
+  nb::dict result;
+  result["controller"] = work.controller;
+  result["external"] = work.external;
+  result["motors"] = work.motors;
+  result["damping"] = work.damping;
+  result["friction"] = work.friction;
+  result["limits"] = work.limits;
+  return result;
+}
+
+Motor::Side sideCalled(const std::string& word) {
+  if (word == "rotor") return Motor::Side::Rotor;
+  if (word == "joint") return Motor::Side::Joint;
+  throw std::invalid_argument("command_at: expected \"rotor\" or \"joint\", got \"" + word + "\"");
+}
+
+using SimulatorClass = nb::class_<PySimulator>;
+
+void bindState(SimulatorClass& simulator) {
+  simulator
+      .def(
+          "set_state",
+          [](PySimulator& self, nb::handle q, nb::handle v, double time) {
+            const Model& model = self.simulator.model();
+            const Eigen::VectorXd positions = numbersOf(q, "q", model.nq(), "model.nq");
+            const Eigen::VectorXd velocities = numbersOf(v, "v", model.nv(), "model.nv");
+            unlocked([&] { self.simulator.setState(positions, velocities, time); });
+          },
+          signature("def set_state(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> None"),
+          "q"_a, "v"_a, "time"_a = 0.0,
+          "Loops of q are closed first where they are open. Work is counted anew.")
+      .def(
+          "set_spanning_state",
+          [](PySimulator& self, nb::handle q, nb::handle velocities, double time) {
+            const Model& model = self.simulator.model();
+            const Eigen::VectorXd positions = numbersOf(q, "q", model.nq(), "model.nq");
+            const Eigen::VectorXd rates =
+                numbersOf(velocities, "velocities", model.nvSpanning(), "model.nv_spanning");
+            unlocked([&] { self.simulator.setSpanningState(positions, rates, time); });
+          },
+          signature("def set_spanning_state(self, q: ArrayLike, velocities: ArrayLike, time: float "
+                    "= 0.0) -> None"),
+          "q"_a, "velocities"_a, "time"_a = 0.0,
+          "A state from velocities of all tree joints, which exist at dead points and change "
+          "points too. They must keep the loops closed.")
+      .def_prop_ro(
+          "model", [](const PySimulator& self) { return PyModel(self.simulator.model()); },
+          "The robot, with the armatures of motors.")
+      .def_prop_ro(
+          "integrator",
+          [](const PySimulator& self) {
+            return std::string(toString(self.simulator.options().integrator));
+          },
+          "Its name.")
+      .def_prop_ro(
+          "time", [](const PySimulator& self) { return self.simulator.time(); }, "Seconds.")
+      .def_prop_ro(
+          "q", [](const PySimulator& self) { return Eigen::VectorXd(self.simulator.q()); },
+          "Positions, (nq,).")
+      .def_prop_ro(
+          "v", [](const PySimulator& self) { return Eigen::VectorXd(self.simulator.v()); },
+          "Velocities of the model's own coordinates, (nv,).")
+      .def_prop_ro(
+          "spanning_velocities",
+          [](const PySimulator& self) {
+            return Eigen::VectorXd(self.simulator.spanningVelocities());
+          },
+          "Velocities of all tree joints, (nv_spanning,).")
+      .def_prop_ro(
+          "tau",
+          [](const PySimulator& self) {
+            return unlocked([&] { return Eigen::VectorXd(self.simulator.tau()); });
+          },
+          "What the controller said for this state, (nv,).")
+      .def_prop_ro(
+          "energy",
+          [](const PySimulator& self) {
+            const Energy energy = unlocked([&] { return self.simulator.energy(); });
+            return nb::make_tuple(energy.kinetic, energy.potential);
+          },
+          nb::for_getter(signature("def energy(self, /) -> tuple[float, float]")),
+          "Kinetic and potential energy, J; springs and end stops count in the latter.")
+      .def_prop_ro(
+          "work", &workOf, nb::for_getter(signature("def work(self, /) -> dict[str, float]")),
+          "Joules since the start: done by `controller`, `external` and `motors`, taken by "
+          "`damping`, `friction` and `limits`.")
+      .def_prop_ro(
+          "loop_error",
+          [](const PySimulator& self) {
+            return unlocked([&] { return self.simulator.loopError(); });
+          },
+          "The largest |loop_residual|; 0 where there are no loops.")
+      .def_prop_ro(
+          "coordinates", [](const PySimulator& self) { return self.simulator.coordinates(); },
+          "The independent coordinates that are at work at the moment.")
+      .def_prop_ro(
+          "coordinate_changes",
+          [](const PySimulator& self) { return self.simulator.coordinateChanges(); },
+          "How often they have changed.")
+      .def(
+          "snapshot", [](const PySimulator& self) { return self.simulator.snapshot(); },
+          "All that is needed to go on from this moment exactly as it did.")
+      .def(
+          "restore",
+          [](PySimulator& self, const Snapshot& snapshot) {
+            unlocked([&] { self.simulator.restore(snapshot); });
+          },
+          "snapshot"_a,
+          "Going on from a snapshot gives the same motion, to the last bit on the same machine.");
+}
+
+void bindForces(SimulatorClass& simulator) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNotGiven = std::numeric_limits<double>::quiet_NaN();
+  const auto coordinate = [](nb::handle joint) {
+    return Conversion<Coordinate>::read(joint, "joint");
+  };
+  simulator
+      .def(
+          "add_spring",
+          [coordinate](PySimulator& self, nb::handle joint, double stiffness, double rest,
+                       double damping) {
+            return self.simulator.addSpring(
+                JointSpring{coordinate(joint), stiffness, rest, damping});
+          },
+          signature("def add_spring(self, joint: str | tuple[str, int], stiffness: float, *, rest: "
+                    "float = 0.0, damping: float = 0.0) -> int"),
+          "joint"_a, "stiffness"_a, nb::kw_only(), "rest"_a = 0.0, "damping"_a = 0.0,
+          "A force −stiffness (q − rest) − damping q̇ along a joint. Returns its number.")
+      .def(
+          "add_point_spring",
+          [](PySimulator& self, const std::string& from, nb::handle fromPoint,
+             const std::string& to, nb::handle toPoint, double stiffness, double restLength,
+             double damping) {
+            return self.simulator.addSpring(
+                PointSpring{{from, Conversion<Vector3>::read(fromPoint, "from_point")},
+                            {to, Conversion<Vector3>::read(toPoint, "to_point")},
+                            stiffness,
+                            restLength,
+                            damping});
+          },
+          signature("def add_point_spring(self, from_frame: str, from_point: ArrayLike, to_frame: "
+                    "str, to_point: ArrayLike, stiffness: float, *, rest_length: float = 0.0, "
+                    "damping: float = 0.0) -> int"),
+          "from_frame"_a, "from_point"_a, "to_frame"_a, "to_point"_a, "stiffness"_a, nb::kw_only(),
+          "rest_length"_a = 0.0, "damping"_a = 0.0,
+          "A spring and damper between two points, each in a frame (a body or a joint).")
+      .def(
+          "add_limit",
+          [coordinate](PySimulator& self, nb::handle joint, double stiffness, double damping,
+                       double lower, double upper) {
+            return self.simulator.addLimit({coordinate(joint), stiffness, damping, lower, upper});
+          },
+          signature("def add_limit(self, joint: str | tuple[str, int], stiffness: float, *, "
+                    "damping: float = 0.0, lower: float = ..., upper: float = ...) -> int"),
+          "joint"_a, "stiffness"_a, nb::kw_only(), "damping"_a = 0.0, "lower"_a = kNotGiven,
+          "upper"_a = kNotGiven,
+          "An end stop: a spring and damper beyond bounds (by default the model's), which never "
+          "pulls.")
+      .def(
+          "add_limits",
+          [](PySimulator& self, double stiffness, double damping) {
+            return self.simulator.addLimits(stiffness, damping);
+          },
+          "stiffness"_a, "damping"_a = 0.0,
+          "End stops on every joint that has bounds in the model; returns how many.")
+      .def(
+          "add_friction",
+          [coordinate](PySimulator& self, nb::handle joint, double coulomb, double slipSpeed,
+                       double viscous, double breakaway, double stribeckSpeed) {
+            return self.simulator.addFriction(
+                {coordinate(joint), coulomb, slipSpeed, viscous, breakaway, stribeckSpeed});
+          },
+          signature("def add_friction(self, joint: str | tuple[str, int], coulomb: float, *, "
+                    "slip_speed: float = 0.001, viscous: float = 0.0, breakaway: float = 0.0, "
+                    "stribeck_speed: float = 0.01) -> int"),
+          "joint"_a, "coulomb"_a, nb::kw_only(), "slip_speed"_a = 1e-3, "viscous"_a = 0.0,
+          "breakaway"_a = 0.0, "stribeck_speed"_a = 1e-2,
+          "Friction that can stick: coulomb · tanh(q̇ / slip_speed) + viscous · q̇, with a higher "
+          "`breakaway` near rest where one is given.")
+      .def(
+          "add_motor",
+          [](PySimulator& self, const std::string& joint, double gear, double rotorInertia,
+             double torqueLimit, double stallTorque, double noLoadSpeed, double viscousFriction,
+             const std::string& commandAt) {
+            const Motor motor{joint,       gear,        rotorInertia,    torqueLimit,
+                              stallTorque, noLoadSpeed, viscousFriction, sideCalled(commandAt)};
+            const int number = unlocked([&] { return self.simulator.addMotor(motor); });
+            self.model = std::make_shared<PyModel>(self.simulator.model());
+            return number;
+          },
+          signature("def add_motor(self, joint: str, *, gear: float = 1.0, rotor_inertia: float = "
+                    "0.0, torque_limit: float = ..., stall_torque: float = ..., no_load_speed: "
+                    "float = ..., viscous_friction: float = 0.0, command_at: str = 'rotor') -> "
+                    "int"),
+          "joint"_a, nb::kw_only(), "gear"_a = 1.0, "rotor_inertia"_a = 0.0,
+          "torque_limit"_a = kInfinity, "stall_torque"_a = kInfinity, "no_load_speed"_a = kInfinity,
+          "viscous_friction"_a = 0.0, "command_at"_a = "rotor",
+          R"(A motor that drives a joint through a gear. Returns its number.
+
+Args:
+    gear: turns of the rotor for one of the joint.
+    rotor_inertia: reflected: gear² · rotor_inertia is added to the joint's armature. Exact is a rotor
+        that is a body of the mechanism; give its joint, and no inertia here.
+    torque_limit: of the rotor.
+    stall_torque, no_load_speed: at speed ω the rotor gives at most stall_torque (1 − ω /
+        no_load_speed), in both directions.
+    viscous_friction: of the rotor, N·m·s/rad.
+    command_at: "rotor" or "joint": where the commanded torque is meant.)")
+      .def(
+          "set_forces",
+          [](PySimulator& self, nb::handle tau) {
+            self.simulator.setForces(
+                numbersOf(tau, "tau", self.simulator.model().nv(), "model.nv"));
+          },
+          signature("def set_forces(self, tau: ArrayLike) -> None"), "tau"_a,
+          "Constant forces, (nv,), from now on instead of a controller.")
+      .def(
+          "set_controller",
+          [](PySimulator& self, nb::handle controller) {
+            self.simulator.setController(vectorFunction(controller, "controller", "model.nv"));
+          },
+          signature("def set_controller(self, controller: Callable | None) -> None"),
+          "controller"_a.none(), "f(t, q, v) -> tau, nv numbers; None for no controller.")
+      .def("set_external_forces", &setExternalForces,
+           signature("def set_external_forces(self, external: Forces | Callable, reference: str = "
+                     "'local_world_aligned') -> None"),
+           "external"_a.none(), "reference"_a = "local_world_aligned",
+           "{frame: [force; moment]}, or a function f(t, q, v) that gives that.")
+      .def(
+          "set_motor_torque",
+          [](PySimulator& self, int motor, double torque) {
+            self.simulator.setMotorTorque(motor, torque);
+          },
+          "motor"_a, "torque"_a, "The commanded torque of a motor from now on.")
+      .def(
+          "set_motor_controller",
+          [](PySimulator& self, nb::handle controller) {
+            self.simulator.setMotorController(
+                vectorFunction(controller, "controller", "the number of motors"));
+          },
+          signature("def set_motor_controller(self, controller: Callable | None) -> None"),
+          "controller"_a.none(), "f(t, q, v) -> torques of all motors.")
+      .def(
+          "motor_torque",
+          [](const PySimulator& self, int motor) {
+            return unlocked([&] { return self.simulator.motorTorque(motor); });
+          },
+          "motor"_a, "What a motor gives at the rotor in this state, within its limits.");
+}
+
+}  // namespace
+
+void bindSimulator(nb::module_& m) {
+  nb::class_<Snapshot>(m, "Snapshot", "A moment of a simulation, to go on from.")
+      .def_ro("time", &Snapshot::time)
+      .def_ro("q", &Snapshot::q)
+      .def_ro("velocities", &Snapshot::velocities, "Of all tree joints.")
+      .def_ro("coordinates", &Snapshot::coordinates, "That were independent at that moment.");
+
+  SimulatorClass simulator(m, "Simulator", R"(Moves a robot through time, step by step.
+
+Loops stay closed to rounding: steps are taken in coordinates around the step's start. Where the
+model's independent coordinates come near a dead point, others are at work and the motion goes on
+without a jump; `v` and forces stay in the model's own. kempe.simulate is the short way for a run.)");
+  simulator.def(
+      "__init__",
+      [](PySimulator* self, const PyModel& model, const std::string& integrator,
+         double relativeTolerance, double absoluteTolerance) {
+        const SimulatorOptions options{integratorCalled(integrator), relativeTolerance,
+                                       absoluteTolerance};
+        const nb::gil_scoped_release released;
+        new (self) PySimulator(model, options);
+      },
+      "model"_a, "integrator"_a = "rk4", nb::kw_only(), "relative_tolerance"_a = 1e-8,
+      "absolute_tolerance"_a = 1e-10,
+      "At rest in the neutral position at time 0. Tolerances are those of \"adaptive\".");
+  bindState(simulator);
+  bindForces(simulator);
+  simulator
+      .def(
+          "step", [](PySimulator& self, double dt) { unlocked([&] { self.simulator.step(dt); }); },
+          "dt"_a, "A step of dt seconds. Where it fails, the state stays what it was.")
+      .def(
+          "step_to",
+          [](PySimulator& self, double time) { unlocked([&] { self.simulator.stepTo(time); }); },
+          "time"_a, "A step that ends at `time` exactly.");
+}
+
+}  // namespace kempe::python

@@ -1,0 +1,384 @@
+#include "simulation/coordinates.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "algorithms/follow_loops.hpp"
+#include "algorithms/positions.hpp"
+#include "loops/assembly.hpp"
+#include "loops/cluster_velocity.hpp"
+
+namespace kempe::detail {
+namespace {
+
+/// Radians or metres that loops are followed in one go: short, so that a change point is passed on
+/// the branch that leads to it.
+constexpr double kPart = 0.1;
+/// K is nearly without rank where its smallest pivot is below this fraction of the usual. There
+/// rounding in closed positions, 1e-15, would make G wrong by that over the square of this.
+constexpr double kNear = 1e-3;
+/// A ratio this many times the usual one is beyond what a step can be trusted with.
+constexpr double kFar = 64.0;
+
+/// ad_x y: of angular velocities, or of velocities [linear; angular].
+void bracket(int size, const double* x, const double* y, double* result) {
+  const auto at = [](const double* a) { return Vector3{a[0], a[1], a[2]}; };
+  const auto write = [](const Vector3& a, double* to) {
+    to[0] = a.x;
+    to[1] = a.y;
+    to[2] = a.z;
+  };
+  if (size == 3) {
+    write(cross(at(x), at(y)), result);
+    return;
+  }
+  const Vector3 linear = cross(at(x + 3), at(y)) + cross(at(x), at(y + 3));
+  const Vector3 angular = cross(at(x + 3), at(y + 3));
+  write(linear, result);
+  write(angular, result + 3);
+}
+
+/// ẏ at y = step, from the velocity in the moved body's frame: the inverse of the right Jacobian
+/// Σ (−ad)ᵏ/(k+1)!, which is Σ B_k (−1)ᵏ adᵏ/k! with Bernoulli's numbers. Terms to ad² would do for
+/// order five, as y is of the order of a step (Hairer, Lubich, Wanner, Geometric Numerical
+/// Integration, theorem IV.8.4).
+void coordinateRates(int size, const double* step, const double* velocity, double* rates) {
+  double power[2][6];
+  std::copy_n(velocity, size, rates);
+  std::copy_n(velocity, size, power[0]);
+  const double coefficients[] = {0.5, 1.0 / 12, 0.0, -1.0 / 720};
+  for (int k = 0; k < 4; ++k) {
+    bracket(size, step, power[k % 2], power[(k + 1) % 2]);
+    for (int i = 0; i < size; ++i) {
+      rates[i] += coefficients[k] * power[(k + 1) % 2][i];
+    }
+  }
+}
+
+}  // namespace
+
+Coordinates::Coordinates(const Model& model, const LoopScales& scales)
+    : model_(model),
+      scales_(scales),
+      data_(model),
+      tangent_(data_.impl().g.size()),
+      atChangePoint_(impl().tables.clusters.size()) {
+  std::size_t room = 0;
+  for (const ClusterEntry& cluster : impl().tables.clusters) {
+    room = std::max({room, static_cast<std::size_t>(cluster.kept * cluster.velocities),
+                     static_cast<std::size_t>(cluster.nv * cluster.velocities)});
+  }
+  elimination_.resize(room);
+  listTurningJoints();
+}
+
+void Coordinates::listTurningJoints() {
+  const ModelTables<double>& tables = impl().tables;
+  for (std::size_t b = 0; b < tables.bodies.size(); ++b) {
+    const BodyEntry<double>& body = tables.bodies[b];
+    if (hasScalarCoordinates(body.type)) {
+      continue;
+    }
+    const ClusterEntry& cluster = tables.clusters[body.cluster];
+    TurningJoint joint;
+    joint.body = static_cast<int>(b);
+    for (int j = 0; j < cluster.nv; ++j) {
+      const int velocity = cluster.firstVelocity + independentOf(tables, cluster)[j];
+      const int offset = velocity - body.firstVelocity;
+      if (offset >= 0 && offset < velocitySize(body.type)) {
+        joint.inV.push_back(cluster.firstV + j);
+        joint.offset.push_back(offset);
+      }
+    }
+    joint.whole = static_cast<int>(joint.inV.size()) == velocitySize(body.type);
+    if (!joint.inV.empty()) {
+      turning_.push_back(joint);
+    }
+  }
+}
+
+void Coordinates::writeConstantRatios(double* G) const {
+  const ModelTables<double>& tables = impl().tables;
+  for (const ClusterEntry& cluster : tables.clusters) {
+    const int numbers = cluster.velocities * cluster.nv;
+    double* own = G + cluster.firstRatio;
+    if (cluster.kind == ClusterKind::Explicit) {
+      std::copy_n(tables.G.data() + cluster.firstG, numbers, own);
+    } else if (cluster.kind == ClusterKind::Tree) {
+      for (int i = 0; i < numbers; ++i) {
+        own[i] = i % (cluster.nv + 1) == 0 ? 1.0 : 0.0;
+      }
+    }
+  }
+}
+
+Standing Coordinates::placeAt(VectorIn q, double* G) {
+  expandPositions(impl(), q.data(), data_.impl().positions.data());
+  Standing worst = Standing::Regular;
+  singular_ = -1;
+  for (std::size_t c = 0; c < impl().tables.clusters.size(); ++c) {
+    const bool implicit = impl().tables.clusters[c].kind == ClusterKind::Implicit;
+    const Standing here = implicit ? placeLoops(static_cast<int>(c), G) : Standing::Regular;
+    atChangePoint_[c] = static_cast<char>(here == Standing::ChangePoint);
+    if (here > worst) {
+      worst = here;
+      singular_ = static_cast<int>(c);
+    }
+  }
+  return worst;
+}
+
+Standing Coordinates::placeLoops(int index, double* G) {
+  const ModelTables<double>& tables = impl().tables;
+  const ClusterEntry& cluster = tables.clusters[index];
+  LoopScratch<double>& scratch = data_.impl().loops;
+  ClusterState<double> state = scratch.state(data_.impl().positions.data() + cluster.firstPosition);
+  placeCluster(tables, cluster, state);
+  const bool singular = isSingular(clusterJacobian(tables, impl().mechanism.functions, cluster,
+                                                   state, scratch, G + cluster.firstRatio));
+  const double regular = scales_.regularityOf(cluster, scratch, elimination_.data());
+  if (!(regular > kNear * scales_.regularity[index])) {
+    return Standing::ChangePoint;
+  }
+  if (singular) {
+    return Standing::DeadPoint;
+  }
+  for (int i = 0; i < cluster.velocities; ++i) {
+    for (int j = 0; j < cluster.nv; ++j) {
+      const double size = std::abs(
+          scales_.scaled(cluster, G + cluster.firstRatio, i, j, independentOf(tables, cluster)[j]));
+      if (!(size < kFar * scales_.ratio[cluster.firstVelocity + i])) {
+        return Standing::DeadPoint;
+      }
+    }
+  }
+  return Standing::Regular;
+}
+
+void Coordinates::throwSingular() {
+  const ClusterEntry& cluster = impl().tables.clusters[singular_];
+  throwSingularityError(impl(), cluster, data_.impl().positions.data() + cluster.firstPosition);
+}
+
+void Coordinates::spread(const double* G, VectorIn v, VectorOut velocities) const {
+  for (const ClusterEntry& cluster : impl().tables.clusters) {
+    const double* own = G + cluster.firstRatio;
+    for (int i = 0; i < cluster.velocities; ++i) {
+      double sum = 0.0;
+      for (int j = 0; j < cluster.nv; ++j) {
+        sum += own[i * cluster.nv + j] * v[cluster.firstV + j];
+      }
+      velocities[cluster.firstVelocity + i] = sum;
+    }
+  }
+}
+
+void Coordinates::gather(const double* G, VectorIn forces, VectorOut tau) const {
+  for (const ClusterEntry& cluster : impl().tables.clusters) {
+    const double* own = G + cluster.firstRatio;
+    for (int j = 0; j < cluster.nv; ++j) {
+      double sum = 0.0;
+      for (int i = 0; i < cluster.velocities; ++i) {
+        sum += own[i * cluster.nv + j] * forces[cluster.firstVelocity + i];
+      }
+      tau[cluster.firstV + j] = sum;
+    }
+  }
+}
+
+void Coordinates::pick(VectorIn velocities, VectorOut v) const {
+  for (const ClusterEntry& cluster : impl().tables.clusters) {
+    for (int j = 0; j < cluster.nv; ++j) {
+      v[cluster.firstV + j] =
+          velocities[cluster.firstVelocity + independentOf(impl().tables, cluster)[j]];
+    }
+  }
+}
+
+void Coordinates::place(VectorIn v, VectorOut velocities) const {
+  for (const ClusterEntry& cluster : impl().tables.clusters) {
+    for (int j = 0; j < cluster.nv; ++j) {
+      velocities[cluster.firstVelocity + independentOf(impl().tables, cluster)[j]] =
+          v[cluster.firstV + j];
+    }
+  }
+}
+
+void Coordinates::follow(VectorIn q0, const double* G, VectorIn y, VectorOut q) {
+  const ModelTables<double>& tables = impl().tables;
+  DataImpl<double>& d = data_.impl();
+  expandPositions(impl(), q0.data(), d.positions.data());
+  for (const ClusterEntry& cluster : tables.clusters) {
+    if (cluster.kind == ClusterKind::Explicit) {
+      for (int j = 0; j < cluster.nv; ++j) {
+        d.q[cluster.firstQ + j] = q0[cluster.firstQ + j] + y[cluster.firstV + j];
+      }
+      continue;
+    }
+    const double* base = d.positions.data() + cluster.firstPosition;
+    if (cluster.kind == ClusterKind::Implicit) {
+      const double* own = G + cluster.firstRatio;
+      for (int i = 0; i < cluster.velocities; ++i) {
+        tangent_[i] = 0.0;
+        for (int j = 0; j < cluster.nv; ++j) {
+          tangent_[i] += own[i * cluster.nv + j] * y[cluster.firstV + j];
+        }
+      }
+      followLoops(impl(), cluster, d, base, tangent_.data(), kPart);
+    } else {
+      retractCluster(tables, cluster, base, y.data() + cluster.firstV, d.loops.q.data());
+    }
+    contractPositions(tables, cluster, d.loops.q.data(), d.q.data());
+  }
+  q = Eigen::Map<const Eigen::VectorXd>(d.q.data(), tables.nq);
+}
+
+void Coordinates::chartRates(VectorIn q0, VectorIn y, VectorIn q, VectorIn v, VectorIn velocities,
+                             VectorOut rates) const {
+  const ModelTables<double>& tables = impl().tables;
+  rates = v;
+  for (const TurningJoint& joint : turning_) {
+    const BodyEntry<double>& body = tables.bodies[joint.body];
+    const int size = velocitySize(body.type);
+    std::array<double, 6> step{}, result{};
+    if (joint.whole) {
+      std::copy_n(y.data() + joint.inV.front(), size, step.begin());
+    } else {
+      const ClusterEntry& cluster = tables.clusters[body.cluster];
+      const int position = cluster.firstQ + body.firstPosition - cluster.firstPosition;
+      jointDifference(body.type, q0.data() + position, q.data() + position, step.data());
+    }
+    coordinateRates(size, step.data(), velocities.data() + body.firstVelocity, result.data());
+    for (std::size_t i = 0; i < joint.inV.size(); ++i) {
+      rates[joint.inV[i]] = result[static_cast<std::size_t>(joint.offset[i])];
+    }
+  }
+}
+
+void Coordinates::moveAcross(VectorIn q, VectorIn direction, double distance, VectorOut result) {
+  const ModelTables<double>& tables = impl().tables;
+  DataImpl<double>& d = data_.impl();
+  expandPositions(impl(), q.data(), d.positions.data());
+  result = q;
+  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+    const ClusterEntry& cluster = tables.clusters[c];
+    if (atChangePoint_[c] == 0) {
+      continue;
+    }
+    const double* own = direction.data() + cluster.firstVelocity;
+    const double* length = scales_.length.data() + cluster.firstVelocity;
+    double largest = 0.0;
+    for (int i = 0; i < cluster.velocities; ++i) {
+      largest = std::max(largest, std::abs(own[i]) / length[i]);
+    }
+    if (!(largest > 0.0)) {
+      throwSingular();
+    }
+    for (int i = 0; i < cluster.velocities; ++i) {
+      tangent_[i] = own[i] * (distance / largest);
+    }
+    followLoops(impl(), cluster, d, d.positions.data() + cluster.firstPosition, tangent_.data(),
+                kPart);
+    contractPositions(tables, cluster, d.loops.q.data(), result.data());
+  }
+}
+
+double Coordinates::worstRatio(const double* G) const {
+  double worst = 0.0;
+  for (const ClusterEntry& cluster : impl().tables.clusters) {
+    if (cluster.kind != ClusterKind::Implicit) {
+      continue;
+    }
+    for (int i = 0; i < cluster.velocities; ++i) {
+      for (int j = 0; j < cluster.nv; ++j) {
+        const double size = std::abs(scales_.scaled(cluster, G + cluster.firstRatio, i, j,
+                                                    independentOf(impl().tables, cluster)[j]));
+        worst = std::max(worst, size / scales_.ratio[cluster.firstVelocity + i]);
+      }
+    }
+  }
+  return worst;
+}
+
+void Coordinates::best(VectorIn q, std::vector<std::vector<int>>& independent) {
+  const ModelTables<double>& tables = impl().tables;
+  LoopScratch<double>& scratch = data_.impl().loops;
+  expandPositions(impl(), q.data(), data_.impl().positions.data());
+  independent.assign(tables.clusters.size(), {});
+  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+    const ClusterEntry& cluster = tables.clusters[c];
+    if (cluster.kind != ClusterKind::Implicit || cluster.nv == 0) {
+      continue;
+    }
+    ClusterState<double> state =
+        scratch.state(data_.impl().positions.data() + cluster.firstPosition);
+    placeCluster(tables, cluster, state);
+    loopJacobian(tables, impl().mechanism.functions, cluster, state, scratch.forFunctions(),
+                 tables.rowSlots.data() + cluster.firstRow, cluster.kept, scratch.K.data());
+    std::vector<int> dependent(static_cast<std::size_t>(cluster.kept), 0);
+    if (scales_.regularityOf(cluster, scratch, elimination_.data(), dependent.data()) > 0.0) {
+      for (int i = 0; i < cluster.velocities; ++i) {
+        if (std::ranges::find(dependent, i) == dependent.end()) {
+          independent[c].push_back(i);
+        }
+      }
+    }
+  }
+}
+
+bool Coordinates::better(const double* G, double gain, std::vector<std::vector<int>>& independent) {
+  const ModelTables<double>& tables = impl().tables;
+  independent.assign(tables.clusters.size(), {});
+  bool any = false;
+  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+    const ClusterEntry& cluster = tables.clusters[c];
+    const int n = cluster.velocities, m = cluster.nv;
+    if (cluster.kind != ClusterKind::Implicit || m == 0) {
+      continue;
+    }
+    const auto own = independentOf(tables, cluster);
+    std::vector<int> chosen(own.begin(), own.end());
+    double* ratios = elimination_.data();
+    std::copy_n(G + cluster.firstRatio, n * m, ratios);
+    // Exchanging velocity i with coordinate j multiplies det K_d by G_ij.
+    bool changed = false;
+    for (int round = 0; round < 4 * n * m; ++round) {
+      int row = 0, column = 0;
+      double largest = gain;
+      for (int i = 0; i < n; ++i) {
+        for (int j = 0; j < m; ++j) {
+          const double size = std::abs(scales_.scaled(cluster, ratios, i, j, chosen[j]));
+          if (size > largest) {
+            largest = size;
+            row = i;
+            column = j;
+          }
+        }
+      }
+      if (largest == gain) {
+        break;
+      }
+      changed = true;
+      const double pivot = ratios[row * m + column];
+      for (int i = 0; i < n; ++i) {
+        ratios[i * m + column] /= pivot;
+      }
+      for (int j = 0; j < m; ++j) {
+        const double factor = ratios[row * m + j];
+        for (int i = 0; i < n && j != column; ++i) {
+          ratios[i * m + j] -= factor * ratios[i * m + column];
+        }
+      }
+      chosen[column] = row;
+    }
+    if (changed) {
+      std::ranges::sort(chosen);
+      independent[c] = chosen;
+      any = true;
+    }
+  }
+  return any;
+}
+
+}  // namespace kempe::detail

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <vector>
+
+#include "kempe/model.hpp"
+#include "model/model_impl.hpp"
+#include "simulation/loop_scales.hpp"
+
+/// Choices of independent coordinates, and the charts that they give.
+///
+/// A position q near q0 is named by nv numbers y: the independent freedoms move from q0 by y and
+/// the others follow on the loops. For joints whose positions are plain numbers ẏ = v. A spherical
+/// or free joint turns as it moves; there y is the exponential coordinate of its motion, and ẏ the
+/// inverse of the exponential's differential times its velocity (Munthe-Kaas 1999).
+namespace kempe::detail {
+
+/// How the loops stand at a position.
+enum class Standing {
+  Regular,
+  DeadPoint,   ///< these coordinates do not determine the others, but some would
+  ChangePoint  ///< no coordinates do: branches of the motion meet
+};
+
+/// A model with one choice of coordinates. G of all clusters is one array, as the recursions have
+/// it: n×m numbers of a cluster at its firstRatio.
+class Coordinates {
+ public:
+  Coordinates(const Model& model, const LoopScales& scales);
+
+  [[nodiscard]] const Model& model() const { return model_; }
+  [[nodiscard]] const ModelImpl& impl() const { return model_.impl(); }
+  [[nodiscard]] Data& data() { return data_; }
+  [[nodiscard]] const std::vector<int>& independent() const { return impl().tables.independent; }
+  [[nodiscard]] int ratios() const { return impl().tables.ratios; }
+
+  /// Writes G of the clusters whose ratios are constant.
+  void writeConstantRatios(double* G) const;
+  /// Writes G of the others at q. Spanning positions are then in positions(). Where the result is
+  /// not Regular, G is not usable.
+  Standing placeAt(VectorIn q, double* G);
+  [[nodiscard]] const std::vector<double>& positions() { return data_.impl().positions; }
+  /// Throws what describes the position of the last placeAt, which was not Regular.
+  [[noreturn]] void throwSingular();
+
+  /// q̇ = G v.
+  void spread(const double* G, VectorIn v, VectorOut velocities) const;
+  /// τ = Gᵀ f.
+  void gather(const double* G, VectorIn forces, VectorOut tau) const;
+  /// The entries of spanning velocities that are independent.
+  void pick(VectorIn velocities, VectorOut v) const;
+  /// Writes them.
+  void place(VectorIn v, VectorOut velocities) const;
+
+  /// q = q0 ⊞ y, with G at q0.
+  void follow(VectorIn q0, const double* G, VectorIn y, VectorOut q);
+  /// ẏ at q = q0 ⊞ y, from the velocities there.
+  void chartRates(VectorIn q0, VectorIn y, VectorIn q, VectorIn v, VectorIn velocities,
+                  VectorOut rates) const;
+  /// Moves the clusters that stood at a change point in the last placeAt along a direction of all
+  /// joints, which is scaled so that its largest entry is `distance`; the others stay.
+  void moveAcross(VectorIn q, VectorIn direction, double distance, VectorOut result);
+
+  /// The largest entry of G relative to what is usual for its row.
+  [[nodiscard]] double worstRatio(const double* G) const;
+  /// The choice that is best where G is this: exchanges coordinates as long as that makes the
+  /// determinant of K_d larger by more than `gain`. One list per cluster, empty where nothing
+  /// changes; false where nothing does at all.
+  bool better(const double* G, double gain, std::vector<std::vector<int>>& independent);
+
+  /// The best choice at q, whatever this one is there. Lists as above; empty at a change point.
+  void best(VectorIn q, std::vector<std::vector<int>>& independent);
+
+ private:
+  struct TurningJoint {
+    int body = 0;
+    bool whole = false;       ///< all its velocities are independent, y has them side by side
+    std::vector<int> inV;     ///< of those that are
+    std::vector<int> offset;  ///< which of the joint's velocities they are
+  };
+
+  void listTurningJoints();
+  Standing placeLoops(int index, double* G);
+
+  Model model_;
+  const LoopScales& scales_;
+  Data data_;
+  std::vector<TurningJoint> turning_;
+  std::vector<double> elimination_;  // K or G of one cluster
+  std::vector<double> tangent_;      // of one cluster
+  std::vector<char> atChangePoint_;  // per cluster
+  int singular_ = -1;                // the cluster for throwSingular
+};
+
+}  // namespace kempe::detail

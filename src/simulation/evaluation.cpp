@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "algorithms/evaluation.hpp"
+#include "kempe/configuration.hpp"
+#include "kempe/forward_dynamics.hpp"
+#include "mechanism/text.hpp"
+#include "simulation/simulation.hpp"
+
+namespace kempe::detail {
+namespace {
+
+constexpr double kBeyond = 1e100;  // velocities that nothing meaningful has
+/// Radians (or lengths of the cluster) from a change point to the nearest positions that stand for
+/// it: rounding there is 1e-15 over the square of this, interpolation its fourth power.
+constexpr double kAside = 1e-2;
+
+}  // namespace
+
+void Rates::resize(const Coordinates& coordinates, int motors) {
+  const Model& model = coordinates.model();
+  a.setZero(model.nv());
+  velocities.setZero(model.nvSpanning());
+  v.setZero(model.nv());
+  tau.setZero(model.nv());
+  torques.setZero(motors);
+  power = {};
+  G.assign(static_cast<std::size_t>(coordinates.ratios()), 0.0);
+  coordinates.writeConstantRatios(G.data());
+}
+
+void Rates::setZero() {
+  a.setZero();
+  velocities.setZero();
+  v.setZero();
+  tau.setZero();
+  torques.setZero();
+  power = {};
+  std::ranges::fill(G, 0.0);
+}
+
+void Rates::add(double weight, const Rates& other) {
+  a += weight * other.a;
+  velocities += weight * other.velocities;
+  v += weight * other.v;
+  tau += weight * other.tau;
+  torques += weight * other.torques;
+  for (int i = 0; i < kFlows; ++i) {
+    power[i] += weight * other.power[i];
+  }
+  for (std::size_t i = 0; i < G.size(); ++i) {
+    G[i] += weight * other.G[i];
+  }
+}
+
+void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
+  if (!(v.cwiseAbs().maxCoeff() < kBeyond)) {
+    throw std::runtime_error(
+        "the velocities have grown beyond all numbers. Take a smaller dt, or a controller with "
+        "lower gains");
+  }
+  const Standing standing = work().placeAt(q, rates.G.data());
+  if (standing == Standing::Regular) {
+    evaluateAt(t, q, v, rates);
+    return;
+  }
+  if (standing == Standing::DeadPoint) {
+    work().throwSingular();
+  }
+  rates.setZero();
+  aroundChangePoint(q, [&](double weight, VectorIn aside) {
+    if (work().placeAt(aside, node_.G.data()) != Standing::Regular) {
+      work().throwSingular();
+    }
+    evaluateAt(t, aside, v, node_);
+    rates.add(weight, node_);
+  });
+  work().writeConstantRatios(rates.G.data());
+  work().place(v, rates.velocities);
+}
+
+template <typename Visit>
+void Simulation::aroundChangePoint(VectorIn q, const Visit& visit) {
+  // f(0) = (4 f(1) + 4 f(−1) − f(2) − f(−2)) / 6 for cubics.
+  constexpr std::array<std::array<double, 2>, 4> kNodes{
+      {{1, 4.0 / 6}, {-1, 4.0 / 6}, {2, -1.0 / 6}, {-2, -1.0 / 6}}};
+  for (const auto& [way, weight] : kNodes) {
+    work().moveAcross(q, heading_, way * kAside, nodeQ_);
+    visit(weight, nodeQ_);
+    static_cast<void>(work().placeAt(q, node_.G.data()));  // which clusters stand at change points
+  }
+}
+
+void Simulation::evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates) {
+  Coordinates& chosen = work();
+  rates.power = {};
+  chosen.spread(rates.G.data(), v, rates.velocities);
+  for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
+    rates.v[static_cast<Eigen::Index>(i)] = rates.velocities[userVelocities_[i]];
+  }
+  if (controller) {
+    controller(t, q, rates.v, rates.tau);
+    if (!rates.tau.allFinite()) {
+      Eigen::Index wrong = 0;
+      while (std::isfinite(rates.tau[wrong])) {
+        ++wrong;
+      }
+      throw std::invalid_argument("the controller's force along " +
+                                  kempe::quoted(model.vNames()[static_cast<std::size_t>(wrong)]) +
+                                  " is not finite");
+    }
+  } else {
+    rates.tau = forces;
+  }
+  rates.power[kController] = rates.tau.dot(rates.v);
+
+  external_.clear();
+  external_.insert(external_.end(), externalForces.begin(), externalForces.end());
+  if (externalFunction) {
+    externalFunction(t, q, rates.v, external_);
+  }
+  for (const FrameForce& force : external_) {
+    frameAt(chosen.impl(), force.frame);
+  }
+  if (motorController) {
+    motorController(t, q, rates.v, commands);
+    if (!commands.allFinite()) {
+      throw std::invalid_argument("the motor controller's torques are not finite");
+    }
+  }
+
+  spanningForces_.setZero();
+  const ForceState state{chosen.positions(), rates.velocities, spanningForces_, external_,
+                         rates.power};
+  if (elements.actOnJoints()) {
+    elements.applyToJoints(state, commands, rates.torques);
+  }
+  if (dissipates_) {
+    const ModelTables<double>& tables = chosen.impl().tables;
+    for (int i = 0; i < tables.velocities; ++i) {
+      const double rate = rates.velocities[i];
+      rates.power[kDamping] += tables.damping[i] * rate * rate;
+      rates.power[kFriction] += tables.friction[i] * std::abs(rate);
+    }
+  }
+  // The user's forces are exact where the user's coordinates are at work.
+  if (choice_ == 0 && !elements.actOnJoints()) {
+    tau_ = rates.tau;
+  } else {
+    for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
+      spanningForces_[userVelocities_[i]] += rates.tau[static_cast<Eigen::Index>(i)];
+    }
+    chosen.gather(rates.G.data(), spanningForces_, tau_);
+  }
+  if (!external_.empty() || elements.actBetweenPoints()) {
+    PlacedEvaluation<double> placed(chosen.model(), chosen.data(), q);
+    placed.move(v.data(), nullptr);
+    rates.power[kExternal] += externalPower(chosen.impl(), *placed.work, external_);
+    elements.applyBetweenPoints(*placed.work, state);
+  }
+  forwardDynamics(chosen.model(), chosen.data(), q, v, tau_, rates.a, {.external = external_});
+}
+
+Energy Simulation::energyAt(VectorIn q, VectorIn v) {
+  Energy energy = kempe::energy(work().model(), work().data(), q, v);
+  energy.potential += elements.potential(work().positions());
+  if (elements.actBetweenPoints()) {
+    const PlacedEvaluation<double> placed(work().model(), work().data(), q);
+    energy.potential += elements.pointPotential(*placed.work);
+  }
+  return energy;
+}
+
+Energy Simulation::energyNow() {
+  if (work().placeAt(state_.q, node_.G.data()) != Standing::ChangePoint) {
+    return energyAt(state_.q, state_.v);
+  }
+  Energy sum;
+  aroundChangePoint(state_.q, [&](double weight, VectorIn aside) {
+    static_cast<void>(work().placeAt(aside, node_.G.data()));
+    const Energy here = energyAt(aside, state_.v);
+    sum.kinetic += weight * here.kinetic;
+    sum.potential += weight * here.potential;
+  });
+  return sum;
+}
+
+double Simulation::loopErrorNow() {
+  if (rows_.size() == 0) {
+    return 0.0;
+  }
+  loopResidual(work().model(), work().data(), state_.q, rows_);
+  return rows_.cwiseAbs().maxCoeff();
+}
+
+}  // namespace kempe::detail

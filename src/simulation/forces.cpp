@@ -1,0 +1,315 @@
+#include "simulation/forces.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "algorithms/kernels/external_forces.hpp"
+#include "mechanism/text.hpp"
+
+namespace kempe::detail {
+namespace {
+
+[[noreturn]] void refuse(const std::string& element, const std::string& why) {
+  throw std::invalid_argument(element + ": " + why);
+}
+
+void requireNotNegative(const std::string& element, const char* name, double value) {
+  if (!(value >= 0.0) || !std::isfinite(value)) {
+    refuse(element,
+           std::string(name) + " must be zero or more and finite, got " + shortNumber(value));
+  }
+}
+
+void requireFinite(const std::string& element, const char* name, double value) {
+  if (!std::isfinite(value)) {
+    refuse(element, std::string(name) + " is not finite");
+  }
+}
+
+/// Greater than zero; may be infinite.
+void requirePositive(const std::string& element, const char* name, double value) {
+  if (!(value > 0.0)) {
+    refuse(element, std::string(name) + " must be greater than zero, got " + shortNumber(value));
+  }
+}
+
+/// Where a coordinate is, for elements on plain numbers.
+SpanningPlace placeOf(const Model& model, const std::string& element, const Coordinate& where) {
+  const ModelImpl& m = model.impl();
+  const auto found = m.bodyByJoint.find(where.joint);
+  if (found == m.bodyByJoint.end()) {
+    refuse(element,
+           "model " + kempe::quoted(m.mechanism.name) + " has no moving joint of this name");
+  }
+  const BodyEntry<double>& body = m.tables.bodies[found->second];
+  if (!hasScalarCoordinates(body.type)) {
+    refuse(element, "a " + std::string(toString(body.type)) +
+                        " joint has no positions that are plain numbers. Put a spring between "
+                        "points, or use external forces.");
+  }
+  if (where.component < 0 || where.component >= velocitySize(body.type)) {
+    refuse(element, "component " + std::to_string(where.component) + " of a joint with " +
+                        std::to_string(velocitySize(body.type)));
+  }
+  return {body.firstPosition + where.component, body.firstVelocity + where.component};
+}
+
+template <typename List>
+int lastOf(const List& list) {
+  return static_cast<int>(list.size()) - 1;
+}
+
+/// What an end stop does: force along the coordinate and the elastic part of it.
+struct Push {
+  double force = 0.0, elastic = 0.0;
+};
+
+Push pushOf(const JointLimit& limit, double q, double rate) {
+  const double below = limit.lower - q, above = q - limit.upper;
+  if (below > 0.0) {
+    const double elastic = limit.stiffness * below;
+    return {std::max(0.0, elastic - limit.damping * rate), elastic};
+  }
+  if (above > 0.0) {
+    const double elastic = -limit.stiffness * above;
+    return {std::min(0.0, elastic - limit.damping * rate), elastic};
+  }
+  return {};
+}
+
+double slidingFriction(const JointFriction& friction, double rate) {
+  double size = friction.coulomb;
+  if (friction.breakaway > 0.0) {
+    const double x = rate / friction.stribeckSpeed;
+    size += (friction.breakaway - friction.coulomb) * std::exp(-x * x);
+  }
+  return size * std::tanh(rate / friction.slipSpeed);
+}
+
+/// The commanded torque at the rotor, within what the motor can give.
+double rotorTorque(const Motor& motor, double command, double speed) {
+  double torque = motor.commandAt == Motor::Side::Joint ? command / motor.gear : command;
+  if (std::isfinite(motor.noLoadSpeed)) {
+    const double part = speed / motor.noLoadSpeed;
+    const double least = -motor.stallTorque * (1.0 + part);
+    const double most = motor.stallTorque * (1.0 - part);
+    torque = std::clamp(torque, least, most);
+  }
+  return std::clamp(torque, -motor.torqueLimit, motor.torqueLimit);
+}
+
+/// A point on a frame, and its velocity, in the common frame.
+struct MovingPoint {
+  Vector3 position, velocity, fromFrame;
+};
+
+MovingPoint motionOf(const WorkView<double>& work, const FrameEntry& frame, const Vector3& point) {
+  const Pose X = work.X[frame.body] * frame.inBody;
+  const Vector3 position = X.R * point + X.p;
+  const Motion<double>& v = work.v[frame.body];
+  return {position, v.linear + cross(v.angular, position), position - X.p};
+}
+
+}  // namespace
+
+int ForceElements::add(const Model& model, const JointSpring& spring) {
+  const std::string name = "spring on joint " + kempe::quoted(spring.joint.joint);
+  const SpanningPlace place = placeOf(model, name, spring.joint);
+  requireNotNegative(name, "stiffness", spring.stiffness);
+  requireNotNegative(name, "damping", spring.damping);
+  requireFinite(name, "rest", spring.rest);
+  springs_.push_back({spring, place});
+  return lastOf(springs_);
+}
+
+int ForceElements::add(const Model& model, const PointSpring& spring) {
+  const std::string name =
+      "spring from " + kempe::quoted(spring.from.frame) + " to " + kempe::quoted(spring.to.frame);
+  requireNotNegative(name, "stiffness", spring.stiffness);
+  requireNotNegative(name, "damping", spring.damping);
+  requireNotNegative(name, "restLength", spring.restLength);
+  const auto placed = [&](const PointSpring::End& end) {
+    for (int i = 0; i < 3; ++i) {
+      requireFinite(name, "point", end.point[i]);
+    }
+    try {
+      const int frame = model.frameIndex(end.frame);
+      return PlacedPoint{frame, model.impl().frames[static_cast<std::size_t>(frame)], end.point};
+    } catch (const std::invalid_argument& error) {
+      refuse(name, error.what());
+    }
+  };
+  pointSprings_.push_back({spring, placed(spring.from), placed(spring.to)});
+  if (pointSprings_.back().from.entry.body == pointSprings_.back().to.entry.body) {
+    pointSprings_.pop_back();
+    refuse(name, "both ends are on one body, so that its length never changes");
+  }
+  return lastOf(pointSprings_);
+}
+
+int ForceElements::add(const Model& model, const JointLimit& limit) {
+  const std::string name = "limit of joint " + kempe::quoted(limit.joint.joint);
+  const SpanningPlace place = placeOf(model, name, limit.joint);
+  JointLimit complete = limit;
+  if (std::isnan(limit.lower)) {
+    complete.lower = model.impl().lower[place.position];
+  }
+  if (std::isnan(limit.upper)) {
+    complete.upper = model.impl().upper[place.position];
+  }
+  if (std::isinf(complete.lower) && std::isinf(complete.upper)) {
+    refuse(name, "the model has no bounds for it. Give lower or upper.");
+  }
+  if (!(complete.lower < complete.upper)) {
+    refuse(name, "lower bound " + shortNumber(complete.lower) + " is not below the upper one " +
+                     shortNumber(complete.upper));
+  }
+  if (!(limit.stiffness > 0.0) || !std::isfinite(limit.stiffness)) {
+    refuse(name,
+           "stiffness must be greater than zero and finite, got " + shortNumber(limit.stiffness));
+  }
+  requireNotNegative(name, "damping", limit.damping);
+  limits_.push_back({complete, place});
+  return lastOf(limits_);
+}
+
+int ForceElements::add(const Model& model, const JointFriction& friction) {
+  const std::string name = "friction of joint " + kempe::quoted(friction.joint.joint);
+  const SpanningPlace place = placeOf(model, name, friction.joint);
+  requireNotNegative(name, "coulomb", friction.coulomb);
+  requireNotNegative(name, "viscous", friction.viscous);
+  requireNotNegative(name, "breakaway", friction.breakaway);
+  requirePositive(name, "slipSpeed", friction.slipSpeed);
+  requirePositive(name, "stribeckSpeed", friction.stribeckSpeed);
+  if (friction.breakaway > 0.0 && friction.breakaway < friction.coulomb) {
+    refuse(name, "breakaway " + shortNumber(friction.breakaway) + " is less than coulomb " +
+                     shortNumber(friction.coulomb));
+  }
+  frictions_.push_back({friction, place});
+  return lastOf(frictions_);
+}
+
+int ForceElements::add(const Model& model, const Motor& motor) {
+  const std::string name = "motor of joint " + kempe::quoted(motor.joint);
+  const SpanningPlace place = placeOf(model, name, motor.joint);
+  if (velocitySize(model.mechanism().findJoint(motor.joint)->type) != 1) {
+    refuse(name, "a motor drives a joint with one freedom");
+  }
+  if (!std::isfinite(motor.gear) || motor.gear == 0.0) {
+    refuse(name, "gear must be finite and not zero, got " + shortNumber(motor.gear));
+  }
+  requireNotNegative(name, "rotorInertia", motor.rotorInertia);
+  requireNotNegative(name, "viscousFriction", motor.viscousFriction);
+  requirePositive(name, "torqueLimit", motor.torqueLimit);
+  requirePositive(name, "stallTorque", motor.stallTorque);
+  requirePositive(name, "noLoadSpeed", motor.noLoadSpeed);
+  Motor complete = motor;
+  if (std::isinf(motor.stallTorque)) {
+    complete.stallTorque = motor.torqueLimit;
+  }
+  if (std::isfinite(motor.noLoadSpeed) != std::isfinite(complete.stallTorque) &&
+      std::isfinite(motor.noLoadSpeed)) {
+    refuse(name, "a noLoadSpeed needs a stallTorque or a torqueLimit with it");
+  }
+  motors_.push_back({complete, place});
+  return lastOf(motors_);
+}
+
+void ForceElements::applyToJoints(const ForceState& state, const Eigen::VectorXd& commands,
+                                  Eigen::VectorXd& torques) const {
+  for (const auto& [spring, at] : springs_) {
+    const double rate = state.velocities[at.velocity];
+    state.forces[at.velocity] -=
+        spring.stiffness * (state.positions[at.position] - spring.rest) + spring.damping * rate;
+    state.power[kDamping] += spring.damping * rate * rate;
+  }
+  for (const auto& [limit, at] : limits_) {
+    const double rate = state.velocities[at.velocity];
+    const Push push = pushOf(limit, state.positions[at.position], rate);
+    state.forces[at.velocity] += push.force;
+    state.power[kLimits] += (push.elastic - push.force) * rate;
+  }
+  for (const auto& [friction, at] : frictions_) {
+    const double rate = state.velocities[at.velocity];
+    const double dry = slidingFriction(friction, rate);
+    state.forces[at.velocity] -= dry + friction.viscous * rate;
+    state.power[kFriction] += dry * rate;
+    state.power[kDamping] += friction.viscous * rate * rate;
+  }
+  for (std::size_t i = 0; i < motors_.size(); ++i) {
+    const auto& [motor, at] = motors_[i];
+    const double speed = motor.gear * state.velocities[at.velocity];
+    const double torque = rotorTorque(motor, commands[static_cast<Eigen::Index>(i)], speed);
+    torques[static_cast<Eigen::Index>(i)] = torque;
+    state.forces[at.velocity] += motor.gear * (torque - motor.viscousFriction * speed);
+    state.power[kMotors] += torque * speed;
+    state.power[kDamping] += motor.viscousFriction * speed * speed;
+  }
+}
+
+void ForceElements::applyBetweenPoints(const WorkView<double>& work,
+                                       const ForceState& state) const {
+  for (const PlacedPointSpring& spring : pointSprings_) {
+    const MovingPoint a = motionOf(work, spring.from.entry, spring.from.point);
+    const MovingPoint b = motionOf(work, spring.to.entry, spring.to.point);
+    const Vector3 line = b.position - a.position;
+    const double length = norm(line);
+    if (!(length > 0.0)) {
+      continue;  // no direction, and none is missed where restLength is zero
+    }
+    const Vector3 direction = (1.0 / length) * line;
+    const double rate = dot(direction, b.velocity - a.velocity);
+    const PointSpring& element = spring.element;
+    const double tension =
+        element.stiffness * (length - element.restLength) + element.damping * rate;
+    const auto pull = [&](int frame, const MovingPoint& at, const Vector3& force) {
+      const Vector3 moment = cross(at.fromFrame, force);
+      state.external.push_back({frame, {force.x, force.y, force.z, moment.x, moment.y, moment.z}});
+    };
+    pull(spring.from.frame, a, tension * direction);
+    pull(spring.to.frame, b, -tension * direction);
+    state.power[kDamping] += element.damping * rate * rate;
+  }
+}
+
+double ForceElements::potential(const std::vector<double>& positions) const {
+  double sum = 0.0;
+  for (const auto& [spring, at] : springs_) {
+    const double stretch = positions[at.position] - spring.rest;
+    sum += 0.5 * spring.stiffness * stretch * stretch;
+  }
+  for (const auto& [limit, at] : limits_) {
+    const double q = positions[at.position];
+    const double beyond = std::max({0.0, limit.lower - q, q - limit.upper});
+    sum += 0.5 * limit.stiffness * beyond * beyond;
+  }
+  return sum;
+}
+
+double ForceElements::pointPotential(const WorkView<double>& work) const {
+  double sum = 0.0;
+  for (const PlacedPointSpring& spring : pointSprings_) {
+    const double length = norm(motionOf(work, spring.to.entry, spring.to.point).position -
+                               motionOf(work, spring.from.entry, spring.from.point).position);
+    const double stretch = length - spring.element.restLength;
+    sum += 0.5 * spring.element.stiffness * stretch * stretch;
+  }
+  return sum;
+}
+
+double externalPower(const ModelImpl& model, const WorkView<double>& work,
+                     const std::vector<FrameForce>& external) {
+  double power = 0.0;
+  for (const FrameForce& force : external) {
+    const FrameEntry& frame = model.frames[static_cast<std::size_t>(force.frame)];
+    const Pose X =
+        referenceFrame(BodyFrame<double>{frame.body, frame.inBody, force.reference}, work);
+    const std::array<double, 6>& w = force.wrench;
+    const Force<double> wrench{{w[3], w[4], w[5]}, {w[0], w[1], w[2]}};
+    power += dot(X * wrench, work.v[frame.body]);
+  }
+  return power;
+}
+
+}  // namespace kempe::detail

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "kempe/force_elements.hpp"
+#include "kempe/recording.hpp"
+#include "simulation/coordinates.hpp"
+
+/// The forces of springs, limits, friction and motors, and the power that they give and take.
+namespace kempe::detail {
+
+/// Ways of energy in and out of a robot; see Work.
+enum Flow : std::uint8_t { kController, kExternal, kMotors, kDamping, kFriction, kLimits, kFlows };
+using Power = std::array<double, kFlows>;
+
+/// One coordinate of a joint in the spanning position and velocity.
+struct SpanningPlace {
+  int position = 0, velocity = 0;
+};
+
+/// A state of all tree joints and what acts on it.
+struct ForceState {
+  const std::vector<double>& positions;
+  const Eigen::VectorXd& velocities;
+  Eigen::VectorXd& forces;            ///< along the velocities; added to
+  std::vector<FrameForce>& external;  ///< added to
+  Power& power;                       ///< added to
+};
+
+class ForceElements {
+ public:
+  int add(const Model& model, const JointSpring& spring);
+  int add(const Model& model, const PointSpring& spring);
+  int add(const Model& model, const JointLimit& limit);
+  int add(const Model& model, const JointFriction& friction);
+  int add(const Model& model, const Motor& motor);
+
+  [[nodiscard]] int motors() const { return static_cast<int>(motors_.size()); }
+  [[nodiscard]] bool actOnJoints() const {
+    return !springs_.empty() || !limits_.empty() || !frictions_.empty() || !motors_.empty();
+  }
+  [[nodiscard]] bool actBetweenPoints() const { return !pointSprings_.empty(); }
+
+  /// Forces along joints. `commands` and `torques` are those of the motors.
+  void applyToJoints(const ForceState& state, const Eigen::VectorXd& commands,
+                     Eigen::VectorXd& torques) const;
+  /// Forces of point springs, for bodies placed and moving.
+  void applyBetweenPoints(const WorkView<double>& work, const ForceState& state) const;
+  /// Energy in springs and end stops.
+  [[nodiscard]] double potential(const std::vector<double>& positions) const;
+  [[nodiscard]] double pointPotential(const WorkView<double>& work) const;
+
+ private:
+  template <typename Element>
+  struct Placed {
+    Element element;
+    SpanningPlace place;
+  };
+  struct PlacedPoint {
+    int frame = 0;
+    FrameEntry entry{};
+    Vector3 point{};
+  };
+  struct PlacedPointSpring {
+    PointSpring element;
+    PlacedPoint from, to;
+  };
+
+  std::vector<Placed<JointSpring>> springs_;
+  std::vector<PlacedPointSpring> pointSprings_;
+  std::vector<Placed<JointLimit>> limits_;
+  std::vector<Placed<JointFriction>> frictions_;
+  std::vector<Placed<Motor>> motors_;
+};
+
+/// The power of forces on frames, for bodies placed and moving.
+double externalPower(const ModelImpl& model, const WorkView<double>& work,
+                     const std::vector<FrameForce>& external);
+
+}  // namespace kempe::detail

@@ -1,0 +1,168 @@
+#include "simulation/loop_scales.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "algorithms/follow_loops.hpp"
+#include "algorithms/positions.hpp"
+#include "loops/analysis.hpp"
+#include "loops/cluster_velocity.hpp"
+
+namespace kempe::detail {
+namespace {
+
+/// Random configurations from which the usual is known, beside the neutral one.
+constexpr std::uint64_t kSamples = 3;
+
+/// Whether a velocity of a joint is a length per time.
+bool slides(JointType type, int velocity) {
+  switch (type) {
+    case JointType::Prismatic:
+      return true;
+    case JointType::Cylindrical:
+      return velocity == 1;
+    case JointType::Planar:
+      return velocity < 2;
+    case JointType::Free:
+      return velocity < 3;
+    default:
+      return false;
+  }
+}
+
+/// The smallest pivot of a row-major K (rows × columns, overwritten) with complete pivoting, and
+/// the columns of all pivots, unless null.
+double smallestPivot(double* K, int rows, int columns, int* pivotColumns) {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (int done = 0; done < rows; ++done) {
+    int row = done, column = 0;
+    for (int r = done; r < rows; ++r) {
+      for (int j = 0; j < columns; ++j) {
+        if (std::abs(K[r * columns + j]) > std::abs(K[row * columns + column])) {
+          row = r;
+          column = j;
+        }
+      }
+    }
+    const double pivot = K[row * columns + column];
+    if (!(std::abs(pivot) > 0.0)) {
+      return 0.0;
+    }
+    smallest = std::min(smallest, std::abs(pivot));
+    if (pivotColumns != nullptr) {
+      pivotColumns[done] = column;
+    }
+    if (row != done) {
+      std::swap_ranges(K + row * columns, K + (row + 1) * columns, K + done * columns);
+    }
+    for (int r = done + 1; r < rows; ++r) {
+      const double factor = K[r * columns + column] / pivot;
+      for (int j = 0; j < columns; ++j) {
+        K[r * columns + j] -= factor * K[done * columns + j];
+      }
+      K[r * columns + column] = 0.0;
+    }
+  }
+  return smallest;
+}
+
+}  // namespace
+
+double LoopScales::regularityOf(const ClusterEntry& cluster, const LoopScratch<double>& scratch,
+                                double* room, int* pivotColumns) const {
+  const int n = cluster.velocities;
+  for (int r = 0; r < cluster.kept; ++r) {
+    const double scale = row[cluster.firstRow + r];
+    for (int i = 0; i < n; ++i) {
+      room[r * n + i] = scale * scratch.K[r * n + i] * length[cluster.firstVelocity + i];
+    }
+  }
+  return smallestPivot(room, cluster.kept, n, pivotColumns);
+}
+
+LoopScales::LoopScales(const Model& model)
+    : length(static_cast<std::size_t>(model.nvSpanning()), 1.0),
+      row(static_cast<std::size_t>(model.nLoopRows()), 0.0),
+      regularity(model.impl().tables.clusters.size(), 0.0),
+      ratio(static_cast<std::size_t>(model.nvSpanning()), std::numeric_limits<double>::infinity()) {
+  const ModelImpl& m = model.impl();
+  bool loops = false;
+  for (const ClusterEntry& cluster : m.tables.clusters) {
+    loops |= cluster.kind == ClusterKind::Implicit;
+    const double reach = clusterReach(m.tables, cluster);
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+      const BodyEntry<double>& body = m.tables.bodies[b];
+      for (int i = 0; i < velocitySize(body.type); ++i) {
+        length[body.firstVelocity + i] = slides(body.type, i) ? reach : 1.0;
+      }
+    }
+  }
+  if (!loops) {
+    return;
+  }
+  std::vector<std::vector<double>> samples{m.neutralPositions};
+  for (std::uint64_t seed = 0; seed < kSamples; ++seed) {
+    const Eigen::VectorXd q = model.randomConfiguration(seed);
+    expandPositions(m, q.data(), samples.emplace_back(m.neutralPositions).data());
+  }
+  LoopScratch<double> scratch(m.tables);
+  for (std::size_t c = 0; c < m.tables.clusters.size(); ++c) {
+    const ClusterEntry& cluster = m.tables.clusters[c];
+    if (cluster.kind != ClusterKind::Implicit) {
+      continue;
+    }
+    for (const std::vector<double>& positions : samples) {
+      sampleRows(m, cluster, scratch, positions);
+    }
+    for (int r = cluster.firstRow; r < cluster.firstRow + cluster.kept; ++r) {
+      row[r] = row[r] > 0.0 ? 1.0 / row[r] : 1.0;
+    }
+    for (const std::vector<double>& positions : samples) {
+      sampleRatios(m, c, scratch, positions);
+    }
+    for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
+      ratio[i] = std::isfinite(ratio[i]) ? std::max(ratio[i], 1.0) : 1.0;
+    }
+  }
+}
+
+/// The norm of each kept row at the sample where it is largest.
+void LoopScales::sampleRows(const ModelImpl& m, const ClusterEntry& cluster,
+                            LoopScratch<double>& scratch, const std::vector<double>& positions) {
+  ClusterState<double> state = scratch.state(positions.data() + cluster.firstPosition);
+  placeCluster(m.tables, cluster, state);
+  loopJacobian(m.tables, m.mechanism.functions, cluster, state, scratch.forFunctions(),
+               m.tables.rowSlots.data() + cluster.firstRow, cluster.kept, scratch.K.data());
+  for (int r = 0; r < cluster.kept; ++r) {
+    double square = 0.0;
+    for (int i = 0; i < cluster.velocities; ++i) {
+      const double x = scratch.K[r * cluster.velocities + i] * length[cluster.firstVelocity + i];
+      square += x * x;
+    }
+    row[cluster.firstRow + r] = std::max(row[cluster.firstRow + r], std::sqrt(square));
+  }
+}
+
+void LoopScales::sampleRatios(const ModelImpl& m, std::size_t c, LoopScratch<double>& scratch,
+                              const std::vector<double>& positions) {
+  const ClusterEntry& cluster = m.tables.clusters[c];
+  ClusterState<double> state = scratch.state(positions.data() + cluster.firstPosition);
+  placeCluster(m.tables, cluster, state);
+  std::vector<double> G(static_cast<std::size_t>(cluster.velocities * cluster.nv));
+  std::vector<double> room(static_cast<std::size_t>(cluster.kept * cluster.velocities));
+  const double pivots =
+      clusterJacobian(m.tables, m.mechanism.functions, cluster, state, scratch, G.data());
+  regularity[c] = std::max(regularity[c], regularityOf(cluster, scratch, room.data()));
+  for (int i = 0; i < cluster.velocities && !isSingular(pivots); ++i) {
+    double largest = 0.0;
+    for (int j = 0; j < cluster.nv; ++j) {
+      largest = std::max(
+          largest, std::abs(scaled(cluster, G.data(), i, j, independentOf(m.tables, cluster)[j])));
+    }
+    double& usual = ratio[cluster.firstVelocity + i];
+    usual = std::min(usual, largest);
+  }
+}
+
+}  // namespace kempe::detail

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "kempe/model.hpp"
+#include "model/model_impl.hpp"
+
+namespace kempe::detail {
+
+/// What all choices of coordinates of one mechanism share.
+struct LoopScales {
+  explicit LoopScales(const Model& model);
+
+  /// Of a row i and a column j of a cluster's G, brought to one scale.
+  [[nodiscard]] double scaled(const ClusterEntry& cluster, const double* G, int i, int j,
+                              int columnVelocity) const {
+    return G[i * cluster.nv + j] * length[cluster.firstVelocity + columnVelocity] /
+           length[cluster.firstVelocity + i];
+  }
+
+  /// How far the kept rows of K, as implicitJacobian left them, are from losing rank: the smallest
+  /// pivot, scaled, with complete pivoting. `room` has space for them; `pivotColumns`, unless null,
+  /// receives the columns of all pivots.
+  double regularityOf(const ClusterEntry& cluster, const LoopScratch<double>& scratch, double* room,
+                      int* pivotColumns = nullptr) const;
+
+  std::vector<double> length;      ///< per spanning velocity: 1, or the cluster's size if it slides
+  std::vector<double> row;         ///< per kept row, from a cluster's first: 1 / its usual length
+  std::vector<double> regularity;  ///< per cluster: smallest pivot of K at the best of some samples
+  std::vector<double> ratio;       ///< per spanning velocity: its ratios at the best of them, or 1
+
+ private:
+  void sampleRows(const ModelImpl& model, const ClusterEntry& cluster, LoopScratch<double>& scratch,
+                  const std::vector<double>& positions);
+  void sampleRatios(const ModelImpl& model, std::size_t cluster, LoopScratch<double>& scratch,
+                    const std::vector<double>& positions);
+};
+
+}  // namespace kempe::detail

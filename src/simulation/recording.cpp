@@ -1,0 +1,240 @@
+#include "kempe/recording.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <stdexcept>
+
+#include "mechanism/text.hpp"
+
+namespace kempe {
+namespace {
+
+constexpr const char* kFirstLine = "kempe recording 1";
+
+/// All numbers of a sample, in the order of the file.
+template <typename Sample, typename Visit>
+void visitNumbers(Sample& sample, const Visit& visit) {
+  visit(sample.time);
+  for (auto* vector : {&sample.q, &sample.v, &sample.tau, &sample.velocities}) {
+    for (Eigen::Index i = 0; i < vector->size(); ++i) {
+      visit((*vector)[i]);
+    }
+  }
+  for (auto* number : {&sample.kinetic, &sample.potential, &sample.loopError,
+                       &sample.work.controller, &sample.work.external, &sample.work.motors,
+                       &sample.work.damping, &sample.work.friction, &sample.work.limits}) {
+    visit(*number);
+  }
+}
+
+void writeNumber(std::string& line, double x) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), x).ptr;
+  if (!line.empty()) {
+    line += ' ';
+  }
+  line.append(digits.data(), end);
+}
+
+/// Reads a file line by line and says where it is wrong.
+class Lines {
+ public:
+  explicit Lines(const std::filesystem::path& path) : path_(path), file_(path) {
+    if (!file_) {
+      throw std::runtime_error(path.string() + ": cannot be opened");
+    }
+  }
+
+  bool next() {
+    ++number_;
+    return static_cast<bool>(std::getline(file_, line_));
+  }
+  [[nodiscard]] const std::string& line() const { return line_; }
+  [[noreturn]] void fail(const std::string& why) const {
+    throw std::runtime_error(path_.string() + ":" + std::to_string(number_) + ": " + why);
+  }
+
+  /// The next number of the line.
+  double number(const char*& at) const {
+    const char* end = line_.data() + line_.size();
+    while (at < end && *at == ' ') {
+      ++at;
+    }
+    double value = 0.0;
+    const auto result = std::from_chars(at, end, value);
+    if (result.ec != std::errc{}) {
+      fail("a number is missing or is none");
+    }
+    at = result.ptr;
+    return value;
+  }
+  /// Nothing may follow.
+  void requireEnd(const char* at) const {
+    if (at != line_.data() + line_.size()) {
+      fail("more numbers than expected");
+    }
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::ifstream file_;
+  std::string line_;
+  int number_ = 0;
+};
+
+void readSample(const Lines& lines, const Recording& recording, Recording::Sample& sample) {
+  const char* at = lines.line().data();
+  sample.q.resize(static_cast<Eigen::Index>(recording.qNames.size()));
+  sample.v.resize(static_cast<Eigen::Index>(recording.vNames.size()));
+  sample.tau.resize(sample.v.size());
+  sample.velocities.resize(static_cast<Eigen::Index>(recording.velocityNames.size()));
+  visitNumbers(sample, [&](double& x) { x = lines.number(at); });
+  const double choice = lines.number(at);
+  if (!(choice >= 0.0) || !(choice < static_cast<double>(recording.choices.size()))) {
+    lines.fail("choice " + shortNumber(choice) + " is not one of the " +
+               std::to_string(recording.choices.size()) + " that the file has");
+  }
+  sample.choice = static_cast<int>(choice);
+  for (double& x : sample.stepControl) {
+    x = lines.number(at);
+  }
+  lines.requireEnd(at);
+}
+
+}  // namespace
+
+std::string_view toString(Integrator integrator) {
+  switch (integrator) {
+    case Integrator::SemiImplicitEuler:
+      return "semi_implicit_euler";
+    case Integrator::RungeKutta4:
+      return "rk4";
+    case Integrator::ImplicitMidpoint:
+      return "implicit_midpoint";
+    case Integrator::Adaptive:
+      return "adaptive";
+  }
+  return "";
+}
+
+Integrator integratorCalled(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Integrator one : {Integrator::RungeKutta4, Integrator::SemiImplicitEuler,
+                               Integrator::ImplicitMidpoint, Integrator::Adaptive}) {
+    if (toString(one) == name) {
+      return one;
+    }
+    names.emplace_back(toString(one));
+  }
+  throw std::invalid_argument("integrator: " + kempe::quoted(name) +
+                              " is not known. Choose one of " + joined(names) + ".");
+}
+
+Snapshot Recording::snapshot(std::size_t i) const {
+  if (i >= samples.size()) {
+    throw std::invalid_argument("sample " + std::to_string(i) + ": the recording has " +
+                                std::to_string(samples.size()));
+  }
+  const Sample& sample = samples[i];
+  return {sample.time,       sample.q,
+          sample.velocities, choices.at(static_cast<std::size_t>(sample.choice)),
+          sample.work,       sample.stepControl};
+}
+
+void Recording::save(const std::filesystem::path& path) const {
+  std::ofstream file(path);
+  const auto list = [&](const char* word, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      file << word << ' ' << name << '\n';
+    }
+  };
+  std::string number;
+  writeNumber(number, dt);
+  file << kFirstLine << "\nrobot " << robot << "\nintegrator " << toString(integrator) << "\ndt "
+       << number << '\n';
+  list("position", qNames);
+  list("coordinate", vNames);
+  list("velocity", velocityNames);
+  for (const std::vector<std::string>& choice : choices) {
+    file << "choice\n";
+    list("independent", choice);
+  }
+  file << "samples " << samples.size() << '\n';
+  std::string line;
+  for (const Sample& sample : samples) {
+    line.clear();
+    visitNumbers(sample, [&](double x) { writeNumber(line, x); });
+    writeNumber(line, sample.choice);
+    writeNumber(line, sample.stepControl[0]);
+    writeNumber(line, sample.stepControl[1]);
+    file << line << '\n';
+  }
+  file.flush();
+  if (!file) {
+    throw std::runtime_error(path.string() + ": cannot be written");
+  }
+}
+
+Recording Recording::load(const std::filesystem::path& path) {
+  Lines lines(path);
+  Recording recording;
+  if (!lines.next() || lines.line() != kFirstLine) {
+    lines.fail(std::string("not a recording of this version; its first line would be \"") +
+               kFirstLine + "\"");
+  }
+  std::size_t count = 0;
+  for (bool described = false; !described;) {
+    if (!lines.next()) {
+      lines.fail("the file ends before its samples");
+    }
+    const std::string& line = lines.line();
+    const std::size_t space = line.find(' ');
+    const std::string word = line.substr(0, space);
+    const std::string rest = space == std::string::npos ? std::string() : line.substr(space + 1);
+    const char* at = line.data() + std::min(line.size(), word.size());
+    if (word == "robot") {
+      recording.robot = rest;
+    } else if (word == "integrator") {
+      try {
+        recording.integrator = integratorCalled(rest);
+      } catch (const std::invalid_argument& error) {
+        lines.fail(error.what());
+      }
+    } else if (word == "dt") {
+      recording.dt = lines.number(at);
+    } else if (word == "position") {
+      recording.qNames.push_back(rest);
+    } else if (word == "coordinate") {
+      recording.vNames.push_back(rest);
+    } else if (word == "velocity") {
+      recording.velocityNames.push_back(rest);
+    } else if (word == "choice") {
+      recording.choices.emplace_back();
+    } else if (word == "independent" && !recording.choices.empty()) {
+      recording.choices.back().push_back(rest);
+    } else if (word == "samples") {
+      const double given = lines.number(at);
+      if (!(given >= 1.0 && given < 1e10)) {
+        lines.fail("at least one sample is needed, got " + shortNumber(given));
+      }
+      count = static_cast<std::size_t>(given);
+      described = true;
+    } else {
+      lines.fail(kempe::quoted(word) + " is not expected here");
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!lines.next()) {
+      lines.fail("the file ends after " + std::to_string(i) + " of " + std::to_string(count) +
+                 " samples");
+    }
+    readSample(lines, recording, recording.samples.emplace_back());
+    if (i > 0 && !(recording.samples[i].time > recording.samples[i - 1].time)) {
+      lines.fail("times must grow from sample to sample");
+    }
+  }
+  return recording;
+}
+
+}  // namespace kempe

@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include "kempe/configuration.hpp"
+#include "mechanism/text.hpp"
+#include "simulation/simulation.hpp"
+
+namespace kempe {
+
+namespace detail {
+
+Recording Simulation::emptyRecording(double dt) const {
+  Recording recording;
+  recording.robot = model.name();
+  recording.integrator = options.integrator;
+  recording.dt = dt;
+  recording.qNames = model.qNames();
+  recording.vNames = model.vNames();
+  recording.velocityNames = model.spanningVelocityNames();
+  return recording;
+}
+
+void Simulation::record(Recording& recording) {
+  refresh();
+  const std::vector<std::string>& names = coordinates().model().vNames();
+  const auto known = std::ranges::find(recording.choices, names);
+  const auto choice = static_cast<int>(known - recording.choices.begin());
+  if (known == recording.choices.end()) {
+    recording.choices.push_back(names);
+  }
+  const Energy energy = energyNow();
+  recording.samples.push_back({state_.time, state_.q, v_, first_.tau, velocities_, energy.kinetic,
+                               energy.potential, loopErrorNow(), snapshot().work, choice,
+                               stepControl_});
+}
+
+}  // namespace detail
+
+/// Cubics between samples, each in the chart of the sample before.
+struct Replay::Impl {
+  Impl(const Model& given, const Recording& recorded)
+      : model(given), recording(recorded), scales(model), y(model.nv()), slope(model.nv()) {
+    if (recording.qNames != model.qNames() || recording.vNames != model.vNames() ||
+        recording.velocityNames != model.spanningVelocityNames()) {
+      throw std::invalid_argument("recording: it is of " + kempe::quoted(recording.robot) +
+                                  ", whose coordinates are not those of " +
+                                  kempe::quoted(model.name()) +
+                                  ". Give the robot that it was recorded with.");
+    }
+    if (recording.samples.empty()) {
+      throw std::invalid_argument("recording: it has no samples");
+    }
+    for (const std::vector<std::string>& names : recording.choices) {
+      choices.push_back(std::make_unique<detail::Coordinates>(
+          names == model.vNames() ? model : model.withIndependent(names), scales));
+    }
+    G.resize(static_cast<std::size_t>(choices.front()->ratios()));
+    choices.front()->writeConstantRatios(G.data());
+  }
+
+  void state(double time, VectorOut q, VectorOut velocities) {
+    const auto& samples = recording.samples;
+    if (!(time >= samples.front().time && time <= samples.back().time)) {
+      throw std::invalid_argument(
+          "time: " + shortNumber(time) + " s is not within the recording, " +
+          shortNumber(samples.front().time) + " to " + shortNumber(samples.back().time) + " s");
+    }
+    const auto after = std::ranges::lower_bound(samples, time, {}, &Recording::Sample::time);
+    if (after->time == time || after == samples.begin()) {
+      q = after->q;
+      velocities = after->velocities;
+      return;
+    }
+    const Recording::Sample& a = *(after - 1);
+    const Recording::Sample& b = *after;
+    const double h = b.time - a.time, s = (time - a.time) / h;
+    velocities = (1.0 - s) * a.velocities + s * b.velocities;
+    detail::Coordinates& chosen = *choices[static_cast<std::size_t>(a.choice)];
+    if (chosen.placeAt(a.q, G.data()) != detail::Standing::Regular) {
+      // Too near to a change point for a chart of its own: from the sample after it.
+      q = s < 0.5 ? a.q : b.q;
+      return;
+    }
+    difference(chosen.model(), chosen.data(), a.q, b.q, y);
+    Eigen::VectorXd start(y.size()), end(y.size());
+    chosen.pick(a.velocities, start);
+    chosen.pick(b.velocities, slope);
+    chosen.chartRates(a.q, y, b.q, slope, b.velocities, end);
+    // Hermite's cubic with y(0) = 0.
+    y = (s * s * (3.0 - 2.0 * s)) * y + (h * s * (1.0 - s) * (1.0 - s)) * start -
+        (h * s * s * (1.0 - s)) * end;
+    chosen.follow(a.q, G.data(), y, q);
+  }
+
+  Model model;
+  Recording recording;
+  detail::LoopScales scales;
+  std::vector<std::unique_ptr<detail::Coordinates>> choices;
+  std::vector<double> G;
+  Eigen::VectorXd y, slope;
+};
+
+Replay::Replay(const Model& model, const Recording& recording)
+    : impl_(std::make_unique<Impl>(model, recording)) {}
+Replay::Replay(Replay&&) noexcept = default;
+Replay& Replay::operator=(Replay&&) noexcept = default;
+Replay::~Replay() = default;
+
+void Replay::state(double time, VectorOut q, VectorOut velocities) {
+  if (q.size() != impl_->model.nq() || velocities.size() != impl_->model.nvSpanning()) {
+    throw std::invalid_argument("q and velocities must have model.nq and model.nvSpanning entries");
+  }
+  impl_->state(time, q, velocities);
+}
+
+}  // namespace kempe

@@ -1,0 +1,351 @@
+#include "simulation/simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "algorithms/arguments.hpp"
+#include "algorithms/follow_loops.hpp"
+#include "kempe/configuration.hpp"
+#include "mechanism/text.hpp"
+#include "model/derive.hpp"
+
+namespace kempe::detail {
+namespace {
+
+/// Coordinates are exchanged where a ratio is this many times the usual one, for some whose ratios
+/// are below kGain: so much apart that they are not exchanged to and fro.
+constexpr double kExchange = 4.0;
+constexpr double kGain = 1.5;
+/// A step that fails is repeated with this part of its length: not a half, lest a part end where
+/// the whole failed.
+constexpr double kDivision = 0.43;
+constexpr double kShortest = 1e-5;  // of a step's parts
+/// Of the adaptive integrator.
+constexpr double kShrink = 0.2, kGrow = 5.0, kSafety = 0.9;
+
+}  // namespace
+
+Simulation::Simulation(const Model& userModel, const SimulatorOptions& chosen)
+    : model(userModel), options(chosen) {
+  const auto require = [](const char* name, double value) {
+    if (!(value > 0.0) || !std::isfinite(value)) {
+      throw std::invalid_argument(
+          std::string(name) + ": a number greater than zero is needed, got " + shortNumber(value));
+    }
+  };
+  require("relativeTolerance", options.relativeTolerance);
+  require("absoluteTolerance", options.absoluteTolerance);
+  start(model);
+  forces.setZero(model.nv());
+  setMotion(model.neutral(), Eigen::VectorXd::Zero(model.nvSpanning()), 0.0);
+}
+
+/// Makes the user's coordinates the only choice, and scratch for any.
+void Simulation::start(const Model& user) {
+  model = user;
+  scales_ = std::make_unique<LoopScales>(model);
+  choices_.clear();
+  choices_.push_back(std::make_unique<Coordinates>(model, *scales_));
+  choice_ = 0;
+  const ModelTables<double>& tables = model.impl().tables;
+  userVelocities_.clear();
+  for (const ClusterEntry& cluster : tables.clusters) {
+    for (const int i : independentOf(tables, cluster)) {
+      userVelocities_.push_back(cluster.firstVelocity + i);
+    }
+  }
+  dissipates_ = std::ranges::any_of(tables.damping, [](double x) { return x != 0.0; }) ||
+                std::ranges::any_of(tables.friction, [](double x) { return x != 0.0; });
+
+  constexpr std::size_t kStages = 7;
+  for (Rates* rates : {&first_, &last_, &node_}) {
+    rates->resize(work(), elements.motors());
+  }
+  for (Eigen::VectorXd* vector :
+       {&tau_, &stageV_, &y_, &residual_, &trial_, &middle_, &state_.v, &next_.v, &v_}) {
+    vector->setZero(model.nv());
+  }
+  for (Eigen::VectorXd* vector : {&stageQ_, &nodeQ_, &startQ_, &state_.q, &next_.q}) {
+    *vector = model.neutral();
+  }
+  for (Eigen::VectorXd* vector : {&spanningForces_, &velocities_, &heading_}) {
+    vector->setZero(model.nvSpanning());
+  }
+  slopes_.assign(kStages, tau_);
+  accelerations_.assign(kStages, tau_);
+  powers_.assign(kStages, {});
+  jacobian_.resize(static_cast<std::size_t>(model.nv()) * static_cast<std::size_t>(model.nv()));
+  pivots_.resize(static_cast<std::size_t>(model.nv()));
+  rows_.setZero(model.nLoopRows());
+  external_.reserve(model.impl().frames.size());
+  before_ = {state_, first_, v_, velocities_, heading_, 0, {}, 0};
+  fresh_ = false;
+}
+
+void Simulation::resizeForMotors() {
+  commands.conservativeResizeLike(Eigen::VectorXd::Zero(elements.motors()));
+  for (Rates* rates : {&first_, &last_, &node_, &before_.first}) {
+    rates->torques.setZero(elements.motors());
+  }
+  fresh_ = false;
+}
+
+void Simulation::addArmature(std::size_t joint, double value) {
+  ModelChanges changes;
+  changes.addedArmature.assign(model.mechanism().joints.size(), 0.0);
+  changes.addedArmature[joint] = value;
+  const State state = state_;
+  const Eigen::VectorXd velocities = velocities_;
+  start(Model(std::make_shared<const ModelImpl>(derived(model.impl(), changes))));
+  setMotion(state.q, velocities, state.time);
+  state_.work = state.work;
+}
+
+void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
+  if (!std::isfinite(time)) {
+    throw std::invalid_argument("time is not finite");
+  }
+  std::size_t choice = 0;
+  const Standing standing = choices_[0]->placeAt(q, last_.G.data());
+  if (standing == Standing::DeadPoint) {
+    choices_[0]->best(q, lists_);
+    choice = choiceOf(lists_);
+  }
+  Coordinates& chosen = *choices_[choice];
+  chosen.pick(velocities, tau_);
+  if (standing != Standing::ChangePoint) {
+    if (chosen.placeAt(q, last_.G.data()) != Standing::Regular) {
+      chosen.throwSingular();
+    }
+    chosen.spread(last_.G.data(), tau_, spanningForces_);
+    Eigen::Index worst = 0;
+    const double gap = (spanningForces_ - velocities).cwiseAbs().maxCoeff(&worst);
+    if (!(gap <= 1e-6 * std::max(1.0, velocities.cwiseAbs().maxCoeff()))) {
+      throw std::invalid_argument(
+          "velocities: they open loops; that of " +
+          kempe::quoted(model.spanningVelocityNames()[static_cast<std::size_t>(worst)]) +
+          " would be " + shortNumber(spanningForces_[worst]) + " instead of " +
+          shortNumber(velocities[worst]));
+    }
+  }
+  choice_ = choice;
+  state_.time = time;
+  state_.q = q;
+  state_.v = tau_;
+  state_.work = {};
+  stepControl_ = {};
+  velocities_ = velocities;
+  heading_ = velocities;
+  fresh_ = false;
+  for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
+    v_[static_cast<Eigen::Index>(i)] = velocities_[userVelocities_[i]];
+  }
+}
+
+std::size_t Simulation::choiceOf(const std::vector<std::vector<int>>& independent) {
+  const ModelTables<double>& tables = work().impl().tables;
+  const ModelTables<double>& user = model.impl().tables;
+  std::vector<int> wanted = tables.independent;
+  ModelChanges changes;
+  changes.independent.resize(tables.clusters.size());
+  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+    const ClusterEntry& cluster = tables.clusters[c];
+    if (!independent[c].empty()) {
+      std::ranges::copy(independent[c], wanted.begin() + cluster.firstIndependent);
+    }
+    const auto own = wanted.begin() + cluster.firstIndependent;
+    if (!std::equal(own, own + cluster.nv, user.independent.begin() + cluster.firstIndependent)) {
+      changes.independent[c].assign(own, own + cluster.nv);
+    }
+  }
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    if (choices_[i]->independent() == wanted) {
+      return i;
+    }
+  }
+  choices_.push_back(std::make_unique<Coordinates>(
+      Model(std::make_shared<const ModelImpl>(derived(model.impl(), changes))), *scales_));
+  return choices_.size() - 1;
+}
+
+bool Simulation::exchangeCoordinates(double gain) {
+  if (!work().better(first_.G.data(), gain, lists_)) {
+    return false;
+  }
+  choice_ = choiceOf(lists_);
+  work().pick(velocities_, state_.v);
+  ++coordinateChanges;
+  evaluate(state_.time, state_.q, state_.v, first_);
+  show();
+  return true;
+}
+
+/// What users see of first_.
+void Simulation::show() {
+  v_ = first_.v;
+  velocities_ = first_.velocities;
+  if (velocities_.cwiseAbs().maxCoeff() > 0.0) {
+    heading_ = velocities_;
+  }
+  fresh_ = true;
+}
+
+void Simulation::refresh() {
+  if (fresh_) {
+    return;
+  }
+  evaluate(state_.time, state_.q, state_.v, first_);
+  show();
+  if (work().worstRatio(first_.G.data()) > kExchange) {
+    exchangeCoordinates(kGain);
+  }
+}
+
+void Simulation::completeStep(double time) {
+  std::swap(state_, next_);
+  std::swap(first_, last_);
+  state_.time = time;
+  show();
+  if (work().worstRatio(first_.G.data()) > kExchange) {
+    exchangeCoordinates(kGain);
+  }
+}
+
+void Simulation::stepTo(double end) {
+  if (!(end > state_.time) || !std::isfinite(end)) {
+    throw std::invalid_argument("dt: a positive, finite number of seconds is needed, got " +
+                                shortNumber(end - state_.time));
+  }
+  refresh();
+  before_.state = state_;
+  before_.first = first_;
+  before_.v = v_;
+  before_.velocities = velocities_;
+  before_.heading = heading_;
+  before_.choice = choice_;
+  before_.stepControl = stepControl_;
+  before_.coordinateChanges = coordinateChanges;
+  try {
+    advanceTo(end);
+  } catch (...) {
+    state_ = before_.state;
+    first_ = before_.first;
+    v_ = before_.v;
+    velocities_ = before_.velocities;
+    heading_ = before_.heading;
+    choice_ = before_.choice;
+    stepControl_ = before_.stepControl;
+    coordinateChanges = before_.coordinateChanges;
+    throw;
+  }
+}
+
+void Simulation::advanceTo(double end) {
+  const bool adaptive = options.integrator == Integrator::Adaptive;
+  const double whole = end - state_.time;
+  const double shortest = adaptive ? 1e-14 * std::max(1.0, std::abs(end)) : kShortest * whole;
+  double part = adaptive && stepControl_[0] > 0.0 ? stepControl_[0] : whole;
+  bool exchanged = false;
+  while (state_.time < end) {
+    const double rest = end - state_.time;
+    const bool last = part >= rest * (1.0 - 1e-9);
+    const double h = last ? rest : part;
+    double error = 0.0;
+    const auto refused = [&] {
+      if (!exchanged && exchangeCoordinates(1.0 + 1e-6)) {
+        exchanged = true;
+        return true;
+      }
+      part = kDivision * h;
+      return part > shortest;
+    };
+    try {
+      error = attempt(h);
+    } catch (const SingularityError&) {
+      if (refused()) continue;
+      throw;
+    } catch (const AssemblyError&) {
+      if (refused()) continue;
+      throw;
+    } catch (const NoSolution&) {
+      if (refused()) continue;
+      throw;
+    }
+    if (error > 1.0) {
+      part = h * std::max(kShrink, kSafety * std::pow(error, -0.2));
+      if (!(part > shortest)) {
+        throw std::runtime_error(
+            "the adaptive integrator cannot keep its tolerances with steps of " + shortNumber(h) +
+            " s. Allow larger errors, or make what acts "
+            "smoother");
+      }
+      continue;
+    }
+    if (!std::isfinite(error)) {
+      throw std::runtime_error("the error of a step is not finite");
+    }
+    exchanged = false;
+    completeStep(last ? end : state_.time + h);
+    if (adaptive) {
+      // PI control (Gustafsson 1991), which keeps step lengths from swinging.
+      const double now = std::max(error, 1e-10);
+      const double past = stepControl_[1] > 0.0 ? stepControl_[1] : now;
+      const double factor =
+          std::clamp(kSafety * std::pow(now, -0.7 / 5) * std::pow(past, 0.4 / 5), kShrink, kGrow);
+      // A step that was cut short to end at a given time says little of longer ones.
+      part = last ? std::max(part, h * factor) : h * factor;
+      stepControl_ = {part, now};
+    } else {
+      part = 2.0 * h;
+    }
+  }
+}
+
+Snapshot Simulation::snapshot() const {
+  Work done{state_.work[kController], state_.work[kExternal], state_.work[kMotors],
+            state_.work[kDamping],    state_.work[kFriction], state_.work[kLimits]};
+  return {state_.time, state_.q, velocities_, coordinates().model().vNames(), done, stepControl_};
+}
+
+void Simulation::restore(const Snapshot& snapshot) {
+  requireConfiguration<double>("q", model.impl(), snapshot.q);
+  requireVector("velocities", snapshot.velocities, model.nvSpanning(), "model.nvSpanning");
+  const ModelTables<double>& tables = model.impl().tables;
+  lists_.assign(tables.clusters.size(), {});
+  if (static_cast<int>(snapshot.coordinates.size()) != model.nv()) {
+    throw std::invalid_argument("coordinates: the model has " + std::to_string(model.nv()) +
+                                " of them, the snapshot " +
+                                std::to_string(snapshot.coordinates.size()));
+  }
+  std::size_t next = 0;
+  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+    const ClusterEntry& cluster = tables.clusters[c];
+    for (int j = 0; j < cluster.nv; ++j) {
+      const std::string& name = snapshot.coordinates[next++];
+      const auto first = model.spanningVelocityNames().begin() + cluster.firstVelocity;
+      const auto found = std::find(first, first + cluster.velocities, name);
+      if (found == first + cluster.velocities) {
+        throw std::invalid_argument("coordinates: " + kempe::quoted(name) +
+                                    " is not one of this model at this place. Restore what was "
+                                    "taken from the same robot.");
+      }
+      lists_[c].push_back(static_cast<int>(found - first));
+    }
+  }
+  choice_ = choiceOf(lists_);
+  state_.time = snapshot.time;
+  state_.q = snapshot.q;
+  work().pick(snapshot.velocities, state_.v);
+  const Work& w = snapshot.work;
+  state_.work = {w.controller, w.external, w.motors, w.damping, w.friction, w.limits};
+  stepControl_ = snapshot.stepControl;
+  velocities_ = snapshot.velocities;
+  heading_ = snapshot.velocities;
+  for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
+    v_[static_cast<Eigen::Index>(i)] = velocities_[userVelocities_[i]];
+  }
+  fresh_ = false;
+}
+
+}  // namespace kempe::detail

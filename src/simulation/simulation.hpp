@@ -1,0 +1,166 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "kempe/simulator.hpp"
+#include "simulation/coordinates.hpp"
+#include "simulation/forces.hpp"
+
+namespace kempe::detail {
+
+/// What a state changes with, and what made it change.
+struct Rates {
+  void resize(const Coordinates& coordinates, int motors);
+  void setZero();
+  /// Adds `weight` times another.
+  void add(double weight, const Rates& other);
+
+  Eigen::VectorXd a;           ///< accelerations
+  Eigen::VectorXd velocities;  ///< of all tree joints
+  Eigen::VectorXd v;           ///< of the user's coordinates
+  Eigen::VectorXd tau;         ///< the controller's, in the user's coordinates
+  Eigen::VectorXd torques;     ///< of motors, at the rotor
+  Power power{};
+  std::vector<double> G;
+};
+
+/// An implicit step that finds no solution; shorter ones may.
+class NoSolution : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A point in phase space, in the coordinates at work.
+struct State {
+  double time = 0.0;
+  Eigen::VectorXd q, v;
+  Power work{};
+};
+
+/// Coefficients of an explicit Runge-Kutta method.
+struct Tableau {
+  int stages = 0;
+  const double* nodes = nullptr;
+  const double* A = nullptr;        ///< stages × stages, row-major
+  const double* weights = nullptr;  ///< of the result
+  const double* errors = nullptr;   ///< weights less those of the embedded method; null for none
+};
+
+/// What Simulator holds.
+class Simulation {
+ public:
+  Simulation(const Model& model, const SimulatorOptions& options);
+
+  // --- evaluation.cpp ---
+  /// Rates of a state: the one place in which accelerations come about. At a change point, their
+  /// limit along the motion.
+  void evaluate(double t, VectorIn q, VectorIn v, Rates& rates);
+  Energy energyNow();
+  double loopErrorNow();
+
+  // --- integrators.cpp ---
+  /// One step of the integrator from state_ and first_ to next_ and last_. Returns the error
+  /// relative to the tolerances, 0 where it is not estimated.
+  double attempt(double h);
+
+  // --- simulation.cpp ---
+  void setMotion(VectorIn q, VectorIn velocities, double time);
+  void stepTo(double end);
+  /// Rates at the state into first(), in coordinates that suit it.
+  void refresh();
+  /// What acts has changed, so that first() is to be computed anew.
+  void changed() { fresh_ = false; }
+  /// Puts an armature on a joint, by its number in the mechanism.
+  void addArmature(std::size_t joint, double value);
+  /// Makes room for motors that have been added.
+  void resizeForMotors();
+  [[nodiscard]] Snapshot snapshot() const;
+  void restore(const Snapshot& snapshot);
+
+  // --- run.cpp ---
+  [[nodiscard]] Recording emptyRecording(double dt) const;
+  void record(Recording& recording);
+
+  Model model;  ///< the user's coordinates
+  SimulatorOptions options;
+  ForceElements elements;
+  Simulator::Controller controller;
+  Simulator::ExternalForces externalFunction;
+  Simulator::MotorController motorController;
+  Simulator::Observer observer;
+  std::vector<FrameForce> externalForces;
+  Eigen::VectorXd forces;    ///< constant tau
+  Eigen::VectorXd commands;  ///< of motors
+  int coordinateChanges = 0;
+
+  [[nodiscard]] const State& state() const { return state_; }
+  [[nodiscard]] const Rates& first() const { return first_; }
+  [[nodiscard]] const Eigen::VectorXd& v() const { return v_; }
+  [[nodiscard]] const Eigen::VectorXd& velocities() const { return velocities_; }
+  [[nodiscard]] const Coordinates& coordinates() const { return *choices_[choice_]; }
+
+ private:
+  void evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates);
+  /// Calls `visit(weight, q)` at four positions around a change point, with weights that make a
+  /// smooth function of the way along the motion exact to third order.
+  template <typename Visit>
+  void aroundChangePoint(VectorIn q, const Visit& visit);
+  Energy energyAt(VectorIn q, VectorIn v);
+
+  void semiImplicitEuler(double h);
+  double rungeKutta(const Tableau& tableau, double h);
+  void implicitMidpoint(double h);
+  double tolerated(double h, const Tableau& tableau) const;
+  void midpointRates(double h, const Eigen::VectorXd& middle);
+  bool newtonMidpoint(double h);
+
+  [[nodiscard]] Coordinates& work() { return *choices_[choice_]; }
+  void start(const Model& user);
+  /// Goes over to coordinates that are better by `gain` at the state; false where none are.
+  bool exchangeCoordinates(double gain);
+  /// The number of a choice, in which the lists that are not empty replace the present ones.
+  std::size_t choiceOf(const std::vector<std::vector<int>>& independent);
+  void advanceTo(double end);
+  /// Takes next_ and last_ for the state: the one place in which a step is completed.
+  void completeStep(double time);
+  void show();
+
+  std::unique_ptr<LoopScales> scales_;
+  std::vector<std::unique_ptr<Coordinates>> choices_;  // the user's first
+  std::size_t choice_ = 0;
+  std::vector<int> userVelocities_;  // the user's coordinates in spanning velocities
+  bool dissipates_ = false;
+
+  State state_, next_;
+  Rates first_, last_, node_;
+  bool fresh_ = false;          // first_ is that of state_
+  Eigen::VectorXd v_;           // of the user's coordinates
+  Eigen::VectorXd velocities_;  // of all joints
+  Eigen::VectorXd heading_;     // the same, when they were last not zero
+  std::array<double, 2> stepControl_{};
+
+  struct Before {  // a step
+    State state;
+    Rates first;
+    Eigen::VectorXd v, velocities, heading;
+    std::size_t choice = 0;
+    std::array<double, 2> stepControl{};
+    int coordinateChanges = 0;
+  };
+  Before before_;
+
+  // Scratch.
+  Eigen::VectorXd spanningForces_, tau_, stageQ_, stageV_, y_, nodeQ_, residual_, trial_, middle_,
+      startQ_;
+  std::vector<FrameForce> external_;
+  std::vector<Eigen::VectorXd> slopes_, accelerations_;  // per stage
+  std::vector<Power> powers_;                            // per stage
+  std::vector<double> jacobian_;
+  std::vector<int> pivots_;
+  std::vector<std::vector<int>> lists_;
+  Eigen::VectorXd rows_;  // of all loops
+};
+
+}  // namespace kempe::detail

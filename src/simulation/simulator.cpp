@@ -1,0 +1,236 @@
+#include "kempe/simulator.hpp"
+
+#include <cmath>
+#include <exception>
+
+#include "algorithms/arguments.hpp"
+#include "kempe/configuration.hpp"
+#include "mechanism/text.hpp"
+#include "simulation/simulation.hpp"
+
+namespace kempe {
+
+using namespace detail;  // NOLINT(google-build-using-namespace): this file implements on detail
+
+Simulator::Simulator(const Model& model, const SimulatorOptions& options)
+    : impl_(std::make_unique<Simulation>(model, options)) {}
+Simulator::Simulator(Simulator&&) noexcept = default;
+Simulator& Simulator::operator=(Simulator&&) noexcept = default;
+Simulator::~Simulator() = default;
+
+const Model& Simulator::model() const {
+  return impl_->model;
+}
+const SimulatorOptions& Simulator::options() const {
+  return impl_->options;
+}
+
+void Simulator::setState(VectorIn q, VectorIn v, double time) {
+  const Model& robot = model();
+  requireVector("v", v, robot.nv(), "model.nv");
+  Data data(robot);
+  Eigen::VectorXd closed(robot.nq()), positions(robot.nqSpanning());
+  Eigen::VectorXd velocities(robot.nvSpanning());
+  // A step of no length closes loops and makes quaternions of unit length.
+  integrate(robot, data, q, Eigen::VectorXd::Zero(robot.nv()), 0.0, closed);
+  spanning(robot, data, closed, v, positions, velocities);
+  impl_->setMotion(closed, velocities, time);
+}
+
+void Simulator::setSpanningState(VectorIn q, VectorIn velocities, double time) {
+  const Model& robot = model();
+  requireConfiguration<double>("q", robot.impl(), q);
+  requireVector("velocities", velocities, robot.nvSpanning(), "model.nvSpanning");
+  Data data(robot);
+  Eigen::VectorXd residual(robot.nLoopRows());
+  loopResidual(robot, data, q, residual);
+  if (residual.size() > 0 && !(residual.cwiseAbs().maxCoeff() < 1e-9)) {
+    throw std::invalid_argument("q: its loops are open by " +
+                                shortNumber(residual.cwiseAbs().maxCoeff()) +
+                                ". Close them with project().");
+  }
+  impl_->setMotion(q, velocities, time);
+}
+
+double Simulator::time() const {
+  return impl_->state().time;
+}
+const Eigen::VectorXd& Simulator::q() const {
+  return impl_->state().q;
+}
+const Eigen::VectorXd& Simulator::v() const {
+  return impl_->v();
+}
+const Eigen::VectorXd& Simulator::spanningVelocities() const {
+  return impl_->velocities();
+}
+const Eigen::VectorXd& Simulator::tau() const {
+  impl_->refresh();
+  return impl_->first().tau;
+}
+Energy Simulator::energy() const {
+  return impl_->energyNow();
+}
+Work Simulator::work() const {
+  return impl_->snapshot().work;
+}
+double Simulator::loopError() const {
+  return impl_->loopErrorNow();
+}
+const std::vector<std::string>& Simulator::coordinates() const {
+  return impl_->coordinates().model().vNames();
+}
+int Simulator::coordinateChanges() const {
+  return impl_->coordinateChanges;
+}
+Snapshot Simulator::snapshot() const {
+  return impl_->snapshot();
+}
+void Simulator::restore(const Snapshot& snapshot) {
+  impl_->restore(snapshot);
+}
+
+int Simulator::addSpring(const JointSpring& spring) {
+  impl_->changed();
+  return impl_->elements.add(model(), spring);
+}
+int Simulator::addSpring(const PointSpring& spring) {
+  impl_->changed();
+  return impl_->elements.add(model(), spring);
+}
+int Simulator::addLimit(const JointLimit& limit) {
+  impl_->changed();
+  return impl_->elements.add(model(), limit);
+}
+int Simulator::addLimits(double stiffness, double damping) {
+  int added = 0;
+  for (const std::string& name : model().jointNames()) {
+    const int position = model().jointPositionIndex(name);
+    const ModelImpl& m = model().impl();
+    if (std::isfinite(m.lower[position]) || std::isfinite(m.upper[position])) {
+      addLimit({.joint = name, .stiffness = stiffness, .damping = damping});
+      ++added;
+    }
+  }
+  return added;
+}
+int Simulator::addFriction(const JointFriction& friction) {
+  impl_->changed();
+  return impl_->elements.add(model(), friction);
+}
+int Simulator::addMotor(const Motor& motor) {
+  const int number = impl_->elements.add(model(), motor);
+  impl_->resizeForMotors();
+  if (motor.rotorInertia > 0.0) {
+    const auto& joints = model().mechanism().joints;
+    std::size_t joint = 0;
+    while (joints[joint].name != motor.joint) {
+      ++joint;
+    }
+    impl_->addArmature(joint, motor.gear * motor.gear * motor.rotorInertia);
+  }
+  return number;
+}
+
+void Simulator::setForces(VectorIn tau) {
+  requireVector("tau", tau, model().nv(), "model.nv");
+  impl_->controller = nullptr;
+  impl_->forces = tau;
+  impl_->changed();
+}
+void Simulator::setController(Controller controller) {
+  impl_->controller = std::move(controller);
+  impl_->changed();
+}
+void Simulator::setExternalForces(const std::vector<FrameForce>& forces) {
+  for (const FrameForce& force : forces) {
+    frameAt(model().impl(), force.frame);
+    for (const double x : force.wrench) {
+      if (!std::isfinite(x)) {
+        throw std::invalid_argument(
+            "external force on frame " +
+            kempe::quoted(model().frameNames()[static_cast<std::size_t>(force.frame)]) +
+            " is not finite");
+      }
+    }
+  }
+  impl_->externalForces = forces;
+  impl_->externalFunction = nullptr;
+  impl_->changed();
+}
+void Simulator::setExternalForces(ExternalForces forces) {
+  impl_->externalForces.clear();
+  impl_->externalFunction = std::move(forces);
+  impl_->changed();
+}
+void Simulator::setMotorTorque(int motor, double torque) {
+  if (motor < 0 || motor >= impl_->elements.motors()) {
+    throw std::invalid_argument("motor " + std::to_string(motor) + ": there are " +
+                                std::to_string(impl_->elements.motors()) + " motors");
+  }
+  if (!std::isfinite(torque)) {
+    throw std::invalid_argument("torque is not finite");
+  }
+  impl_->motorController = nullptr;
+  impl_->commands[motor] = torque;
+  impl_->changed();
+}
+void Simulator::setMotorController(MotorController controller) {
+  impl_->motorController = std::move(controller);
+  impl_->changed();
+}
+double Simulator::motorTorque(int motor) const {
+  if (motor < 0 || motor >= impl_->elements.motors()) {
+    throw std::invalid_argument("motor " + std::to_string(motor) + ": there are " +
+                                std::to_string(impl_->elements.motors()) + " motors");
+  }
+  impl_->refresh();
+  return impl_->first().torques[motor];
+}
+
+void Simulator::stepTo(double time) {
+  impl_->stepTo(time);
+}
+void Simulator::setObserver(Observer observer) {
+  impl_->observer = std::move(observer);
+}
+
+Recording Simulator::run(double duration, double dt) {
+  constexpr double kMostSteps = 1e10;
+  const auto positive = [](const char* name, double value) {
+    if (!(value > 0.0) || !std::isfinite(value)) {
+      throw std::invalid_argument(std::string(name) +
+                                  ": a positive, finite number of seconds is needed, got " +
+                                  shortNumber(value));
+    }
+  };
+  positive("duration", duration);
+  positive("dt", dt);
+  dt = std::min(dt, duration);
+  if (!(duration / dt < kMostSteps)) {
+    throw std::invalid_argument("dt: " + shortNumber(duration / dt) +
+                                " steps are too many. Take a longer dt or a shorter duration.");
+  }
+  const auto steps =
+      std::max(1LL, static_cast<long long>(std::ceil(duration / dt * (1 - 1e-12) - 1e-9)));
+  const double start = time();
+  Recording recording = impl_->emptyRecording(dt);
+  impl_->record(recording);
+  try {
+    for (long long i = 1; i <= steps; ++i) {
+      stepTo(start + (i == steps ? duration : static_cast<double>(i) * dt));
+      impl_->record(recording);
+      if (impl_->observer && !impl_->observer(*this)) {
+        break;
+      }
+    }
+  } catch (const std::exception& error) {
+    const std::string text = model().name() + ": the motion stopped at t = " + shortNumber(time()) +
+                             " s: " + error.what();
+    std::throw_with_nested(
+        SimulationError(text, time(), std::make_shared<const Recording>(std::move(recording))));
+  }
+  return recording;
+}
+
+}  // namespace kempe
