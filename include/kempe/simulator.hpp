@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kempe/constraints.hpp"
 #include "kempe/force_elements.hpp"
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
@@ -18,12 +19,21 @@ namespace detail {
 class Simulation;
 }
 
+/// What keeps loops that are left cut, and constraints, from opening as errors of steps add up.
+enum class Stabilization {
+  Projection,  ///< after every step: the nearest state that closes them
+  Baumgarte,   ///< errors decay by forces, as Constraints::stabilize() says
+  None
+};
+
 struct SimulatorOptions {
   Integrator integrator = Integrator::RungeKutta4;
   /// Of the adaptive integrator: the error of one of its steps in each position (relative to one
   /// radian or metre) and velocity.
   double relativeTolerance = 1e-8;
   double absoluteTolerance = 1e-10;
+  Stabilization stabilization = Stabilization::Projection;
+  double baumgarteRate = 100.0;  ///< 1/s
 };
 
 /// A motion that could not go on. What stopped it is nested (std::rethrow_if_nested).
@@ -48,7 +58,9 @@ class SimulationError : public std::runtime_error {
 /// around the step's start. Where the model's independent coordinates come near a dead point, the
 /// simulator computes with others and goes on without a jump; what users give and see (v, tau)
 /// stays in the model's own, with v read off the velocities of all joints. Change points, where
-/// branches of a linkage meet, are passed straight on.
+/// branches of a linkage meet, are passed straight on. Loops that are left cut, and constraints, are
+/// held as SimulatorOptions::stabilization says; what prescribed motions put in counts as external
+/// work.
 ///
 /// Memory is allocated at construction, when something is added, when a coordinate change happens
 /// for the first time, and for recordings; other steps allocate nothing. Callbacks may throw; the
@@ -128,6 +140,19 @@ class Simulator {
   void setMotorController(MotorController controller);
   /// What a motor gives at the rotor in this state, within its limits.
   [[nodiscard]] double motorTorque(int motor) const;
+
+  // --- constraints ---
+
+  /// Constraints that hold from now on, beside the loops of the model: made for the model that the
+  /// simulator was given. The state is put onto those that are on: positions by the least motion,
+  /// velocities by an impulse. Throws AssemblyError.
+  void setConstraints(const Constraints& constraints);
+  [[nodiscard]] const Constraints* constraints() const;
+  /// Switches a constraint. One that is switched on catches what moves by an impulse (a hand that
+  /// grasps, a foot that sticks); positions must meet it already, to the tolerance given.
+  void enableConstraint(int constraint, bool on = true, double tolerance = 1e-6);
+  /// λ of all rows of the constraints at this state.
+  [[nodiscard]] const Eigen::VectorXd& multipliers() const;
 
   // --- motion ---
 

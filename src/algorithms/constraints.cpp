@@ -56,18 +56,17 @@ bool moved(const Model& model, Data& data, VectorIn q, VectorIn v, double dt, Ve
 /// An evaluation of constraints in double, at q and v (null: at rest), inertias not yet condensed.
 class RowEvaluation {
  public:
-  /// Of the loops that are cut, and of `constraints` where there are some.
   RowEvaluation(const Model& model, Data& data, const Constraints* constraints, double time,
                 VectorIn q, const double* v)
       : e(model, data), solver(e) {
-    e.requireQ(q);
-    solver.add(e.impl.cuts);
-    if (constraints != nullptr) {
-      requireFit(e, *constraints, time);
-      solver.add(constraints->table());
-    }
-    e.work->wholeRotors = true;  // every body is moved
-    evaluate(time, q, v);
+    requireFit(e, *constraints, time);
+    start(&constraints->table(), time, q, v);
+  }
+  /// Of the loops that are cut, and of `table` where it is not null.
+  RowEvaluation(const Model& model, Data& data, const ConstraintTable* table, double time,
+                VectorIn q, const double* v)
+      : e(model, data), solver(e) {
+    start(table, time, q, v);
   }
 
   void evaluate(double time, VectorIn q, const double* v) {
@@ -136,7 +135,20 @@ class RowEvaluation {
 
   Evaluation<double> e;
   ConstraintSolver<double> solver;
+
+ private:
+  void start(const ConstraintTable* table, double time, VectorIn q, const double* v) {
+    e.requireQ(q);
+    solver.add(e.impl.cuts);
+    if (table != nullptr) {
+      solver.add(*table);
+    }
+    e.work->wholeRotors = true;  // every body is moved
+    evaluate(time, q, v);
+  }
 };
+
+constexpr const ConstraintTable* kCutsOnly = nullptr;
 
 }  // namespace
 
@@ -255,20 +267,41 @@ void projectPositions(const Model& model, Data& data, const Constraints& constra
 }
 
 void detail::closeCuts(const Model& model, Data& data, VectorIn q, VectorOut closed) {
-  RowEvaluation rows(model, data, nullptr, 0.0, q, nullptr);
+  RowEvaluation rows(model, data, kCutsOnly, 0.0, q, nullptr);
   closeRows(model, data, rows, 0.0, q, closed);
 }
 
 void detail::cutResidual(const Model& model, Data& data, VectorIn q, double* residual) {
-  const RowEvaluation rows(model, data, nullptr, 0.0, q, nullptr);
+  const RowEvaluation rows(model, data, kCutsOnly, 0.0, q, nullptr);
   for (int r = 0; r < rows.solver.rows(); ++r) {
     residual[r] = rows.solver.scratch.rows[r].value;
   }
 }
 
+double detail::projectState(const Model& model, Data& data, const ConstraintTable* table,
+                            double time, VectorOut q, VectorOut v) {
+  const ConstraintEntry* worst = nullptr;
+  double impulses = 0.0;
+  {
+    RowEvaluation rows(model, data, table, time, q, nullptr);
+    if (rows.worst(&worst) > 0.1 * kClosed) {
+      closeRows(model, data, rows, time, q, q);
+    }
+  }
+  RowEvaluation rows(model, data, table, time, q, v.data());
+  rows.factorize();
+  ConstraintScratch<double>& scratch = rows.solver.scratch;
+  rows.correct([](const ConstraintRow<double>& row) { return row.rate; }, scratch.free.data());
+  for (int r = 0; r < rows.solver.rows(); ++r) {
+    impulses = std::max(impulses, std::abs(scratch.lambda[r]));
+  }
+  v += Eigen::Map<const Eigen::VectorXd>(scratch.free.data(), model.nv());
+  return impulses;
+}
+
 bool detail::cutForcesAreUnique(const Model& model) {
   Data data(model);
-  RowEvaluation rows(model, data, nullptr, 0.0, model.neutral(), nullptr);
+  RowEvaluation rows(model, data, kCutsOnly, 0.0, model.neutral(), nullptr);
   rows.factorize();
   return rows.solver.rank() == rows.solver.rows();
 }

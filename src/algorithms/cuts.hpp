@@ -6,6 +6,8 @@
 /// Positions of models with loops that are left cut.
 namespace kempe::detail {
 
+struct ConstraintTable;
+
 /// The configuration nearest to q that closes the loops that are cut; those of clusters are closed
 /// and stay so. Throws AssemblyError.
 void closeCuts(const Model& model, Data& data, VectorIn q, VectorOut closed);
@@ -15,6 +17,12 @@ void cutResidual(const Model& model, Data& data, VectorIn q, double* residual);
 
 /// A closed configuration near Model::neutral(). Throws ModelError where none is found.
 Eigen::VectorXd neutralWithCuts(const Model& model);
+
+/// Puts a state onto the loops that are cut and the constraints of `table`, which may be null: the
+/// nearest configuration, then the velocity after an impulse. Returns the largest impulse. Throws
+/// AssemblyError.
+double projectState(const Model& model, Data& data, const ConstraintTable* table, double time,
+                    VectorOut q, VectorOut v);
 
 /// Whether the multipliers of cut loops are determined at Model::neutral().
 bool cutForcesAreUnique(const Model& model);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "algorithms/evaluation.hpp"
+#include "algorithms/constrained.hpp"
 #include "algorithms/positions.hpp"
 
 namespace kempe {
@@ -17,7 +17,10 @@ template <typename T>
 class ForceEvaluation : public Evaluation<T> {
  public:
   ForceEvaluation(const Model& model, BasicData<T>& userData, const ForceOptions& how)
-      : Evaluation<T>(model, userData), how_(how), scratch_(this->data.forceScratch) {}
+      : Evaluation<T>(model, userData), how_(how), scratch_(this->data.forceScratch) {
+    scratch_.cutWrenches.clear();
+    scratch_.cutTorques.clear();
+  }
 
   /// Checks the state; `x` is τ or ÿ.
   void setState(VectorInOf<T> q, VectorInOf<T> v, const char* name, VectorInOf<T> x) {
@@ -33,14 +36,20 @@ class ForceEvaluation : public Evaluation<T> {
     request_.stride = static_cast<int>(joints.outerStride());
   }
   void requireLoops(const char* name, VectorOutOf<T>& forces) {
-    requireSize(name, forces.size(), this->impl.tables.loopForces, "model.nLoopForces");
+    const int cut = this->impl.cuts.forces;
+    requireSize(name, forces.size(), this->impl.tables.loopForces + cut, "model.nLoopForces");
     request_.loops = forces.data();
+    cutForces_ = forces.data() + this->impl.tables.loopForces;
+    std::fill_n(cutForces_, cut, T(0));  // a given motion leaves nothing to loops that are cut
   }
 
   /// ÿ of τ, and the forces. Inputs are read until the end: what may be one of them is written
   /// last.
   void forward(VectorInOf<T> q, VectorInOf<T> tau, T* a) {
     const T* total = tau.data();
+    if (!this->impl.cuts.entries.empty()) {
+      solveCuts(q, tau);
+    }
     if (prepareSpanning(q)) {
       std::transform(tau.begin(), tau.end(), scratch_.generalized.begin(), scratch_.total.begin(),
                      std::plus<>());
@@ -91,14 +100,22 @@ class ForceEvaluation : public Evaluation<T> {
 
   /// Gᵀ of the forces at all joints; false where there are none.
   bool prepareSpanning(VectorInOf<T> q) {
-    if (how_.spanning.empty()) {
+    if (how_.spanning.empty() && scratch_.cutTorques.empty()) {
       return false;
     }
-    const auto size = static_cast<Eigen::Index>(how_.spanning.size());
-    requireVector("spanning", Eigen::Map<const Eigen::VectorXd>(how_.spanning.data(), size),
-                  this->tables->velocities, "model.nvSpanning");
-    std::ranges::transform(how_.spanning, scratch_.spanning.begin(),
-                           [](double x) { return static_cast<T>(x); });
+    std::ranges::fill(scratch_.spanning, T(0));
+    const auto add = [&](std::span<const double> forces) {
+      for (std::size_t i = 0; i < forces.size(); ++i) {
+        scratch_.spanning[i] += static_cast<T>(forces[i]);
+      }
+    };
+    if (!how_.spanning.empty()) {
+      const auto size = static_cast<Eigen::Index>(how_.spanning.size());
+      requireVector("spanning", Eigen::Map<const Eigen::VectorXd>(how_.spanning.data(), size),
+                    this->tables->velocities, "model.nvSpanning");
+      add(how_.spanning);
+    }
+    add(scratch_.cutTorques);
     request_.spanning = scratch_.spanning.data();
     this->place(q);
     projectForces(*this->tables, *this->work, scratch_.spanning.data(),
@@ -108,11 +125,31 @@ class ForceEvaluation : public Evaluation<T> {
 
   /// External forces; and rotors as bodies where their own axes are asked for.
   ExternalForces<T, T> prepareForces() {
-    const ExternalForces<T, T> external = this->prepareExternal(how_.external);
+    ExternalForces<T, T> external = this->prepareExternal(how_.external);
+    for (const auto& [body, wrench] : scratch_.cutWrenches) {
+      addCutWrench(body, wrench, external);
+    }
     const bool onRotor =
         how_.frame && frame_.body != kWorld && this->modelTables.bodies[frame_.body].folded;
     this->work->wholeRotors |= onRotor || how_.reference == Reference::Local;
     return external;
+  }
+
+  /// A wrench in the common frame as an external force.
+  void addCutWrench(int body, const Force<T>& wrench, ExternalForces<T, T>& external) {
+    if (body == kWorld) {
+      return;
+    }
+    std::vector<BodyFrame<T>>& frames = this->data.frames;
+    std::vector<T>& wrenches = this->data.wrenches;
+    // About the world's origin.
+    const Vec3<T> moment = wrench.moment + cross(*this->work->origin, wrench.force);
+    frames.push_back({body, {}, Reference::World});
+    for (const Vec3<T>& part : {wrench.force, moment}) {
+      wrenches.insert(wrenches.end(), {part.x, part.y, part.z});
+    }
+    this->work->wholeRotors |= this->modelTables.bodies[body].folded;
+    external = {frames.data(), wrenches.data(), static_cast<int>(frames.size())};
   }
 
   void finish(VectorInOf<T> q, bool afterInverse) {
@@ -128,10 +165,73 @@ class ForceEvaluation : public Evaluation<T> {
     }
   }
 
+  /// λ of loops that are left cut: what they do to bodies and joints acts like external forces from
+  /// then on.
+  void solveCuts(VectorInOf<T> q, VectorInOf<T> tau) {
+    const T* total = tau.data();
+    if (prepareSpanning(q)) {
+      std::transform(tau.begin(), tau.end(), scratch_.generalized.begin(), scratch_.total.begin(),
+                     std::plus<>());
+      total = scratch_.total.data();
+    }
+    const ExternalForces<T, T> external = this->prepareExternal(how_.external);
+    ConstraintSolver<T> solver(*this);
+    solver.add(this->impl.cuts);
+    constrainedAccelerations(solver, 0.0, 0.0, q.data(), request_.v, total, external,
+                             scratch_.result.data());
+    scratch_.cutWrenches.clear();
+    scratch_.cutTorques.assign(static_cast<std::size_t>(this->tables->velocities), 0.0);
+    T* out = cutForces_;
+    for (const ActiveConstraint& active : solver.active()) {
+      const ConstraintEntry& entry = *active.entry;
+      const T* lambda = solver.scratch.lambda.data() + active.firstRow;
+      if (entry.betweenBodies()) {
+        Force<T> wrench{};
+        for (int r = 0; r < entry.rows; ++r) {
+          wrench += lambda[r] * solver.scratch.rows[active.firstRow + r].wrench;
+        }
+        scratch_.cutWrenches.push_back({entry.successor.body, wrench});
+        scratch_.cutWrenches.push_back({entry.predecessor.body, -wrench});
+        if (out != nullptr) {
+          writeWrench(entry, wrench, out);
+          out += 6;
+        }
+        continue;
+      }
+      const auto terms = entry.terms.size();
+      for (std::size_t t = 0; t < terms; ++t) {
+        T force(0);
+        for (int r = 0; r < entry.rows; ++r) {
+          force += lambda[r] * solver.scratch.slopes[active.firstSlope + r * terms + t];
+        }
+        scratch_.cutTorques[static_cast<std::size_t>(entry.terms[t].velocity)] +=
+            static_cast<double>(force);
+        if (out != nullptr) {
+          *out++ = force;
+        }
+      }
+    }
+  }
+
+  /// What the predecessor does to the successor, at the successor's frame or where it is asked for.
+  void writeWrench(const ConstraintEntry& entry, const Force<T>& wrench, T* out) const {
+    const BodyFrame<T> own{entry.successor.body, entry.forceFrame.template cast<T>(),
+                           request_.reference};
+    const Transform<T> X = referenceFrame(request_.frame != nullptr ? *request_.frame : own,
+                                          *this->work);
+    const Vec3<T> force = transposeTimes(X.R, wrench.force);
+    const Vec3<T> moment = transposeTimes(X.R, wrench.moment - cross(X.p, wrench.force));
+    for (int i = 0; i < 3; ++i) {
+      out[i] = force[i];
+      out[i + 3] = moment[i];
+    }
+  }
+
   const ForceOptions& how_;
   ForceScratch<T>& scratch_;
   InterBodyRequest<T, T> request_;
   BodyFrame<T> frame_;
+  T* cutForces_ = nullptr;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "algorithms/cuts.hpp"
+#include "algorithms/positions.hpp"
 #include "mechanism/text.hpp"
 #include "model/model_impl.hpp"
 

@@ -96,6 +96,13 @@ struct ForceScratch {
   std::vector<T> generalized;  ///< Gᵀ spanning
   std::vector<T> total;        ///< tau + generalized
   std::vector<T> spanning;     ///< forces at all joints beside tau
+
+  struct BodyWrench {
+    int body = kWorld;
+    Force<T> wrench{};  ///< in the common frame
+  };
+  std::vector<BodyWrench> cutWrenches;  ///< what loops that are left cut do to bodies
+  std::vector<double> cutTorques;       ///< and to joints; empty where there are none
 };
 
 /// What Data holds: scratch sized for one model.

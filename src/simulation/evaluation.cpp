@@ -2,7 +2,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "algorithms/evaluation.hpp"
+#include "algorithms/constrained.hpp"
+#include "algorithms/cuts.hpp"
 #include "kempe/configuration.hpp"
 #include "kempe/forward_dynamics.hpp"
 #include "mechanism/text.hpp"
@@ -159,7 +160,75 @@ void Simulation::evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates) {
     rates.power[kExternal] += externalPower(chosen.impl(), *placed.work, external_);
     elements.applyBetweenPoints(*placed.work, state);
   }
-  forwardDynamics(chosen.model(), chosen.data(), q, v, tau_, rates.a, {.external = external_});
+  accelerate(t, q, v, rates);
+}
+
+void Simulation::accelerate(double t, VectorIn q, VectorIn v, Rates& rates) {
+  Coordinates& chosen = work();
+  if (!isConstrained()) {
+    forwardDynamics(chosen.model(), chosen.data(), q, v, tau_, rates.a, {.external = external_});
+    return;
+  }
+  // Bodies and spanning velocities have the same numbers whatever coordinates are chosen.
+  Evaluation<double> e(chosen.model(), chosen.data());
+  const detail::ExternalForces<double, double> forcesOnBodies = e.prepareExternal(external_);
+  ConstraintSolver<double> solver(e);
+  solver.add(e.impl.cuts);
+  const int cutRows = e.impl.cuts.rows;
+  if (constraints) {
+    solver.add(constraints->table());
+  }
+  const double rate =
+      options.stabilization == Stabilization::Baumgarte ? options.baumgarteRate : 0.0;
+  constrainedAccelerations(solver, t, rate, q.data(), v.data(), tau_.data(), forcesOnBodies,
+                           rates.a.data());
+  multipliers.setZero();
+  for (const ActiveConstraint& active : solver.active()) {
+    const ConstraintEntry& entry = *active.entry;
+    for (int r = 0; r < entry.rows; ++r) {
+      const double lambda = solver.scratch.lambda[active.firstRow + r];
+      if (active.firstOutput >= cutRows) {
+        multipliers[active.firstOutput - cutRows + r] = lambda;
+      }
+      // Work of what moves with time: forces along the coordinates' own velocities.
+      for (std::size_t i = 0; i < entry.terms.size(); ++i) {
+        const std::size_t slope = active.firstSlope + r * entry.terms.size() + i;
+        rates.power[kExternal] +=
+            lambda * solver.scratch.slopes[slope] * rates.velocities[entry.terms[i].velocity];
+      }
+    }
+  }
+}
+
+void Simulation::projectNow() {
+  projectState(work().model(), work().data(), constraints ? &constraints->table() : nullptr,
+               state_.time, state_.q, state_.v);
+}
+
+void Simulation::catchConstraints() {
+  if (isConstrained()) {
+    projectNow();
+  }
+  changed();
+  refresh();
+}
+
+double Simulation::constraintGap(int constraint) {
+  Evaluation<double> e(work().model(), work().data());
+  e.work->wholeRotors = true;
+  e.place(state_.q);
+  e.move(state_.v.data(), nullptr);
+  ConstraintSolver<double> solver(e);
+  solver.add(constraints->table());
+  solver.evaluate(state_.time);
+  double gap = 0.0;
+  const ConstraintEntry* asked = &constraints->table().entries[static_cast<std::size_t>(constraint)];
+  for (const ActiveConstraint& active : solver.active()) {
+    for (int r = 0; active.entry == asked && r < asked->rows; ++r) {
+      gap = std::max(gap, std::abs(solver.scratch.rows[active.firstRow + r].value));
+    }
+  }
+  return gap;
 }
 
 Energy Simulation::energyAt(VectorIn q, VectorIn v) {

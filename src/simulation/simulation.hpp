@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "kempe/simulator.hpp"
@@ -60,6 +61,17 @@ class Simulation {
   Energy energyNow();
   double loopErrorNow();
 
+  /// Whether there are constraints, or loops that are left cut.
+  [[nodiscard]] bool isConstrained() const {
+    return constraints.has_value() || !model.impl().cuts.entries.empty();
+  }
+  /// Puts the state onto the constraints: positions by the least motion, velocities by an impulse.
+  void projectNow();
+  /// The same after a change of state or constraints.
+  void catchConstraints();
+  /// The largest |φ| of a constraint that is on.
+  double constraintGap(int constraint);
+
   // --- integrators.cpp ---
   /// One step of the integrator from state_ and first_ to next_ and last_. Returns the error
   /// relative to the tolerances, 0 where it is not estimated.
@@ -93,6 +105,8 @@ class Simulation {
   std::vector<FrameForce> externalForces;
   Eigen::VectorXd forces;    ///< constant tau
   Eigen::VectorXd commands;  ///< of motors
+  std::optional<Constraints> constraints;
+  Eigen::VectorXd multipliers;  ///< of constraints, at the state that was evaluated last
   int coordinateChanges = 0;
 
   [[nodiscard]] const State& state() const { return state_; }
@@ -108,6 +122,7 @@ class Simulation {
   template <typename Visit>
   void aroundChangePoint(VectorIn q, const Visit& visit);
   Energy energyAt(VectorIn q, VectorIn v);
+  void accelerate(double t, VectorIn q, VectorIn v, Rates& rates);
 
   void semiImplicitEuler(double h);
   double rungeKutta(const Tableau& tableau, double h);

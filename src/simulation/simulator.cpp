@@ -35,6 +35,7 @@ void Simulator::setState(VectorIn q, VectorIn v, double time) {
   integrate(robot, data, q, Eigen::VectorXd::Zero(robot.nv()), 0.0, closed);
   spanning(robot, data, closed, v, positions, velocities);
   impl_->setMotion(closed, velocities, time);
+  impl_->catchConstraints();
 }
 
 void Simulator::setSpanningState(VectorIn q, VectorIn velocities, double time) {
@@ -50,6 +51,7 @@ void Simulator::setSpanningState(VectorIn q, VectorIn velocities, double time) {
                                 ". Close them with project().");
   }
   impl_->setMotion(q, velocities, time);
+  impl_->catchConstraints();
 }
 
 double Simulator::time() const {
@@ -162,6 +164,46 @@ void Simulator::setExternalForces(ExternalForces forces) {
   impl_->externalForces.clear();
   impl_->externalFunction = std::move(forces);
   impl_->changed();
+}
+void Simulator::setConstraints(const Constraints& constraints) {
+  if (constraints.model().jointNames() != model().jointNames() ||
+      constraints.model().vNames() != model().vNames()) {
+    throw std::invalid_argument("constraints were made for another model");
+  }
+  impl_->constraints = constraints;
+  impl_->multipliers.setZero(constraints.rows());
+  impl_->catchConstraints();
+}
+const Constraints* Simulator::constraints() const {
+  return impl_->constraints ? &*impl_->constraints : nullptr;
+}
+void Simulator::enableConstraint(int constraint, bool on, double tolerance) {
+  if (!impl_->constraints) {
+    throw std::invalid_argument("constraint " + std::to_string(constraint) +
+                                ": the simulator has no constraints; see setConstraints()");
+  }
+  Constraints& constraints = *impl_->constraints;
+  const bool before = constraints.enabled(constraint);
+  if (before == on) {
+    return;
+  }
+  constraints.enable(constraint, on);
+  if (on) {
+    const double gap = impl_->constraintGap(constraint);
+    if (!(gap <= tolerance)) {
+      constraints.enable(constraint, false);
+      throw AssemblyError("constraint " + quoted(constraints.name(constraint)) +
+                              " is violated by " + shortNumber(gap) +
+                              " here and cannot be switched on. Move to where it holds, or give a "
+                              "larger tolerance.",
+                          constraints.name(constraint), gap);
+    }
+  }
+  impl_->catchConstraints();
+}
+const Eigen::VectorXd& Simulator::multipliers() const {
+  impl_->refresh();
+  return impl_->multipliers;
 }
 void Simulator::setMotorTorque(int motor, double torque) {
   if (motor < 0 || motor >= impl_->elements.motors()) {

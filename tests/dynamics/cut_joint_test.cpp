@@ -104,6 +104,8 @@ class CutMechanism : public ::testing::TestWithParam<MechanismCase> {
     EXPECT_TRUE(
         closeTo(cutA, contracted(cut, reordered(model, expected, cut, false), false), 1e-7));
 
+    expectSameForces(cut, cutQ, cutV, cutTau);
+
     Eigen::VectorXd byCutJoint = poisoned(cut.nv());
     forwardDynamics(cut, cutData, cutQ, cutV, cutTau, byCutJoint, {.method = Method::CutJoint});
     EXPECT_TRUE(closeTo(byCutJoint, cutA, 1e-7));
@@ -119,6 +121,37 @@ class CutMechanism : public ::testing::TestWithParam<MechanismCase> {
     inverseOperationalInertia(model, data, q, frames, Omega);
     inverseOperationalInertia(cut, cutData, cutQ, frames, cutOmega);
     EXPECT_TRUE(closeTo(cutOmega, Omega, 1e-7));
+  }
+
+  /// The same forces in joints and loops, where the motion determines them.
+  void expectSameForces(const Model& cut, const Eigen::VectorXd& cutQ, const Eigen::VectorXd& cutV,
+                        const Eigen::VectorXd& cutTau) {
+    for (const Model* given : {&std::as_const(model), &cut}) {
+      for (const LoopInfo& loop : given->loops()) {
+        if (!loop.forceIsUnique) {
+          return;
+        }
+      }
+    }
+    Data cutData(cut);
+    const auto joints = static_cast<int>(model.jointNames().size());
+    Eigen::MatrixXd forces = poisoned(6, joints), cutForces = poisoned(6, joints);
+    Eigen::VectorXd loops = poisoned(model.nLoopForces()), cutLoops = poisoned(cut.nLoopForces());
+    jointForces(model, data, q, v, tau, forces);
+    jointForces(cut, cutData, cutQ, cutV, cutTau, cutForces);
+    loopForces(model, data, q, v, tau, loops);
+    loopForces(cut, cutData, cutQ, cutV, cutTau, cutLoops);
+    for (int j = 0; j < joints; ++j) {
+      const std::string& name = model.jointNames()[static_cast<std::size_t>(j)];
+      const auto at = std::ranges::find(cut.jointNames(), name) - cut.jointNames().begin();
+      EXPECT_TRUE(closeTo(cutForces.col(at), forces.col(j), 1e-6)) << name;
+    }
+    for (const LoopInfo& loop : model.loops()) {
+      const auto other = std::ranges::find(cut.loops(), loop.name, &LoopInfo::name);
+      EXPECT_TRUE(closeTo(cutLoops.segment(other->firstForce, other->forces),
+                          loops.segment(loop.firstForce, loop.forces), 1e-6))
+          << loop.name;
+    }
   }
 
   Mechanism robot;
