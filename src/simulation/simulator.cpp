@@ -192,7 +192,7 @@ void Simulator::enableConstraint(int constraint, bool on, double tolerance) {
     const double gap = impl_->constraintGap(constraint);
     if (!(gap <= tolerance)) {
       constraints.enable(constraint, false);
-      throw AssemblyError("constraint " + quoted(constraints.name(constraint)) +
+      throw AssemblyError("constraint " + kempe::quoted(constraints.name(constraint)) +
                               " is violated by " + shortNumber(gap) +
                               " here and cannot be switched on. Move to where it holds, or give a "
                               "larger tolerance.",
