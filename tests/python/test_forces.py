@@ -5,9 +5,9 @@ import pickle
 
 import numpy as np
 import pytest
-from algorithms import ROBOTS, close, random_states
 
 import kempe
+from algorithms import ROBOTS, close, random_states
 
 
 def pendulum() -> kempe.Model:
@@ -110,7 +110,7 @@ def test_what_is_refused() -> None:
         model.joint_forces([0.0], [0.0], [1.0], a=[1.0])
     with pytest.raises(ValueError, match="reference and frame are both given"):
         model.joint_forces([0.0], [0.0], [1.0], reference="local", frame="link")
-    with pytest.raises(ValueError, match='actuation: there is no "motors"; there are "independent"'):
+    with pytest.raises(ValueError, match='there is no "motors"; there are "independent"'):
         model.loop_forces([0.0], [0.0], [1.0], actuation="motors")
     with pytest.raises(ValueError, match="reference: expected a word or None, got 3"):
         model.loop_forces([0.0], [0.0], [1.0], reference=3)  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ mechanism.add_function("f", ["pivot"], 1, lambda q: np.sin(q[0]))
 R, p = model.frame_placement(q, "torso")
 forces: dict[str, np.ndarray] = model.joint_forces(q, [0.0] * model.nv, a=tau, frame="torso")
 loop: kempe.Loop = model.loops[0]
-_, _, teeth = model.forces(q, np.zeros(model.nv), tau, actuation="rotors")
+acceleration, joints, loops = model.forces(q, np.zeros(model.nv), tau, actuation="rotors")
 '''
 
 
