@@ -100,6 +100,7 @@ void Simulation::evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates) {
     rates.v[static_cast<Eigen::Index>(i)] = rates.velocities[userVelocities_[i]];
   }
   if (controller) {
+    rates.tau.setZero();
     controller(t, q, rates.v, rates.tau);
     if (!rates.tau.allFinite()) {
       Eigen::Index wrong = 0;
@@ -124,6 +125,7 @@ void Simulation::evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates) {
     frameAt(chosen.impl(), force.frame);
   }
   if (motorController) {
+    commands.setZero();
     motorController(t, q, rates.v, commands);
     if (!commands.allFinite()) {
       throw std::invalid_argument("the motor controller's torques are not finite");

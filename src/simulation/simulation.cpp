@@ -20,7 +20,8 @@ constexpr double kGain = 1.5;
 /// A step that fails is repeated with this part of its length: not a half, lest a part end where
 /// the whole failed.
 constexpr double kDivision = 0.43;
-constexpr double kShortest = 1e-5;  // of a step's parts
+constexpr double kShortest = 1e-5;        // of a step's parts
+constexpr std::size_t kMostChoices = 32;  // of coordinates, that are kept
 /// Of the adaptive integrator.
 constexpr double kShrink = 0.2, kGrow = 5.0, kSafety = 0.9;
 
@@ -164,15 +165,25 @@ std::size_t Simulation::choiceOf(const std::vector<std::vector<int>>& independen
       return i;
     }
   }
-  choices_.push_back(std::make_unique<Coordinates>(
-      Model(std::make_shared<const ModelImpl>(derived(model.impl(), changes))), *scales_));
-  return choices_.size() - 1;
+  auto made = std::make_unique<Coordinates>(
+      Model(std::make_shared<const ModelImpl>(derived(model.impl(), changes))), *scales_);
+  if (choices_.size() < kMostChoices) {
+    choices_.push_back(std::move(made));
+    return choices_.size() - 1;
+  }
+  // Robots with many loops can come by more choices than are worth keeping.
+  do {
+    replaced_ = replaced_ % (kMostChoices - 1) + 1;
+  } while (replaced_ == choice_ || replaced_ == before_.choice);
+  choices_[replaced_] = std::move(made);
+  return replaced_;
 }
 
 bool Simulation::exchangeCoordinates(double gain) {
   if (!work().better(first_.G.data(), gain, lists_)) {
     return false;
   }
+  fresh_ = false;
   choice_ = choiceOf(lists_);
   work().pick(velocities_, state_.v);
   ++coordinateChanges;
@@ -237,6 +248,7 @@ void Simulation::stepTo(double end) {
     choice_ = before_.choice;
     stepControl_ = before_.stepControl;
     coordinateChanges = before_.coordinateChanges;
+    fresh_ = true;
     throw;
   }
 }

@@ -130,6 +130,7 @@ class Simulation {
   std::unique_ptr<LoopScales> scales_;
   std::vector<std::unique_ptr<Coordinates>> choices_;  // the user's first
   std::size_t choice_ = 0;
+  std::size_t replaced_ = 0;         // the last choice that gave way to another
   std::vector<int> userVelocities_;  // the user's coordinates in spanning velocities
   bool dissipates_ = false;
 

@@ -222,21 +222,22 @@ TEST(Integrators, StepBackLeadsToTheStart) {
 
 class EveryMechanism : public ::testing::TestWithParam<MechanismCase> {};
 
+/// Long enough for many of them to pass dead points.
 TEST_P(EveryMechanism, KeepsEnergyAndLoops) {
   Mechanism robot = randomMechanism(GetParam());
   withoutResistance(robot);
   const Model model(robot);
-  Simulator simulator(
-      model,
-      {.integrator = Integrator::Adaptive, .relativeTolerance = 1e-9, .absoluteTolerance = 1e-10});
-  simulator.setState(model.randomConfiguration(2), someVelocity(model, 0.5));
+  Simulator simulator(model, {.integrator = Integrator::Adaptive});
+  simulator.setState(model.randomConfiguration(2), someVelocity(model));
   const Energy start = simulator.energy();
-  for (int i = 1; i <= 10; ++i) {
+  double moved = 0.0;
+  for (int i = 1; i <= 40; ++i) {
     simulator.stepTo(0.01 * i);
     const Energy now = simulator.energy();
-    EXPECT_NEAR(now.kinetic + now.potential, start.kinetic + start.potential,
-                1e-6 * (1.0 + now.kinetic));
-    EXPECT_LT(simulator.loopError(), 1e-9);
+    moved = std::max(moved, now.kinetic);
+    ASSERT_NEAR(now.kinetic + now.potential, start.kinetic + start.potential, 1e-6 * (1.0 + moved))
+        << simulator.time();
+    ASSERT_LT(simulator.loopError(), 1e-9);
   }
 }
 
