@@ -98,6 +98,7 @@ void Simulation::addArmature(std::size_t joint, double value) {
   changes.addedArmature[joint] = value;
   const State state = state_;
   const Eigen::VectorXd velocities = velocities_;
+  earlier_.push_back(model);
   start(Model(std::make_shared<const ModelImpl>(derived(model.impl(), changes))));
   setMotion(state.q, velocities, state.time);
   state_.work = state.work;

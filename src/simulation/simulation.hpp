@@ -127,6 +127,7 @@ class Simulation {
   void completeStep(double time);
   void show();
 
+  std::vector<Model> earlier_;  // without some armatures; users may hold what is in them
   std::unique_ptr<LoopScales> scales_;
   std::vector<std::unique_ptr<Coordinates>> choices_;  // the user's first
   std::size_t choice_ = 0;
