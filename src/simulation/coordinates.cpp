@@ -117,6 +117,7 @@ Standing Coordinates::placeAt(VectorIn q, double* G) {
   expandPositions(impl(), q.data(), data_.impl().positions.data());
   Standing worst = Standing::Regular;
   singular_ = -1;
+  usable_ = true;
   for (std::size_t c = 0; c < impl().tables.clusters.size(); ++c) {
     const bool implicit = impl().tables.clusters[c].kind == ClusterKind::Implicit;
     const Standing here = implicit ? placeLoops(static_cast<int>(c), G) : Standing::Regular;
@@ -137,6 +138,7 @@ Standing Coordinates::placeLoops(int index, double* G) {
   placeCluster(tables, cluster, state);
   const bool singular = isSingular(clusterJacobian(tables, impl().mechanism.functions, cluster,
                                                    state, scratch, G + cluster.firstRatio));
+  usable_ = usable_ && !singular;
   const double regular = scales_.regularityOf(cluster, scratch, elimination_.data());
   if (!(regular > kNear * scales_.regularity[index])) {
     return Standing::ChangePoint;
@@ -272,9 +274,6 @@ void Coordinates::moveAcross(VectorIn q, VectorIn direction, double distance, Ve
     for (int i = 0; i < cluster.velocities; ++i) {
       largest = std::max(largest, std::abs(own[i]) / length[i]);
     }
-    if (!(largest > 0.0)) {
-      throwSingular();
-    }
     for (int i = 0; i < cluster.velocities; ++i) {
       tangent_[i] = own[i] * (distance / largest);
     }
@@ -282,6 +281,18 @@ void Coordinates::moveAcross(VectorIn q, VectorIn direction, double distance, Ve
                 kPart);
     contractPositions(tables, cluster, d.loops.q.data(), result.data());
   }
+}
+
+bool Coordinates::leadsAcross(VectorIn velocities) const {
+  for (std::size_t c = 0; c < atChangePoint_.size(); ++c) {
+    const ClusterEntry& cluster = impl().tables.clusters[c];
+    if (atChangePoint_[c] != 0 &&
+        !(velocities.segment(cluster.firstVelocity, cluster.velocities).cwiseAbs().maxCoeff() >
+          0.0)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 double Coordinates::worstRatio(const double* G) const {

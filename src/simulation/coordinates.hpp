@@ -39,6 +39,10 @@ class Coordinates {
   /// not Regular, G is not usable.
   Standing placeAt(VectorIn q, double* G);
   [[nodiscard]] const std::vector<double>& positions() { return data_.impl().positions; }
+  /// Whether G is, at that position, all the same: not exactly at a change point.
+  [[nodiscard]] bool usable() const { return usable_; }
+  /// Whether velocities of all joints move every cluster that stood at a change point.
+  [[nodiscard]] bool leadsAcross(VectorIn velocities) const;
   /// Throws what describes the position of the last placeAt, which was not Regular.
   [[noreturn]] void throwSingular();
 
@@ -89,6 +93,7 @@ class Coordinates {
   std::vector<double> tangent_;      // of one cluster
   std::vector<char> atChangePoint_;  // per cluster
   int singular_ = -1;                // the cluster for throwSingular
+  bool usable_ = true;
 };
 
 }  // namespace kempe::detail

@@ -54,13 +54,21 @@ void Rates::add(double weight, const Rates& other) {
   }
 }
 
+Standing Simulation::standAt(VectorIn q, double* G) {
+  const Standing standing = work().placeAt(q, G);
+  if (standing == Standing::ChangePoint && !work().leadsAcross(heading_)) {
+    return work().usable() ? Standing::Regular : Standing::DeadPoint;
+  }
+  return standing;
+}
+
 void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
   if (!(v.cwiseAbs().maxCoeff() < kBeyond)) {
     throw std::runtime_error(
         "the velocities have grown beyond all numbers. Take a smaller dt, or a controller with "
         "lower gains");
   }
-  const Standing standing = work().placeAt(q, rates.G.data());
+  const Standing standing = standAt(q, rates.G.data());
   if (standing == Standing::Regular) {
     evaluateAt(t, q, v, rates);
     return;
@@ -175,7 +183,7 @@ Energy Simulation::energyAt(VectorIn q, VectorIn v) {
 }
 
 Energy Simulation::energyNow() {
-  if (work().placeAt(state_.q, node_.G.data()) != Standing::ChangePoint) {
+  if (standAt(state_.q, node_.G.data()) != Standing::ChangePoint) {
     return energyAt(state_.q, state_.v);
   }
   Energy sum;

@@ -51,7 +51,7 @@ struct Tableau {
 /// What Simulator holds.
 class Simulation {
  public:
-  Simulation(const Model& model, const SimulatorOptions& options);
+  Simulation(const Model& userModel, const SimulatorOptions& chosen);
 
   // --- evaluation.cpp ---
   /// Rates of a state: the one place in which accelerations come about. At a change point, their
@@ -102,6 +102,9 @@ class Simulation {
   [[nodiscard]] const Coordinates& coordinates() const { return *choices_[choice_]; }
 
  private:
+  /// How q stands, with G into `G`. Near a change point that no motion leads through, the position
+  /// counts as regular where it can.
+  Standing standAt(VectorIn q, double* G);
   void evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates);
   /// Calls `visit(weight, q)` at four positions around a change point, with weights that make a
   /// smooth function of the way along the motion exact to third order.

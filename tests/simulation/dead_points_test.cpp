@@ -183,6 +183,16 @@ TEST(DeadPoints, RestAtAChangePointIsRefused) {
   EXPECT_THROW(simulator.setState(q, Eigen::VectorXd::Zero(1)), SingularityError);
   simulator.setSpanningState(q, Eigen::VectorXd::Zero(3));
   EXPECT_THROW(simulator.step(1e-3), SingularityError);
+  // A little beside it, it falls as any other linkage does.
+  const double aside = 1e-4;
+  for (int i = 0; i < 3; ++i) {
+    q[i] = simulator.model().qNames()[i] == "knee" ? -aside : aside;
+  }
+  simulator.setState(q, Eigen::VectorXd::Zero(1));
+  simulator.step(1e-2);
+  EXPECT_LT(positionOf(simulator, "crank"), 0.0);
+  EXPECT_NEAR(positionOf(simulator, "pivot"), positionOf(simulator, "crank"), 1e-6);
+  q.setZero();
   // Moving, it knows where to go.
   Eigen::VectorXd velocities(3);
   for (int i = 0; i < 3; ++i) {
