@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "algorithms/follow_loops.hpp"
 #include "algorithms/positions.hpp"
@@ -17,7 +18,9 @@ namespace {
 constexpr double kPart = 0.1;
 /// K is nearly without rank where its smallest pivot is below this fraction of the usual. There
 /// rounding in closed positions, 1e-15, would make G wrong by that over the square of this.
-constexpr double kNear = 1e-3;
+constexpr double kNear = 2e-4;
+/// Below this fraction steps are short: kAhead of what is left, or kNear across the point itself.
+constexpr double kCareful = 0.2, kAhead = 0.05;
 /// A ratio this many times the usual one is beyond what a step can be trusted with.
 constexpr double kFar = 64.0;
 
@@ -63,7 +66,8 @@ Coordinates::Coordinates(const Model& model, const LoopScales& scales)
       scales_(scales),
       data_(model),
       tangent_(data_.impl().g.size()),
-      atChangePoint_(impl().tables.clusters.size()) {
+      atChangePoint_(impl().tables.clusters.size()),
+      regularity_(impl().tables.clusters.size(), 1.0) {
   std::size_t room = 0;
   for (const ClusterEntry& cluster : impl().tables.clusters) {
     room = std::max({room, static_cast<std::size_t>(cluster.kept * cluster.velocities),
@@ -140,7 +144,8 @@ Standing Coordinates::placeLoops(int index, double* G) {
                                                    state, scratch, G + cluster.firstRatio));
   usable_ = usable_ && !singular;
   const double regular = scales_.regularityOf(cluster, scratch, elimination_.data());
-  if (!(regular > kNear * scales_.regularity[index])) {
+  regularity_[index] = regular / scales_.regularity[index];
+  if (!(regularity_[index] > kNear)) {
     return Standing::ChangePoint;
   }
   if (singular) {
@@ -281,6 +286,23 @@ void Coordinates::moveAcross(VectorIn q, VectorIn direction, double distance, Ve
                 kPart);
     contractPositions(tables, cluster, d.loops.q.data(), result.data());
   }
+}
+
+double Coordinates::secondsAhead(const std::vector<double>& regularity, VectorIn velocities) const {
+  double seconds = std::numeric_limits<double>::infinity();
+  for (std::size_t c = 0; c < regularity.size(); ++c) {
+    const ClusterEntry& cluster = impl().tables.clusters[c];
+    if (regularity[c] > kCareful) {
+      continue;
+    }
+    double rate = 0.0;
+    for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
+      rate = std::max(rate, std::abs(velocities[i]) / scales_.length[i]);
+    }
+    const double way = regularity[c] > kNear ? kAhead * regularity[c] : kNear;
+    seconds = std::min(seconds, way / rate);
+  }
+  return seconds;
 }
 
 bool Coordinates::leadsAcross(VectorIn velocities) const {

@@ -39,6 +39,12 @@ class Coordinates {
   /// not Regular, G is not usable.
   Standing placeAt(VectorIn q, double* G);
   [[nodiscard]] const std::vector<double>& positions() { return data_.impl().positions; }
+  /// Per cluster, how far K is from losing rank at that position, relative to the usual.
+  [[nodiscard]] const std::vector<double>& regularity() const { return regularity_; }
+  /// How long the motion may go on at these velocities before it is to be looked at anew: by a part
+  /// of the way to where a loop might lose rank, as near such a point the motion can turn sharply.
+  [[nodiscard]] double secondsAhead(const std::vector<double>& regularity,
+                                    VectorIn velocities) const;
   /// Whether G is, at that position, all the same: not exactly at a change point.
   [[nodiscard]] bool usable() const { return usable_; }
   /// Whether velocities of all joints move every cluster that stood at a change point.
@@ -92,6 +98,7 @@ class Coordinates {
   std::vector<double> elimination_;  // K or G of one cluster
   std::vector<double> tangent_;      // of one cluster
   std::vector<char> atChangePoint_;  // per cluster
+  std::vector<double> regularity_;   // per cluster
   int singular_ = -1;                // the cluster for throwSingular
   bool usable_ = true;
 };

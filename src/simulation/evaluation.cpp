@@ -28,6 +28,7 @@ void Rates::resize(const Coordinates& coordinates, int motors) {
   power = {};
   G.assign(static_cast<std::size_t>(coordinates.ratios()), 0.0);
   coordinates.writeConstantRatios(G.data());
+  regularity = coordinates.regularity();
 }
 
 void Rates::setZero() {
@@ -69,6 +70,7 @@ void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
         "lower gains");
   }
   const Standing standing = standAt(q, rates.G.data());
+  rates.regularity = work().regularity();
   if (standing == Standing::Regular) {
     evaluateAt(t, q, v, rates);
     return;

@@ -262,8 +262,9 @@ void Simulation::advanceTo(double end) {
   bool exchanged = false;
   while (state_.time < end) {
     const double rest = end - state_.time;
-    const bool last = part >= rest * (1.0 - 1e-9);
-    const double h = last ? rest : part;
+    const double most = std::min(part, work().secondsAhead(first_.regularity, velocities_));
+    const bool last = most >= rest * (1.0 - 1e-9);
+    const double h = last ? rest : most;
     double error = 0.0;
     const auto refused = [&] {
       if (!exchanged && exchangeCoordinates(1.0 + 1e-6)) {
@@ -306,11 +307,11 @@ void Simulation::advanceTo(double end) {
       const double past = stepControl_[1] > 0.0 ? stepControl_[1] : now;
       const double factor =
           std::clamp(kSafety * std::pow(now, -0.7 / 5) * std::pow(past, 0.4 / 5), kShrink, kGrow);
-      // A step that was cut short to end at a given time says little of longer ones.
-      part = last ? std::max(part, h * factor) : h * factor;
+      // A step that was cut short says little of longer ones.
+      part = h < part ? std::max(part, h * factor) : h * factor;
       stepControl_ = {part, now};
     } else {
-      part = 2.0 * h;
+      part = std::max(part, 2.0 * h);
     }
   }
 }

@@ -24,6 +24,7 @@ struct Rates {
   Eigen::VectorXd torques;     ///< of motors, at the rotor
   Power power{};
   std::vector<double> G;
+  std::vector<double> regularity;  ///< of the loops of each cluster
 };
 
 /// An implicit step that finds no solution; shorter ones may.
