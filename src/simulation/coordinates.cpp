@@ -18,8 +18,11 @@ namespace {
 constexpr double kPart = 0.1;
 /// K is nearly without rank where its smallest pivot is below this fraction of the usual. There
 /// rounding in closed positions, 1e-15, would make G wrong by that over the square of this.
-constexpr double kNear = 2e-4;
-/// Below this fraction steps are short: kAhead of what is left, or kNear across the point itself.
+constexpr double kNear = 1e-3;
+/// A linkage that misses a change point by a relative length x turns there, on its branch, where K
+/// is of the size √x; at K of the size r its G differs from the limit by x / r². Rounding is 1e-15.
+constexpr double kMiss = 1e-12;
+/// Below this fraction steps are short: kAhead of what is left.
 constexpr double kCareful = 0.2, kAhead = 0.05;
 /// A ratio this many times the usual one is beyond what a step can be trusted with.
 constexpr double kFar = 64.0;
@@ -299,10 +302,29 @@ double Coordinates::secondsAhead(const std::vector<double>& regularity, VectorIn
     for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
       rate = std::max(rate, std::abs(velocities[i]) / scales_.length[i]);
     }
-    const double way = regularity[c] > kNear ? kAhead * regularity[c] : kNear;
-    seconds = std::min(seconds, way / rate);
+    seconds = std::min(seconds, kAhead * regularity[c] / rate);
   }
   return seconds;
+}
+
+void Coordinates::passStraightOn(std::vector<double>& regularity) const {
+  for (double& size : regularity) {
+    size = std::max(size, kNear / kAhead);
+  }
+}
+
+bool Coordinates::misses(const double* G, const double* limit) const {
+  for (std::size_t c = 0; c < atChangePoint_.size(); ++c) {
+    const ClusterEntry& cluster = impl().tables.clusters[c];
+    const double square = regularity_[c] * regularity_[c];
+    for (int i = 0; atChangePoint_[c] != 0 && i < cluster.velocities * cluster.nv; ++i) {
+      const int entry = cluster.firstRatio + i;
+      if (!(std::abs(G[entry] - limit[entry]) * square < kMiss)) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 bool Coordinates::leadsAcross(VectorIn velocities) const {

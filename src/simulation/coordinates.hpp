@@ -47,6 +47,11 @@ class Coordinates {
                                     VectorIn velocities) const;
   /// Whether G is, at that position, all the same: not exactly at a change point.
   [[nodiscard]] bool usable() const { return usable_; }
+  /// Whether the linkage of the last placeAt only comes near a change point: G there is not
+  /// `limit`, that of going straight on.
+  bool misses(const double* G, const double* limit) const;
+  /// Has secondsAhead() let steps go on across the point itself.
+  void passStraightOn(std::vector<double>& regularity) const;
   /// Whether velocities of all joints move every cluster that stood at a change point.
   [[nodiscard]] bool leadsAcross(VectorIn velocities) const;
   /// Throws what describes the position of the last placeAt, which was not Regular.

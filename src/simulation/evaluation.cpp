@@ -57,10 +57,23 @@ void Rates::add(double weight, const Rates& other) {
 
 Standing Simulation::standAt(VectorIn q, double* G) {
   const Standing standing = work().placeAt(q, G);
-  if (standing == Standing::ChangePoint && !work().leadsAcross(heading_)) {
+  if (standing != Standing::ChangePoint) {
+    return standing;
+  }
+  if (!work().leadsAcross(heading_)) {
     return work().usable() ? Standing::Regular : Standing::DeadPoint;
   }
-  return standing;
+  if (!work().usable()) {
+    return standing;
+  }
+  std::ranges::fill(limit_, 0.0);
+  aroundChangePoint(q, [&](double weight, VectorIn aside) {
+    static_cast<void>(work().placeAt(aside, node_.G.data()));
+    for (std::size_t i = 0; i < limit_.size(); ++i) {
+      limit_[i] += weight * node_.G[i];
+    }
+  });
+  return work().misses(G, limit_.data()) ? Standing::Regular : standing;
 }
 
 void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
@@ -78,6 +91,7 @@ void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
   if (standing == Standing::DeadPoint) {
     work().throwSingular();
   }
+  work().passStraightOn(rates.regularity);
   rates.setZero();
   aroundChangePoint(q, [&](double weight, VectorIn aside) {
     if (work().placeAt(aside, node_.G.data()) != Standing::Regular) {

@@ -78,6 +78,7 @@ void Simulation::start(const Model& user) {
   powers_.assign(kStages, {});
   jacobian_.resize(static_cast<std::size_t>(model.nv()) * static_cast<std::size_t>(model.nv()));
   pivots_.resize(static_cast<std::size_t>(model.nv()));
+  limit_.assign(static_cast<std::size_t>(work().ratios()), 0.0);
   rows_.setZero(model.nLoopRows());
   external_.reserve(model.impl().frames.size());
   before_ = {state_, first_, v_, velocities_, heading_, 0, {}, 0};

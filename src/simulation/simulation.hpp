@@ -103,8 +103,8 @@ class Simulation {
   [[nodiscard]] const Coordinates& coordinates() const { return *choices_[choice_]; }
 
  private:
-  /// How q stands, with G into `G`. Near a change point that no motion leads through, the position
-  /// counts as regular where it can.
+  /// How q stands, with G into `G`. Near a change point that no motion leads through, or that the
+  /// linkage only comes near to, the position counts as regular where it can.
   Standing standAt(VectorIn q, double* G);
   void evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates);
   /// Calls `visit(weight, q)` at four positions around a change point, with weights that make a
@@ -164,6 +164,7 @@ class Simulation {
   std::vector<Eigen::VectorXd> slopes_, accelerations_;  // per stage
   std::vector<Power> powers_;                            // per stage
   std::vector<double> jacobian_;
+  std::vector<double> limit_;  // of G at a change point
   std::vector<int> pivots_;
   std::vector<std::vector<int>> lists_;
   Eigen::VectorXd rows_;  // of all loops
