@@ -285,33 +285,25 @@ class _Recorder:
     """Samples of a run that is under way."""
 
     def __init__(self, simulator: _kempe.Simulator, dt: float, times: Vector) -> None:
-        model = simulator.model
-        self._simulator, self._model, self._dt, self._times = simulator, model, dt, times
-        self._q = np.empty((len(times), model.nq))
-        self._v = np.empty((len(times), model.nv))
-        self._tau = np.empty((len(times), model.nv))
-        self._others = np.empty((4, len(times)))  # kinetic, potential, work, loop_error
+        self._simulator, self._model = simulator, simulator.model
+        self._dt, self._times = dt, times
+        self._samples = np.empty((len(times), self._model.nq + 2 * self._model.nv + 4))
         self.count = 0
 
     def add(self) -> None:
-        simulator, i = self._simulator, self.count
-        self._tau[i] = simulator.tau
-        kinetic, potential = simulator.energy
-        work = simulator.work
-        self._others[:, i] = (kinetic, potential,
-                              work["controller"] + work["external"] + work["motors"],
-                              simulator.loop_error)
-        self._q[i], self._v[i] = simulator.q, simulator.v
+        self._samples[self.count] = self._simulator.sample()
         self.count += 1
 
     def run(self) -> Run:
-        n = self.count
-        kinetic, potential, work, loop_error = self._others[:, :n]
+        model, n = self._model, self.count
+        ends = np.cumsum([model.nq, model.nv, model.nv, 1, 1, 1])
+        q, v, tau, *others = (np.ascontiguousarray(part)
+                              for part in np.split(self._samples[:n], ends, axis=1))
+        kinetic, potential, work, loop_error = (one[:, 0] for one in others)
         return Run(
-            robot=self._model.name, dt=self._dt, integrator=self._simulator.integrator,
-            q_names=list(self._model.q_names), v_names=list(self._model.v_names),
-            t=self._times[:n], q=self._q[:n], v=self._v[:n], tau=self._tau[:n], kinetic=kinetic,
-            potential=potential, work=work, loop_error=loop_error)
+            robot=model.name, dt=self._dt, integrator=self._simulator.integrator,
+            q_names=list(model.q_names), v_names=list(model.v_names), t=self._times[:n], q=q, v=v,
+            tau=tau, kinetic=kinetic, potential=potential, work=work, loop_error=loop_error)
 
 
 def _times(duration: float, dt: float) -> Vector:
@@ -347,7 +339,7 @@ def _recorded(simulator: _kempe.Simulator, duration: float, dt: float,
                 if isinstance(error, _CannotGoOn):
                     raise ValueError(str(error)) from cause
                 raise
-            # The simulator's own errors say what they are; others come from functions that it calls.
+            # The simulator's own errors say what they are; others come from what it calls.
             known = type(error) in (
                 AssemblyError, SingularityError, _CannotGoOn, ValueError, RuntimeError)
             text = str(error) if known else f"{type(error).__name__}: {error}"
@@ -407,7 +399,7 @@ def simulate(
 
     Dead points of the model's coordinates are passed. Damping and friction of joints count;
     friction f sign(velocity) has no memory, so that a joint that sticks hovers around rest.
-    kempe.Simulator has friction that sticks, springs, end stops and motors. Contact is not modelled.
+    kempe.Simulator has friction that sticks, springs, end stops and motors. There is no contact.
 
     Args:
         q: where it starts, (nq,), by default neutral; loops are closed first where they are open.

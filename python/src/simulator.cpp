@@ -111,6 +111,18 @@ nb::dict workOf(const PySimulator& self) {
   return result;
 }
 
+/// q, v, tau, kinetic and potential energy, work, loop error.
+Eigen::VectorXd sampleOf(const PySimulator& self) {
+  const Simulator& simulator = self.simulator;
+  const Energy energy = simulator.energy();
+  const Work work = simulator.work();
+  const Eigen::VectorXd& tau = simulator.tau();  // may change coordinates, but not what v() gives
+  Eigen::VectorXd sample(simulator.q().size() + 2 * tau.size() + 4);
+  sample << simulator.q(), simulator.v(), tau, energy.kinetic, energy.potential,
+      work.controller + work.external + work.motors, simulator.loopError();
+  return sample;
+}
+
 Motor::Side sideCalled(const std::string& word) {
   if (word == "rotor") return Motor::Side::Rotor;
   if (word == "joint") return Motor::Side::Joint;
@@ -200,6 +212,11 @@ void bindState(SimulatorClass& simulator) {
           "coordinate_changes",
           [](const PySimulator& self) { return self.simulator.coordinateChanges(); },
           "How often they have changed.")
+      .def(
+          "sample",
+          [](const PySimulator& self) { return unlocked([&] { return sampleOf(self); }); },
+          "What a run keeps of this state, in one array: q, v, tau, kinetic and potential energy, "
+          "work of controller, external forces and motors, loop error.")
       .def(
           "snapshot", [](const PySimulator& self) { return self.simulator.snapshot(); },
           "All that is needed to go on from this moment exactly as it did.")

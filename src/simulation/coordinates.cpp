@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "algorithms/follow_loops.hpp"
 #include "algorithms/positions.hpp"
@@ -18,6 +19,11 @@ constexpr double kPart = 0.1;
 /// K is nearly without rank where its smallest pivot is below this fraction of the usual. There
 /// rounding in closed positions, 1e-15, would make G wrong by that over the square of this.
 constexpr double kNear = 1e-3;
+/// A linkage that misses a change point by a relative length x turns there, on its branch, where K
+/// is of the size √x; at K of the size r its G differs from the limit by x / r². Rounding is 1e-15.
+constexpr double kMiss = 1e-12;
+/// Below this fraction steps are short: kAhead of what is left.
+constexpr double kCareful = 0.2, kAhead = 0.05;
 /// A ratio this many times the usual one is beyond what a step can be trusted with.
 constexpr double kFar = 64.0;
 
@@ -63,7 +69,8 @@ Coordinates::Coordinates(const Model& model, const LoopScales& scales)
       scales_(scales),
       data_(model),
       tangent_(data_.impl().g.size()),
-      atChangePoint_(impl().tables.clusters.size()) {
+      atChangePoint_(impl().tables.clusters.size()),
+      regularity_(impl().tables.clusters.size(), 1.0) {
   std::size_t room = 0;
   for (const ClusterEntry& cluster : impl().tables.clusters) {
     room = std::max({room, static_cast<std::size_t>(cluster.kept * cluster.velocities),
@@ -117,6 +124,7 @@ Standing Coordinates::placeAt(VectorIn q, double* G) {
   expandPositions(impl(), q.data(), data_.impl().positions.data());
   Standing worst = Standing::Regular;
   singular_ = -1;
+  usable_ = true;
   for (std::size_t c = 0; c < impl().tables.clusters.size(); ++c) {
     const bool implicit = impl().tables.clusters[c].kind == ClusterKind::Implicit;
     const Standing here = implicit ? placeLoops(static_cast<int>(c), G) : Standing::Regular;
@@ -137,8 +145,10 @@ Standing Coordinates::placeLoops(int index, double* G) {
   placeCluster(tables, cluster, state);
   const bool singular = isSingular(clusterJacobian(tables, impl().mechanism.functions, cluster,
                                                    state, scratch, G + cluster.firstRatio));
+  usable_ = usable_ && !singular;
   const double regular = scales_.regularityOf(cluster, scratch, elimination_.data());
-  if (!(regular > kNear * scales_.regularity[index])) {
+  regularity_[index] = regular / scales_.regularity[index];
+  if (!(regularity_[index] > kNear)) {
     return Standing::ChangePoint;
   }
   if (singular) {
@@ -272,9 +282,6 @@ void Coordinates::moveAcross(VectorIn q, VectorIn direction, double distance, Ve
     for (int i = 0; i < cluster.velocities; ++i) {
       largest = std::max(largest, std::abs(own[i]) / length[i]);
     }
-    if (!(largest > 0.0)) {
-      throwSingular();
-    }
     for (int i = 0; i < cluster.velocities; ++i) {
       tangent_[i] = own[i] * (distance / largest);
     }
@@ -282,6 +289,54 @@ void Coordinates::moveAcross(VectorIn q, VectorIn direction, double distance, Ve
                 kPart);
     contractPositions(tables, cluster, d.loops.q.data(), result.data());
   }
+}
+
+double Coordinates::secondsAhead(const std::vector<double>& regularity, VectorIn velocities) const {
+  double seconds = std::numeric_limits<double>::infinity();
+  for (std::size_t c = 0; c < regularity.size(); ++c) {
+    const ClusterEntry& cluster = impl().tables.clusters[c];
+    if (regularity[c] > kCareful) {
+      continue;
+    }
+    double rate = 0.0;
+    for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
+      rate = std::max(rate, std::abs(velocities[i]) / scales_.length[i]);
+    }
+    seconds = std::min(seconds, kAhead * regularity[c] / rate);
+  }
+  return seconds;
+}
+
+void Coordinates::passStraightOn(std::vector<double>& regularity) const {
+  for (double& size : regularity) {
+    size = std::max(size, kNear / kAhead);
+  }
+}
+
+bool Coordinates::misses(const double* G, const double* limit) const {
+  for (std::size_t c = 0; c < atChangePoint_.size(); ++c) {
+    const ClusterEntry& cluster = impl().tables.clusters[c];
+    const double square = regularity_[c] * regularity_[c];
+    for (int i = 0; atChangePoint_[c] != 0 && i < cluster.velocities * cluster.nv; ++i) {
+      const int entry = cluster.firstRatio + i;
+      if (!(std::abs(G[entry] - limit[entry]) * square < kMiss)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool Coordinates::leadsAcross(VectorIn velocities) const {
+  for (std::size_t c = 0; c < atChangePoint_.size(); ++c) {
+    const ClusterEntry& cluster = impl().tables.clusters[c];
+    if (atChangePoint_[c] != 0 &&
+        !(velocities.segment(cluster.firstVelocity, cluster.velocities).cwiseAbs().maxCoeff() >
+          0.0)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 double Coordinates::worstRatio(const double* G) const {

@@ -39,6 +39,21 @@ class Coordinates {
   /// not Regular, G is not usable.
   Standing placeAt(VectorIn q, double* G);
   [[nodiscard]] const std::vector<double>& positions() { return data_.impl().positions; }
+  /// Per cluster, how far K is from losing rank at that position, relative to the usual.
+  [[nodiscard]] const std::vector<double>& regularity() const { return regularity_; }
+  /// How long the motion may go on at these velocities before it is to be looked at anew: by a part
+  /// of the way to where a loop might lose rank, as near such a point the motion can turn sharply.
+  [[nodiscard]] double secondsAhead(const std::vector<double>& regularity,
+                                    VectorIn velocities) const;
+  /// Whether G is, at that position, all the same: not exactly at a change point.
+  [[nodiscard]] bool usable() const { return usable_; }
+  /// Whether the linkage of the last placeAt only comes near a change point: G there is not
+  /// `limit`, that of going straight on.
+  bool misses(const double* G, const double* limit) const;
+  /// Has secondsAhead() let steps go on across the point itself.
+  void passStraightOn(std::vector<double>& regularity) const;
+  /// Whether velocities of all joints move every cluster that stood at a change point.
+  [[nodiscard]] bool leadsAcross(VectorIn velocities) const;
   /// Throws what describes the position of the last placeAt, which was not Regular.
   [[noreturn]] void throwSingular();
 
@@ -88,7 +103,9 @@ class Coordinates {
   std::vector<double> elimination_;  // K or G of one cluster
   std::vector<double> tangent_;      // of one cluster
   std::vector<char> atChangePoint_;  // per cluster
+  std::vector<double> regularity_;   // per cluster
   int singular_ = -1;                // the cluster for throwSingular
+  bool usable_ = true;
 };
 
 }  // namespace kempe::detail

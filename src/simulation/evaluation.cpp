@@ -29,6 +29,7 @@ void Rates::resize(const Coordinates& coordinates, int motors) {
   power = {};
   G.assign(static_cast<std::size_t>(coordinates.ratios()), 0.0);
   coordinates.writeConstantRatios(G.data());
+  regularity = coordinates.regularity();
 }
 
 void Rates::setZero() {
@@ -55,13 +56,35 @@ void Rates::add(double weight, const Rates& other) {
   }
 }
 
+Standing Simulation::standAt(VectorIn q, double* G) {
+  const Standing standing = work().placeAt(q, G);
+  if (standing != Standing::ChangePoint) {
+    return standing;
+  }
+  if (!work().leadsAcross(heading_)) {
+    return work().usable() ? Standing::Regular : Standing::DeadPoint;
+  }
+  if (!work().usable()) {
+    return standing;
+  }
+  std::ranges::fill(limit_, 0.0);
+  aroundChangePoint(q, [&](double weight, VectorIn aside) {
+    static_cast<void>(work().placeAt(aside, node_.G.data()));
+    for (std::size_t i = 0; i < limit_.size(); ++i) {
+      limit_[i] += weight * node_.G[i];
+    }
+  });
+  return work().misses(G, limit_.data()) ? Standing::Regular : standing;
+}
+
 void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
   if (!(v.cwiseAbs().maxCoeff() < kBeyond)) {
     throw std::runtime_error(
         "the velocities have grown beyond all numbers. Take a smaller dt, or a controller with "
         "lower gains");
   }
-  const Standing standing = work().placeAt(q, rates.G.data());
+  const Standing standing = standAt(q, rates.G.data());
+  rates.regularity = work().regularity();
   if (standing == Standing::Regular) {
     evaluateAt(t, q, v, rates);
     return;
@@ -69,6 +92,7 @@ void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
   if (standing == Standing::DeadPoint) {
     work().throwSingular();
   }
+  work().passStraightOn(rates.regularity);
   rates.setZero();
   aroundChangePoint(q, [&](double weight, VectorIn aside) {
     if (work().placeAt(aside, node_.G.data()) != Standing::Regular) {
@@ -101,6 +125,7 @@ void Simulation::evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates) {
     rates.v[static_cast<Eigen::Index>(i)] = rates.velocities[userVelocities_[i]];
   }
   if (controller) {
+    rates.tau.setZero();
     controller(t, q, rates.v, rates.tau);
     if (!rates.tau.allFinite()) {
       Eigen::Index wrong = 0;
@@ -125,6 +150,7 @@ void Simulation::evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates) {
     frameAt(chosen.impl(), force.frame);
   }
   if (motorController) {
+    commands.setZero();
     motorController(t, q, rates.v, commands);
     if (!commands.allFinite()) {
       throw std::invalid_argument("the motor controller's torques are not finite");
@@ -242,7 +268,7 @@ Energy Simulation::energyAt(VectorIn q, VectorIn v) {
 }
 
 Energy Simulation::energyNow() {
-  if (work().placeAt(state_.q, node_.G.data()) != Standing::ChangePoint) {
+  if (standAt(state_.q, node_.G.data()) != Standing::ChangePoint) {
     return energyAt(state_.q, state_.v);
   }
   Energy sum;

@@ -90,7 +90,7 @@ double slidingFriction(const JointFriction& friction, double rate) {
 /// The commanded torque at the rotor, within what the motor can give.
 double rotorTorque(const Motor& motor, double command, double speed) {
   double torque = motor.commandAt == Motor::Side::Joint ? command / motor.gear : command;
-  if (std::isfinite(motor.noLoadSpeed)) {
+  if (std::isfinite(motor.stallTorque)) {
     const double part = speed / motor.noLoadSpeed;
     const double least = -motor.stallTorque * (1.0 + part);
     const double most = motor.stallTorque * (1.0 - part);
@@ -208,8 +208,7 @@ int ForceElements::add(const Model& model, const Motor& motor) {
   if (std::isinf(motor.stallTorque)) {
     complete.stallTorque = motor.torqueLimit;
   }
-  if (std::isfinite(motor.noLoadSpeed) != std::isfinite(complete.stallTorque) &&
-      std::isfinite(motor.noLoadSpeed)) {
+  if (std::isfinite(motor.noLoadSpeed) && !std::isfinite(complete.stallTorque)) {
     refuse(name, "a noLoadSpeed needs a stallTorque or a torqueLimit with it");
   }
   motors_.push_back({complete, place});

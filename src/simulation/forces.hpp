@@ -11,7 +11,8 @@
 namespace kempe::detail {
 
 /// Ways of energy in and out of a robot; see Work.
-enum Flow : std::uint8_t { kController, kExternal, kMotors, kDamping, kFriction, kLimits, kFlows };
+inline constexpr int kController = 0, kExternal = 1, kMotors = 2;
+inline constexpr int kDamping = 3, kFriction = 4, kLimits = 5, kFlows = 6;
 using Power = std::array<double, kFlows>;
 
 /// One coordinate of a joint in the spanning position and velocity.

@@ -34,7 +34,7 @@ bool slides(JointType type, int velocity) {
 /// The smallest pivot of a row-major K (rows × columns, overwritten) with complete pivoting, and
 /// the columns of all pivots, unless null.
 double smallestPivot(double* K, int rows, int columns, int* pivotColumns) {
-  double smallest = std::numeric_limits<double>::infinity();
+  double smallest = rows > 0 ? std::numeric_limits<double>::infinity() : 1.0;
   for (int done = 0; done < rows; ++done) {
     int row = done, column = 0;
     for (int r = done; r < rows; ++r) {

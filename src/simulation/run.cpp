@@ -38,7 +38,13 @@ void Simulation::record(Recording& recording) {
 /// Cubics between samples, each in the chart of the sample before.
 struct Replay::Impl {
   Impl(const Model& given, const Recording& recorded)
-      : model(given), recording(recorded), scales(model), y(model.nv()), slope(model.nv()) {
+      : model(given),
+        recording(recorded),
+        scales(model),
+        y(model.nv()),
+        slope(model.nv()),
+        start(model.nv()),
+        end(model.nv()) {
     if (recording.qNames != model.qNames() || recording.vNames != model.vNames() ||
         recording.velocityNames != model.spanningVelocityNames()) {
       throw std::invalid_argument("recording: it is of " + kempe::quoted(recording.robot) +
@@ -72,23 +78,32 @@ struct Replay::Impl {
     }
     const Recording::Sample& a = *(after - 1);
     const Recording::Sample& b = *after;
-    const double h = b.time - a.time, s = (time - a.time) / h;
+    const double s = (time - a.time) / (b.time - a.time);
     velocities = (1.0 - s) * a.velocities + s * b.velocities;
-    detail::Coordinates& chosen = *choices[static_cast<std::size_t>(a.choice)];
-    if (chosen.placeAt(a.q, G.data()) != detail::Standing::Regular) {
-      // Too near to a change point for a chart of its own: from the sample after it.
+    // At a change point there is no chart: then from the other sample.
+    if (!between(a, b, s, q) && !between(b, a, 1.0 - s, q)) {
       q = s < 0.5 ? a.q : b.q;
-      return;
     }
-    difference(chosen.model(), chosen.data(), a.q, b.q, y);
-    Eigen::VectorXd start(y.size()), end(y.size());
-    chosen.pick(a.velocities, start);
-    chosen.pick(b.velocities, slope);
-    chosen.chartRates(a.q, y, b.q, slope, b.velocities, end);
+  }
+
+  /// The position a part s of the way between samples, in the chart of the first; false where it
+  /// has none.
+  bool between(const Recording::Sample& base, const Recording::Sample& other, double s,
+               VectorOut q) {
+    detail::Coordinates& chosen = *choices[static_cast<std::size_t>(base.choice)];
+    if (chosen.placeAt(base.q, G.data()) != detail::Standing::Regular) {
+      return false;
+    }
+    difference(chosen.model(), chosen.data(), base.q, other.q, y);
+    chosen.pick(base.velocities, start);
+    chosen.pick(other.velocities, slope);
+    chosen.chartRates(base.q, y, other.q, slope, other.velocities, end);
     // Hermite's cubic with y(0) = 0.
+    const double h = other.time - base.time;
     y = (s * s * (3.0 - 2.0 * s)) * y + (h * s * (1.0 - s) * (1.0 - s)) * start -
         (h * s * s * (1.0 - s)) * end;
-    chosen.follow(a.q, G.data(), y, q);
+    chosen.follow(base.q, G.data(), y, q);
+    return true;
   }
 
   Model model;
@@ -96,7 +111,7 @@ struct Replay::Impl {
   detail::LoopScales scales;
   std::vector<std::unique_ptr<detail::Coordinates>> choices;
   std::vector<double> G;
-  Eigen::VectorXd y, slope;
+  Eigen::VectorXd y, slope, start, end;
 };
 
 Replay::Replay(const Model& model, const Recording& recording)

@@ -20,7 +20,8 @@ constexpr double kGain = 1.5;
 /// A step that fails is repeated with this part of its length: not a half, lest a part end where
 /// the whole failed.
 constexpr double kDivision = 0.43;
-constexpr double kShortest = 1e-5;  // of a step's parts
+constexpr double kShortest = 1e-5;        // of a step's parts
+constexpr std::size_t kMostChoices = 32;  // of coordinates, that are kept
 /// Of the adaptive integrator.
 constexpr double kShrink = 0.2, kGrow = 5.0, kSafety = 0.9;
 
@@ -77,6 +78,7 @@ void Simulation::start(const Model& user) {
   powers_.assign(kStages, {});
   jacobian_.resize(static_cast<std::size_t>(model.nv()) * static_cast<std::size_t>(model.nv()));
   pivots_.resize(static_cast<std::size_t>(model.nv()));
+  limit_.assign(static_cast<std::size_t>(work().ratios()), 0.0);
   rows_.setZero(model.nLoopRows());
   external_.reserve(model.impl().frames.size());
   before_ = {state_, first_, v_, velocities_, heading_, 0, {}, 0};
@@ -97,6 +99,7 @@ void Simulation::addArmature(std::size_t joint, double value) {
   changes.addedArmature[joint] = value;
   const State state = state_;
   const Eigen::VectorXd velocities = velocities_;
+  earlier_.push_back(model);
   start(Model(std::make_shared<const ModelImpl>(derived(model.impl(), changes))));
   setMotion(state.q, velocities, state.time);
   state_.work = state.work;
@@ -164,15 +167,25 @@ std::size_t Simulation::choiceOf(const std::vector<std::vector<int>>& independen
       return i;
     }
   }
-  choices_.push_back(std::make_unique<Coordinates>(
-      Model(std::make_shared<const ModelImpl>(derived(model.impl(), changes))), *scales_));
-  return choices_.size() - 1;
+  auto made = std::make_unique<Coordinates>(
+      Model(std::make_shared<const ModelImpl>(derived(model.impl(), changes))), *scales_);
+  if (choices_.size() < kMostChoices) {
+    choices_.push_back(std::move(made));
+    return choices_.size() - 1;
+  }
+  // Robots with many loops can come by more choices than are worth keeping.
+  do {
+    replaced_ = replaced_ % (kMostChoices - 1) + 1;
+  } while (replaced_ == choice_ || replaced_ == before_.choice);
+  choices_[replaced_] = std::move(made);
+  return replaced_;
 }
 
 bool Simulation::exchangeCoordinates(double gain) {
   if (!work().better(first_.G.data(), gain, lists_)) {
     return false;
   }
+  fresh_ = false;
   choice_ = choiceOf(lists_);
   work().pick(velocities_, state_.v);
   ++coordinateChanges;
@@ -241,6 +254,7 @@ void Simulation::stepTo(double end) {
     choice_ = before_.choice;
     stepControl_ = before_.stepControl;
     coordinateChanges = before_.coordinateChanges;
+    fresh_ = true;
     throw;
   }
 }
@@ -253,8 +267,9 @@ void Simulation::advanceTo(double end) {
   bool exchanged = false;
   while (state_.time < end) {
     const double rest = end - state_.time;
-    const bool last = part >= rest * (1.0 - 1e-9);
-    const double h = last ? rest : part;
+    const double most = std::min(part, work().secondsAhead(first_.regularity, velocities_));
+    const bool last = most >= rest * (1.0 - 1e-9);
+    const double h = last ? rest : most;
     double error = 0.0;
     const auto refused = [&] {
       if (!exchanged && exchangeCoordinates(1.0 + 1e-6)) {
@@ -297,11 +312,11 @@ void Simulation::advanceTo(double end) {
       const double past = stepControl_[1] > 0.0 ? stepControl_[1] : now;
       const double factor =
           std::clamp(kSafety * std::pow(now, -0.7 / 5) * std::pow(past, 0.4 / 5), kShrink, kGrow);
-      // A step that was cut short to end at a given time says little of longer ones.
-      part = last ? std::max(part, h * factor) : h * factor;
+      // A step that was cut short says little of longer ones.
+      part = h < part ? std::max(part, h * factor) : h * factor;
       stepControl_ = {part, now};
     } else {
-      part = 2.0 * h;
+      part = std::max(part, 2.0 * h);
     }
   }
 }

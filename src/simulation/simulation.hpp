@@ -25,6 +25,7 @@ struct Rates {
   Eigen::VectorXd torques;     ///< of motors, at the rotor
   Power power{};
   std::vector<double> G;
+  std::vector<double> regularity;  ///< of the loops of each cluster
 };
 
 /// An implicit step that finds no solution; shorter ones may.
@@ -52,7 +53,7 @@ struct Tableau {
 /// What Simulator holds.
 class Simulation {
  public:
-  Simulation(const Model& model, const SimulatorOptions& options);
+  Simulation(const Model& userModel, const SimulatorOptions& chosen);
 
   // --- evaluation.cpp ---
   /// Rates of a state: the one place in which accelerations come about. At a change point, their
@@ -116,6 +117,9 @@ class Simulation {
   [[nodiscard]] const Coordinates& coordinates() const { return *choices_[choice_]; }
 
  private:
+  /// How q stands, with G into `G`. Near a change point that no motion leads through, or that the
+  /// linkage only comes near to, the position counts as regular where it can.
+  Standing standAt(VectorIn q, double* G);
   void evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates);
   /// Calls `visit(weight, q)` at four positions around a change point, with weights that make a
   /// smooth function of the way along the motion exact to third order.
@@ -142,9 +146,11 @@ class Simulation {
   void completeStep(double time);
   void show();
 
+  std::vector<Model> earlier_;  // without some armatures; users may hold what is in them
   std::unique_ptr<LoopScales> scales_;
   std::vector<std::unique_ptr<Coordinates>> choices_;  // the user's first
   std::size_t choice_ = 0;
+  std::size_t replaced_ = 0;         // the last choice that gave way to another
   std::vector<int> userVelocities_;  // the user's coordinates in spanning velocities
   bool dissipates_ = false;
 
@@ -173,6 +179,7 @@ class Simulation {
   std::vector<Eigen::VectorXd> slopes_, accelerations_;  // per stage
   std::vector<Power> powers_;                            // per stage
   std::vector<double> jacobian_;
+  std::vector<double> limit_;  // of G at a change point
   std::vector<int> pivots_;
   std::vector<std::vector<int>> lists_;
   Eigen::VectorXd rows_;  // of all loops

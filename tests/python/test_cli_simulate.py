@@ -316,8 +316,8 @@ def test_a_step_is_not_longer_than_the_motion(tmp_path: Path) -> None:
 # --- ends before the end -------------------------------------------------------------------------
 
 def test_what_cannot_go_on_is_kept(tmp_path: Path) -> None:
-    (tmp_path / "push.py").write_text("def control(t, q, v): return 1e4 * v + 1\n")
-    options = [LEG, "--controller", "push.py", "--duration", "20", "--dt", "0.05"]
+    (tmp_path / "push.py").write_text("def control(t, q, v): return 1e3 ** (50 * t) + 0 * v\n")
+    options = [LEG, "--controller", "push.py", "--duration", "20"]
     report = simulated(tmp_path, *options, "--out", "run.npz", code=1)
     assert "the motion stopped at t = " in report["stopped"]
     run = kempe.Run.load(tmp_path / "run.npz")

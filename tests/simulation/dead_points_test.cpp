@@ -159,6 +159,28 @@ TEST(DeadPoints, KitePassesWhereItFolds) {
   }
 }
 
+/// A coupler that is a little too long or too short keeps a parallelogram from its change point: it
+/// turns over sharply there, and never makes a full turn as a parallelogram.
+TEST(DeadPoints, NearMissesTurnOver) {
+  for (const double miss : {1e-3, 1e-5, 1e-7, -1e-5, -1e-3}) {
+    Simulator simulator = simulatorOf(fourBar(0.5, 0.2, 0.5 + miss, 0.2), Integrator::Adaptive);
+    const Eigen::VectorXd q =
+        configuration(simulator.model(), {{"crank", 0.7}, {"knee", -0.7}, {"pivot", 0.7}});
+    simulator.setState(q, Eigen::VectorXd::Constant(1, 9.0));
+    const Energy start = simulator.energy();
+    double apart = 0.0;
+    for (int i = 1; i <= 1500; ++i) {
+      simulator.stepTo(1e-3 * i);
+      const Energy now = simulator.energy();
+      ASSERT_NEAR(now.kinetic + now.potential, start.kinetic + start.potential, 1e-4) << miss;
+      ASSERT_LT(simulator.loopError(), 1e-12);
+      apart = std::max(apart,
+                       std::abs(positionOf(simulator, "pivot") - positionOf(simulator, "crank")));
+    }
+    EXPECT_GT(apart, kPi) << miss;
+  }
+}
+
 /// What is given and seen stays in the model's coordinates: a constant force at the slider puts in
 /// the work of its way.
 TEST(DeadPoints, ForcesStayWhereTheyWere) {
@@ -183,6 +205,16 @@ TEST(DeadPoints, RestAtAChangePointIsRefused) {
   EXPECT_THROW(simulator.setState(q, Eigen::VectorXd::Zero(1)), SingularityError);
   simulator.setSpanningState(q, Eigen::VectorXd::Zero(3));
   EXPECT_THROW(simulator.step(1e-3), SingularityError);
+  // A little beside it, it falls as any other linkage does.
+  const double aside = 1e-4;
+  for (int i = 0; i < 3; ++i) {
+    q[i] = simulator.model().qNames()[i] == "knee" ? -aside : aside;
+  }
+  simulator.setState(q, Eigen::VectorXd::Zero(1));
+  simulator.step(1e-2);
+  EXPECT_LT(positionOf(simulator, "crank"), 0.0);
+  EXPECT_NEAR(positionOf(simulator, "pivot"), positionOf(simulator, "crank"), 1e-6);
+  q.setZero();
   // Moving, it knows where to go.
   Eigen::VectorXd velocities(3);
   for (int i = 0; i < 3; ++i) {

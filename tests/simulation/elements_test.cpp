@@ -202,6 +202,10 @@ TEST(Elements, MotorsSaturate) {
     simulator.setMotorTorque(0, command);
     EXPECT_EQ(simulator.motorTorque(0), std::clamp(command, -0.2, 0.2));
   }
+  Simulator stalling{Model(wheel())};
+  stalling.addMotor({.joint = "axle", .stallTorque = 0.3});
+  stalling.setMotorTorque(0, 1.0);
+  EXPECT_EQ(stalling.motorTorque(0), 0.3);
   Simulator atJoint{Model(wheel())};
   atJoint.addMotor({.joint = "axle", .gear = 5.0, .commandAt = Motor::Side::Joint});
   atJoint.setMotorTorque(0, 2.0);
