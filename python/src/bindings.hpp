@@ -25,6 +25,8 @@ using ModelClass = nanobind::class_<PyModel>;
 void bindConfigurations(ModelClass& model);
 void bindDynamics(ModelClass& model);
 void bindKinematics(ModelClass& model);
+/// Constraints, and what a model computes under them.
+void bindConstraints(nanobind::module_& m, ModelClass& model);
 
 // The arguments that most algorithms have.
 inline ArrayArgument argumentQ(const PyModel& self, nanobind::handle q, const char* name = "q") {

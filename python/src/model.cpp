@@ -180,6 +180,8 @@ that does not fit.)");
       .def_prop_ro("frame_names", get<&Model::frameNames>(),
                    "Every body and joint of the mechanism.")
       .def_prop_ro("clusters", get<&Model::clusters>())
+      .def_prop_ro("cut_loops", get<&Model::cutLoops>(),
+                   "Loops that are left cut: in no cluster, held by multipliers.")
       .def_prop_ro("folded_rotors", get<&Model::foldedRotors>(),
                    "Bodies whose inertia was merged into their parents.")
       .def_prop_ro("warnings", get<&Model::warnings>(), "What reading and compiling had to say.")
@@ -220,6 +222,7 @@ that does not fit.)");
   bindConfigurations(model);
   bindDynamics(model);
   bindKinematics(model);
+  bindConstraints(m, model);
 
   m.def("load", &loadFile, "path"_a, nb::kw_only(), "floating_base"_a = false,
         "fold_rotors"_a = true,
