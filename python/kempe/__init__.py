@@ -7,6 +7,8 @@ from kempe import robots
 from kempe._kempe import (
     Body,
     Cluster,
+    ConstrainedMotion,
+    Constraints,
     Coupling,
     Function,
     Jet,
@@ -47,6 +49,8 @@ __all__ = [
     "AssemblyError",
     "Body",
     "Cluster",
+    "ConstrainedMotion",
+    "Constraints",
     "Coupling",
     "Function",
     "Jet",

@@ -28,6 +28,8 @@ void bindConfigurations(ModelClass& model);
 void bindDynamics(ModelClass& model);
 void bindForces(ModelClass& model);
 void bindKinematics(ModelClass& model);
+/// Constraints, and what a model computes under them.
+void bindConstraints(nanobind::module_& m, ModelClass& model);
 
 // The arguments that most algorithms have.
 inline ArrayArgument argumentQ(const PyModel& self, nanobind::handle q, const char* name = "q") {

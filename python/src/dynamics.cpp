@@ -197,7 +197,7 @@ Args:
     v: velocities, (nv,) or (N, nv), in rad/s or m/s.
     a: accelerations, (nv,) or (N, nv), in rad/s² or m/s².
     external: forces on frames, {frame: [force; moment]}, 6 numbers or (N, 6) each, in N and N·m.
-    method: "cluster" (exact, the fastest), "projection" and "lagrange" (exact),
+    method: "cluster" (exact, the fastest), "projection", "lagrange" and "cut_joint" (exact),
         "approximate" and "unconstrained" (not exact), to compare with.
     external_reference: how the forces are written: "local_world_aligned" (at the frame's origin,
         axes of the world), "local" (axes of the frame) or "world" (at the world's origin).
@@ -224,7 +224,7 @@ Args:
     v: velocities, (nv,) or (N, nv), in rad/s or m/s.
     tau: forces, (nv,) or (N, nv), in N·m or N.
     external: forces on frames, {frame: [force; moment]}, 6 numbers or (N, 6) each, in N and N·m.
-    method: "cluster" (exact, the fastest), "projection" and "lagrange" (exact),
+    method: "cluster" (exact, the fastest), "projection", "lagrange" and "cut_joint" (exact),
         "approximate" and "unconstrained" (not exact), to compare with.
     external_reference: how the forces are written: "local_world_aligned" (at the frame's origin,
         axes of the world), "local" (axes of the frame) or "world" (at the world's origin).

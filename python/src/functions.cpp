@@ -181,6 +181,42 @@ struct PythonJet {
   }
 };
 
+/// φ(q, t) on numbers or jets.
+struct PythonTimed {
+  SharedCallables of;
+
+  template <typename Number>
+  void operator()(std::span<const Number> q, const Number& t, std::span<Number> phi) const {
+    const nb::gil_scoped_acquire locked;
+    const std::string name = "constraint \"" + of->name + "\"";
+    const std::vector<Number> values = numbersFrom<Number>(
+        withJets(name, [&] { return of->phi(arrayOf(q), nb::cast(t)); }), phi.size(), name);
+    std::copy(values.begin(), values.end(), phi.begin());
+  }
+};
+
+/// A motion of one coordinate.
+struct PythonMotion {
+  SharedCallables of;
+
+  PrescribedMotion operator()(double t) const {
+    const nb::gil_scoped_acquire locked;
+    const std::vector<double> values =
+        numbersFrom<double>(of->phi(t), 3, "motion of constraint \"" + of->name + "\"");
+    return {values[0], values[1], values[2]};
+  }
+};
+
+SharedCallables sharedCallable(const std::string& constraint, const char* what,
+                               const nb::object& callable) {
+  if (PyCallable_Check(callable.ptr()) == 0) {
+    throw std::invalid_argument("constraint \"" + constraint + "\": " + what +
+                                " must be a function, got " +
+                                nb::cast<std::string>(nb::repr(callable)));
+  }
+  return {new Callables{constraint, callable, nb::none(), nb::none()}, Callables::Release()};
+}
+
 /// Compares first and second derivatives of a function along each coordinate, and all at once,
 /// with differences. Says what is wrong; nothing where φ cannot be computed around q.
 std::string wrongDerivative(const Function& function, const std::vector<double>& q) {
@@ -263,6 +299,23 @@ void setCallables(Function& function, const nb::object& phi, const nb::object& j
                                   Callables::Release());
   function.value = PythonValue{callables};
   function.jet = PythonJet{callables};
+}
+
+void setCallable(TimedFunction& function, const nb::object& phi) {
+  const SharedCallables callables = sharedCallable(function.name, "phi", phi);
+  function.value = [timed = PythonTimed{callables}](std::span<const double> q, double t,
+                                                    std::span<double> out) {
+    timed.operator()<double>(q, t, out);
+  };
+  function.jet = [timed = PythonTimed{callables}](std::span<const Jet> q, const Jet& t,
+                                                  std::span<Jet> out) {
+    timed.operator()<Jet>(q, t, out);
+  };
+}
+
+std::function<PrescribedMotion(double)> motionFrom(const std::string& constraint,
+                                                   const nb::object& motion) {
+  return PythonMotion{sharedCallable(constraint, "motion", motion)};
 }
 
 void checkDerivatives(const Mechanism& mechanism) {

@@ -2,8 +2,10 @@
 
 #include <nanobind/nanobind.h>
 
+#include <functional>
 #include <string>
 
+#include "kempe/constraints.hpp"
 #include "kempe/mechanism.hpp"
 
 /// Constraint functions that Python can see: written in it, or bundled with a robot.
@@ -16,6 +18,13 @@ namespace kempe::python {
 ///   curvature(q, v) → rows numbers is given: the second derivative of φ along v.
 void setCallables(Function& function, const nanobind::object& phi, const nanobind::object& jacobian,
                   const nanobind::object& curvature);
+
+/// The same for φ(q, t), without derivatives: phi(q, t) is called with jets where they are wanted.
+void setCallable(TimedFunction& function, const nanobind::object& phi);
+
+/// motion(t) → (position, velocity, acceleration).
+std::function<PrescribedMotion(double)> motionFrom(const std::string& constraint,
+                                                   const nanobind::object& motion);
 
 /// Compares given derivatives with differences at positions where φ is finite; throws ModelError
 /// where they are wrong.

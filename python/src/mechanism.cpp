@@ -6,8 +6,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <deque>
-#include <initializer_list>
-#include <stdexcept>
 #include <string>
 
 #include "bindings.hpp"
@@ -15,6 +13,7 @@
 #include "fields.hpp"
 #include "functions.hpp"
 #include "kempe/io.hpp"
+#include "keywords.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -31,51 +30,6 @@ nb::tuple partsOf(const nb::object& self) {
     list.append(nb::cast(part, nb::rv_policy::reference_internal, self));
   }
   return nb::tuple(list);
-}
-
-/// Turns the arguments `xyz` and `rpy` of a call, where given, into the attribute `pose`.
-void takePose(nb::kwargs& arguments, const char* xyz, const char* rpy, const char* pose) {
-  const bool positioned = arguments.contains(xyz), turned = arguments.contains(rpy);
-  if (!positioned && !turned) return;
-  if (arguments.contains(pose)) {
-    throw std::invalid_argument(std::string(pose) + " is given twice: as itself and by " + xyz +
-                                " and " + rpy);
-  }
-  const auto take = [&](const char* name) {
-    if (!arguments.contains(name)) return Vector3{};
-    const Vector3 vector = Conversion<Vector3>::read(arguments[name], name);
-    nb::del(arguments[name]);
-    return vector;
-  };
-  const Vector3 position = take(xyz), angles = take(rpy);
-  arguments[pose] = Conversion<Pose>::write(at(position, angles));
-}
-
-/// A part with the attributes that a call names. Nothing is added to a mechanism before all of
-/// them have been understood.
-template <typename Part>
-Part described(Part part, const nb::kwargs& arguments) {
-  const std::string name = part.name;
-  const nb::object object = nb::cast(std::move(part));
-  for (const auto& [key, value] : arguments) {
-    if (!nb::hasattr(object, key)) {
-      const std::string text =
-          "\"" + name + "\": there is no argument " + nb::cast<std::string>(nb::str(key));
-      throw nb::type_error(text.c_str());
-    }
-    nb::setattr(object, key, value);
-  }
-  return nb::cast<Part>(object);
-}
-
-void requireArguments(const std::string& name, const nb::kwargs& arguments,
-                      std::initializer_list<const char*> required) {
-  for (const char* argument : required) {
-    if (!arguments.contains(argument)) {
-      const std::string text = "\"" + name + "\": the argument " + argument + " is missing";
-      throw nb::type_error(text.c_str());
-    }
-  }
 }
 
 template <typename Part>
@@ -105,24 +59,29 @@ nb::object addJoint(const nb::object& self, const std::string& name, nb::handle 
 }
 
 nb::object addCoupling(const nb::object& self, const std::string& name, nb::handle terms,
-                       nb::handle offset) {
+                       nb::handle offset, nb::handle cut) {
   return added(self, nb::cast<Mechanism&>(self).couplings,
                Coupling{.name = name,
                         .terms = Conversion<std::vector<Coupling::Term>>::read(terms, "terms"),
-                        .offset = Conversion<double>::read(offset, "offset")});
+                        .offset = Conversion<double>::read(offset, "offset"),
+                        .cut = Conversion<std::optional<bool>>::read(cut, "cut")});
 }
 
 nb::object addGear(const nb::object& self, const std::string& name, nb::handle driven, double ratio,
-                   nb::handle driver) {
+                   nb::handle driver, nb::handle cut) {
+  const auto left = Conversion<std::optional<bool>>::read(cut, "cut");
   Coupling& gear =
       nb::cast<Mechanism&>(self).addGear(name, Conversion<Coordinate>::read(driven, "driven"),
                                          ratio, Conversion<Coordinate>::read(driver, "driver"));
+  gear.cut = left;
   return nb::cast(gear, nb::rv_policy::reference_internal, self);
 }
 
 nb::object addBelt(const nb::object& self, const std::string& name, const std::string& predecessor,
-                   double ratio, const std::string& successor) {
+                   double ratio, const std::string& successor, nb::handle cut) {
+  const auto left = Conversion<std::optional<bool>>::read(cut, "cut");
   Coupling& belt = nb::cast<Mechanism&>(self).addBelt(name, predecessor, ratio, successor);
+  belt.cut = left;
   return nb::cast(belt, nb::rv_policy::reference_internal, self);
 }
 
@@ -147,11 +106,12 @@ nb::object addRod(const nb::object& self, const std::string& name, const nb::kwa
 
 nb::object addFunction(const nb::object& self, const std::string& name, nb::handle coordinates,
                        int rows, const nb::object& phi, const nb::object& jacobian,
-                       const nb::object& curvature) {
+                       const nb::object& curvature, nb::handle cut) {
   Function function;
   function.name = name;
   function.coordinates = Conversion<std::vector<Coordinate>>::read(coordinates, "coordinates");
   function.rows = rows;
+  function.cut = Conversion<std::optional<bool>>::read(cut, "cut");
   setCallables(function, phi, jacobian, curvature);
   return added(self, nb::cast<Mechanism&>(self).functions, std::move(function));
 }
@@ -162,6 +122,9 @@ nb::object found(const nb::object& self, const auto* part) {
 }
 
 // --- classes -------------------------------------------------------------------------------------
+
+constexpr const char* kCutText =
+    "Whether the loop is left cut, held by multipliers, or embedded; None: what costs less.";
 
 void bindParts(nb::module_& m) {
   nb::class_<Shape> shape(m, "Shape", "What a viewer draws; nothing is computed from it.");
@@ -222,7 +185,7 @@ void bindParts(nb::module_& m) {
       m, "Coupling", "Σ coefficient · position = offset: gears, belts, differentials, mimics.");
   bindFields(coupling, field("name", &Coupling::name),
              field("terms", &Coupling::terms, "((joint, component), coefficient) of each."),
-             field("offset", &Coupling::offset),
+             field("offset", &Coupling::offset), field("cut", &Coupling::cut, kCutText),
              field("line", &Coupling::line, "In the file it came from; 0 for none."));
 
   nb::class_<LoopJoint> loop(m, "LoopJoint",
@@ -242,6 +205,7 @@ void bindParts(nb::module_& m) {
           "(R, p) in the successor."),
       field("axis", &LoopJoint::axis, "In both frames alike."),
       field("axis2", &LoopJoint::axis2, "Universal joints only: in the successor."),
+      field("cut", &LoopJoint::cut, kCutText),
       field("line", &LoopJoint::line, "In the file it came from; 0 for none."));
 
   nb::class_<Rod> rod(m, "Rod", "Two points that stay apart: a massless rod with ball ends.");
@@ -257,7 +221,7 @@ void bindParts(nb::module_& m) {
       field(
           "successor_point", [](Rod& r) -> Vector3& { return r.successor.point; },
           "In the successor, metres, (3,)."),
-      field("length", &Rod::length, "Metres."),
+      field("length", &Rod::length, "Metres."), field("cut", &Rod::cut, kCutText),
       field("line", &Rod::line, "In the file it came from; 0 for none."));
 
   nb::class_<Function>(m, "Function", "φ(positions of the named coordinates) = 0.")
@@ -270,6 +234,14 @@ void bindParts(nb::module_& m) {
           signature("def coordinates(self) -> tuple[tuple[str, int], ...]"),
           "(joint, component) of each.")
       .def_ro("rows", &Function::rows, "Number of equations.")
+      .def_prop_rw(
+          "cut",
+          [](const Function& self) { return Conversion<std::optional<bool>>::write(self.cut); },
+          [](Function& self, nb::handle cut) {
+            self.cut = Conversion<std::optional<bool>>::read(cut, "cut");
+          },
+          nb::arg().none(), nb::for_getter(signature("def cut(self) -> bool | None")),
+          nb::for_setter(signature("def cut(self, value: bool | None) -> None")), kCutText)
       .def("__copy__", [](const Function& self) { return Function(self); })
       .def(
           "__deepcopy__", [](const Function& self, nb::handle) { return Function(self); }, "memo"_a)
@@ -282,9 +254,9 @@ void bindParts(nb::module_& m) {
       .def(
           "__getstate__",
           [](const Function& self) {
-            return nb::make_tuple(self.name,
-                                  Conversion<std::vector<Coordinate>>::write(self.coordinates),
-                                  self.rows, originOf(self));
+            return nb::make_tuple(
+                self.name, Conversion<std::vector<Coordinate>>::write(self.coordinates), self.rows,
+                originOf(self), Conversion<std::optional<bool>>::write(self.cut));
           },
           signature("def __getstate__(self) -> State"))
       .def(
@@ -295,6 +267,7 @@ void bindParts(nb::module_& m) {
             self.coordinates = Conversion<std::vector<Coordinate>>::read(state[1], "coordinates");
             self.rows = nb::cast<int>(state[2]);
             restore(self, state[3]);
+            self.cut = Conversion<std::optional<bool>>::read(state[4], "cut");
           },
           signature("def __setstate__(self, state: State) -> None"));
 }
@@ -337,6 +310,7 @@ void setState(Mechanism& self, const nb::tuple& state) {
   "ArrayLike] = ...) -> Joint"
 
 void bindBuilder(nb::class_<Mechanism>& mechanism) {
+  const auto cut = "cut"_a.none() = nb::none();
   mechanism
       .def("add_body", &addBody, "name"_a, "arguments"_a,
            signature("def add_body(self, name: str, *, mass: float = 0, "
@@ -371,18 +345,19 @@ Args:
       .def("add_prismatic", &addJointOfType<JointType::Prismatic>, "name"_a, "arguments"_a,
            signature("def add_prismatic(self, name: str, " KEMPE_JOINT_ARGUMENTS),
            "Adds a prismatic joint; arguments as in add_joint.")
-      .def("add_coupling", &addCoupling, "name"_a, "terms"_a, nb::kw_only(), "offset"_a = 0.0,
-           signature("def add_coupling(self, name: str, terms: Mapping[str | "
-                     "tuple[str, int], float], *, offset: float = 0) -> Coupling"),
+      .def("add_coupling", &addCoupling, "name"_a, "terms"_a, nb::kw_only(), "offset"_a = 0.0, cut,
+           signature("def add_coupling(self, name: str, terms: Mapping[str | tuple[str, int], "
+                     "float], *, offset: float = 0, cut: bool | None = None) -> Coupling"),
            "Adds Σ coefficient · position = offset. `terms` is {joint: coefficient}, where a joint "
            "is its name, or (name, component) of one with several positions.")
-      .def("add_gear", &addGear, "name"_a, "driven"_a, "ratio"_a, "driver"_a,
+      .def("add_gear", &addGear, "name"_a, "driven"_a, "ratio"_a, "driver"_a, nb::kw_only(), cut,
            signature("def add_gear(self, name: str, driven: str | tuple[str, int], ratio: float, "
-                     "driver: str | tuple[str, int]) -> Coupling"),
+                     "driver: str | tuple[str, int], *, cut: bool | None = None) -> Coupling"),
            "Adds (position of `driven`) = ratio · (position of `driver`).")
-      .def("add_belt", &addBelt, "name"_a, "predecessor"_a, "ratio"_a, "successor"_a,
+      .def("add_belt", &addBelt, "name"_a, "predecessor"_a, "ratio"_a, "successor"_a, nb::kw_only(),
+           cut,
            signature("def add_belt(self, name: str, predecessor: str, ratio: float, "
-                     "successor: str) -> Coupling"),
+                     "successor: str, *, cut: bool | None = None) -> Coupling"),
            "Adds ratio · (sum of joint positions down to body `predecessor`) = (the same down to "
            "`successor`), both from their nearest common ancestor. The bodies and the joints above "
            "them must have been added before.")
@@ -394,7 +369,7 @@ Args:
                     "successor_xyz: ArrayLike = (0, 0, 0), "
                     "successor_rpy: ArrayLike = (0, 0, 0), "
                     "axis: ArrayLike = (0, 0, 1), "
-                    "axis2: ArrayLike = (0, 1, 0), "
+                    "axis2: ArrayLike = (0, 1, 0), cut: bool | None = None, "
                     "predecessor_frame: tuple[ArrayLike, ArrayLike] = ..., "
                     "successor_frame: tuple[ArrayLike, ArrayLike] = ...) "
                     "-> LoopJoint"),
@@ -404,14 +379,14 @@ Args:
       .def("add_rod", &addRod, "name"_a, "arguments"_a,
            signature("def add_rod(self, name: str, *, predecessor: str, predecessor_point: "
                      "ArrayLike, successor: str, successor_point: "
-                     "ArrayLike, length: float) -> Rod"),
+                     "ArrayLike, length: float, cut: bool | None = None) -> Rod"),
            "Adds a massless rod with ball ends between points of two bodies, metres.")
       .def("add_function", &addFunction, "name"_a, "coordinates"_a, "rows"_a, "phi"_a,
-           nb::kw_only(), "jacobian"_a.none() = nb::none(), "curvature"_a.none() = nb::none(),
+           nb::kw_only(), "jacobian"_a.none() = nb::none(), "curvature"_a.none() = nb::none(), cut,
            signature("def add_function(self, name: str, coordinates: Sequence[str | "
                      "tuple[str, int]], rows: int, phi: Callable, "
                      "*, jacobian: Callable | None = None, "
-                     "curvature: Callable | None = None) -> "
+                     "curvature: Callable | None = None, cut: bool | None = None) -> "
                      "Function"),
            R"(Adds φ(positions of the named coordinates) = 0.
 
@@ -460,7 +435,8 @@ void bindMechanism(nb::module_& m) {
       m, "Mechanism", R"(What a person describes: a graph of named bodies, tree joints and loops.
 
 Add things in any order; what add_… returns stays part of the mechanism and can be changed. Nothing
-is checked before validate(), which Model calls.)");
+is checked before validate(), which Model calls. `cut` says of a loop whether it is left cut, held by
+multipliers, or embedded in a cluster; without it, what costs less.)");
   bindParts(m);
   mechanism.def(nb::init<std::string>(), "name"_a = "mechanism")
       .def_rw("name", &Mechanism::name)

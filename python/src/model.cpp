@@ -227,6 +227,8 @@ that does not fit.)");
       .def_prop_ro("clusters", get<&Model::clusters>())
       .def_prop_ro("loops", get<&Model::loops>(),
                    "Loop joints, rods, couplings and functions, in the order of their rows.")
+      .def_prop_ro("cut_loops", get<&Model::cutLoops>(),
+                   "Loops that are left cut: in no cluster, held by multipliers.")
       .def_prop_ro("folded_rotors", get<&Model::foldedRotors>(),
                    "Bodies whose inertia was merged into their parents.")
       .def_prop_ro("warnings", get<&Model::warnings>(), "What reading and compiling had to say.")
@@ -280,6 +282,7 @@ that does not fit.)");
   bindDynamics(model);
   bindForces(model);
   bindKinematics(model);
+  bindConstraints(m, model);
 
   m.def("load", &loadFile, "path"_a, nb::kw_only(), "floating_base"_a = false,
         "fold_rotors"_a = true,

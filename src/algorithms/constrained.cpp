@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "algorithms/positions.hpp"
 #include "constraints/pivoted_cholesky.hpp"
 #include "kempe/spatial/factorization.hpp"
+#include "mechanism/text.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -98,12 +100,23 @@ void ConstraintSolver<T>::add(const ConstraintTable& table) {
 template <typename T>
 void ConstraintSolver<T>::evaluate(double time) {
   for (const ActiveConstraint& active : scratch.active) {
+    const ConstraintEntry& entry = *active.entry;
     ConstraintRow<T>* rows = scratch.rows.data() + active.firstRow;
-    if (active.entry->betweenBodies()) {
-      bodyRows(*active.entry, *e.work, rows);
+    if (entry.betweenBodies()) {
+      bodyRows(entry, *e.work, rows);
     } else {
-      coordinateRows(*active.entry, *e.work, time, scratch.functions, rows,
+      coordinateRows(entry, *e.work, time, scratch.functions, rows,
                      scratch.slopes.data() + active.firstSlope);
+    }
+    for (int r = 0; r < entry.rows; ++r) {
+      // Rows that are undefined would pass for rows that others imply.
+      if (!std::isfinite(rows[r].value + rows[r].rate + rows[r].bias)) {
+        throw SingularityError(
+            "constraint " + quoted(entry.name) +
+                " is not defined here: a disc lies flat on its plane, or a function or a motion is "
+                "not finite. Move away from there, or switch it off.",
+            entry.name, std::numeric_limits<double>::infinity());
+      }
     }
   }
 }

@@ -110,7 +110,11 @@ std::ostream& operator<<(std::ostream& out, const Model& model) {
   out << model.name() << ": " << counted(model.nv(), "freedom") << ", "
       << counted(model.bodyNames().size(), "moving body", "moving bodies") << ", "
       << counted(model.impl().loopNames.size(), "loop") << " in " << counted(closed, "cluster")
-      << ", " << counted(model.foldedRotors().size(), "folded rotor") << ", "
+      << ", ";
+  if (!model.cutLoops().empty()) {
+    out << counted(model.cutLoops().size(), "loop") << " left cut, ";
+  }
+  out << counted(model.foldedRotors().size(), "folded rotor") << ", "
       << shortNumber(model.totalMass()) << " kg";
   if (!model.warnings().empty()) {
     out << ", " << counted(model.warnings().size(), "warning");
@@ -123,6 +127,9 @@ std::ostream& operator<<(std::ostream& out, const Model& model) {
   });
   out << root->outputBody << " (root, does not move)\n";
   TreePrinter(out, model).print();
+  if (!model.cutLoops().empty()) {
+    out << "left cut: " << joined(model.cutLoops()) << "\n";
+  }
   return out;
 }
 

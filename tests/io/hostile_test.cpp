@@ -234,6 +234,21 @@ const Bad badRobots[] = {
      "file:3: joint \"j\": <axis2> belongs to universal"},
     {"WrongIndependent", joint("type='fixed' independent='yes'>" + ends),
      "file:3: joint \"j\": independent=\"yes\" is neither true nor false"},
+    {"WrongCutOfLoop",
+     robotWith("<loop name='l' type='fixed' cut='yes'><predecessor link='a'/>"
+               "<successor link='c'/></loop>"),
+     "file:7: loop \"l\": cut=\"yes\" is neither true nor false. Write one of the two."},
+    {"WrongCutOfRod",
+     robotWith("<rod name='r' cut=''><predecessor link='a'/><successor link='c'/>"
+               "<length value='1'/></rod>"),
+     "file:7: rod \"r\": cut=\"\" is neither true nor false"},
+    {"WrongCutOfCoupling",
+     robotWith("<coupling name='k' cut='True'><joint name='ab' coefficient='1'/></coupling>"),
+     "file:7: coupling \"k\": cut=\"True\" is neither true nor false"},
+    {"WrongCutOfBelt",
+     robotWith("<coupling name='k' cut='1'><predecessor link='b'/><successor link='c'/>"
+               "<ratio value='2'/></coupling>"),
+     "file:7: coupling \"k\": cut=\"1\" is neither true nor false"},
     {"MimicsNobody", joint("type='continuous'>" + ends + "<mimic joint='k'/>"),
      "file:3: <mimic> of joint \"j\": there is no joint \"k\""},
     {"MimicsItself", joint("type='continuous'>" + ends + "<mimic joint='j'/>"),

@@ -139,6 +139,7 @@ inline void expectSame(const Mechanism& a, const Mechanism& b) {
     EXPECT_EQ(a.couplings[i].name, b.couplings[i].name);
     EXPECT_EQ(a.couplings[i].terms, b.couplings[i].terms) << a.couplings[i].name;
     EXPECT_EQ(a.couplings[i].offset, b.couplings[i].offset) << a.couplings[i].name;
+    EXPECT_EQ(a.couplings[i].cut, b.couplings[i].cut) << a.couplings[i].name;
   }
   ASSERT_EQ(a.loops.size(), b.loops.size());
   for (std::size_t i = 0; i < a.loops.size(); ++i) {
@@ -147,6 +148,7 @@ inline void expectSame(const Mechanism& a, const Mechanism& b) {
     EXPECT_EQ(x.type, y.type) << x.name;
     EXPECT_EQ(x.axis, y.axis) << x.name;
     EXPECT_EQ(x.axis2, y.axis2) << x.name;
+    EXPECT_EQ(x.cut, y.cut) << x.name;
     EXPECT_EQ(x.predecessor.body, y.predecessor.body) << x.name;
     EXPECT_EQ(x.successor.body, y.successor.body) << x.name;
     expectSame(x.predecessor.frame, y.predecessor.frame, x.name);
@@ -157,6 +159,7 @@ inline void expectSame(const Mechanism& a, const Mechanism& b) {
     const Rod &x = a.rods[i], &y = b.rods[i];
     EXPECT_EQ(x.name, y.name);
     EXPECT_EQ(x.length, y.length) << x.name;
+    EXPECT_EQ(x.cut, y.cut) << x.name;
     EXPECT_EQ(x.predecessor.body, y.predecessor.body) << x.name;
     EXPECT_EQ(x.successor.body, y.successor.body) << x.name;
     EXPECT_EQ(x.predecessor.point, y.predecessor.point) << x.name;

@@ -73,7 +73,7 @@ constexpr const char* everything = R"(<?xml version="1.0"?>
   <coupling name="belt">
     <predecessor link="three"/><successor link="Füße &lt;1&gt;"/><ratio value="6.25"/><offset value="0.1"/>
   </coupling>
-  <coupling name="screw">
+  <coupling name="screw" cut="true">
     <joint name="cylindrical" coefficient="0.1"/>
     <joint name="cylindrical" component="1" coefficient="-1"/>
   </coupling>
@@ -85,8 +85,8 @@ constexpr const char* everything = R"(<?xml version="1.0"?>
   <loop name="universal loop" type="universal">
     <predecessor link="ten"/><successor link="ground"/><axis xyz="1 0 0"/><axis2 xyz="0 2 0"/>
   </loop>
-  <loop name="ball" type="spherical"><predecessor link="ten"/><successor link="two"/></loop>
-  <loop name="weld" type="fixed"><predecessor link="ten"/><successor link="three"/></loop>
+  <loop name="ball" type="spherical" cut="false"><predecessor link="ten"/><successor link="two"/></loop>
+  <loop name="weld" type="fixed" cut="true"><predecessor link="ten"/><successor link="three"/></loop>
   <loop name="slide" type="prismatic">
     <predecessor link="ten"/><successor link="four"/><axis xyz="1 1 1"/>
   </loop>
@@ -96,7 +96,7 @@ constexpr const char* everything = R"(<?xml version="1.0"?>
   <loop name="table" type="planar">
     <predecessor link="ten"/><successor link="six"/><axis xyz="0 0 1"/>
   </loop>
-  <rod name="rod">
+  <rod name="rod" cut="false">
     <predecessor link="two" xyz="0.1 0 0"/><successor link="ten" xyz="0 0 0.3333333333333333"/>
     <length value="0.155"/>
   </rod>
@@ -129,6 +129,7 @@ void expectSameModel(const Model& a, const Model& b) {
   EXPECT_EQ(a.frameNames(), b.frameNames());
   EXPECT_EQ(a.loopRowNames(), b.loopRowNames());
   EXPECT_EQ(a.foldedRotors(), b.foldedRotors());
+  EXPECT_EQ(a.cutLoops(), b.cutLoops());
   EXPECT_EQ(a.totalMass(), b.totalMass());
   ASSERT_EQ(a.nq(), b.nq());
   ASSERT_EQ(a.nv(), b.nv());
@@ -183,6 +184,24 @@ TEST(RoundTrip, EveryBundledRobotWithoutFunctions) {
     }
   }
   EXPECT_GE(written, 10);
+}
+
+TEST(RoundTrip, RobotsWithLoopsLeftCut) {
+  for (const char* name : {"four_bar", "six_bar", "mini_cheetah"}) {
+    SCOPED_TRACE(name);
+    Mechanism robot = robots::mechanism(name);
+    const auto cutAll = [](auto& loops) {
+      for (auto& loop : loops) {
+        loop.leftCut();
+      }
+    };
+    cutAll(robot.loops);
+    cutAll(robot.rods);
+    cutAll(robot.couplings);
+    EXPECT_EQ(Model(robot).cutLoops().size(),
+              robot.loops.size() + robot.rods.size() + robot.couplings.size());
+    expectSurvival(robot);
+  }
 }
 
 TEST(RoundTrip, RotationsAlsoWhereRollAndYawAreNotApart) {

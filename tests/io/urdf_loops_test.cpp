@@ -57,6 +57,29 @@ TEST(UrdfLoop, WithoutAxisTakesUrdfsDefaultAndSaysSo) {
   EXPECT_TRUE(contains(mechanism.warnings[0], "urdf:7: a loop without <axis>"));
 }
 
+TEST(UrdfLoop, CutIsTrueFalseOrNotSaid) {
+  const auto read = [](const std::string& cut) {
+    return readUrdfText(robotWith(
+        "<loop name='l' type='spherical'" + cut +
+        "><predecessor link='a'/><successor link='c'/></loop><rod name='r'" + cut +
+        "><predecessor link='a'/><successor link='c'/><length value='1'/></rod><coupling name='g'" +
+        cut +
+        "><predecessor link='b'/><successor link='c'/><ratio value='2'/></coupling>"
+        "<coupling name='j'" +
+        cut + "><joint name='ab' coefficient='1'/><joint name='bc' coefficient='2'/></coupling>"));
+  };
+  const std::pair<const char*, std::optional<bool>> words[] = {
+      {"", std::nullopt}, {" cut='true'", true}, {" cut='false'", false}};
+  for (const auto& [text, cut] : words) {
+    const Mechanism mechanism = read(text);
+    EXPECT_EQ(mechanism.loops.front().cut, cut) << text;
+    EXPECT_EQ(mechanism.rods.front().cut, cut) << text;
+    ASSERT_EQ(mechanism.couplings.size(), 2U);
+    EXPECT_EQ(mechanism.couplings[0].cut, cut) << text;
+    EXPECT_EQ(mechanism.couplings[1].cut, cut) << text;
+  }
+}
+
 TEST(UrdfCoupling, OfLinksAddsUpTheJointsOfBothBranches) {
   // A rotor d on the base, belted to c: ratio · (ab + bc) + offset = ad.
   const Mechanism mechanism = readUrdfText(robotWith(

@@ -47,6 +47,16 @@ TEST(YamlClosures, MotorsAreIndependentAndTheRestIsNot) {
   EXPECT_EQ(mechanism.findJoint("wa")->independence, std::nullopt);  // the free base
 }
 
+TEST(YamlClosures, CutIsSaidOfEachPairOrOfNone) {
+  const Mechanism mechanism =
+      closed("closed_loop: [[a, bc], [w, cd]]\ntype: [6d, 3d]\ncut: [true, 'false']\n");
+  ASSERT_EQ(mechanism.loops.size(), 2U);
+  EXPECT_EQ(mechanism.loops[0].cut, true);
+  EXPECT_EQ(mechanism.loops[1].cut, false);
+  EXPECT_TRUE(mechanism.warnings.empty());
+  EXPECT_EQ(closed("closed_loop: [[a, bc]]\ntype: [6d]\n").loops.front().cut, std::nullopt);
+}
+
 TEST(YamlClosures, MissingTypesAndForeignKeysAreWarnings) {
   const Mechanism mechanism = closed("name_spherical: [x]\nclosed_loop: [[a, c]]\n");
   EXPECT_EQ(mechanism.loops.front().type, LoopType::Fixed);
@@ -91,6 +101,15 @@ TEST(YamlClosures, MistakesNameLineAndRemedy) {
       {"closed_loop: [[a, c]]\ntype: [6d, 3d]", "closures:2: type has 2 entries for the 1 pairs"},
       {"closed_loop: [[a, c]]\ntype: [5d]", "closures:2: the type \"5d\" is not known"},
       {"closed_loop: [[a, c]]\ntype: 6d", "closures:2: type is not a list"},
+      {"closed_loop: [[a, c]]\ntype: [6d]\ncut: [true, false]",
+       "closures:3: cut has 2 entries for the 1 pairs of closed_loop. Write one true or false"},
+      {"closed_loop: [[a, c]]\ntype: [6d]\ncut: true", "closures:3: cut is not a list"},
+      {"closed_loop: [[a, c]]\ntype: [6d]\ncut:\n- [true]",
+       "closures:4: an entry of cut is not a name"},
+      {"closed_loop: [[a, c]]\ntype: [6d]\ncut: [yes]",
+       "closures:3: the entry \"yes\" of cut is not known. Write true or false."},
+      {"closed_loop: [[a, c]]\ntype: [6d]\ncuts: [true]",
+       "closures:3: the key \"cuts\" is not known. Did you mean \"cut\"? The keys are"},
       {"closed_loop: []\ntype: []\nname_mot: [abc]",
        "closures:3: name_mot: there is no joint \"abc\". Did you mean \"ab\"?"},
       {"closed_loop: []\ntype: []\nname_mot: [cd]", "closures:3: name_mot: joint \"cd\" is fixed"},
@@ -134,7 +153,8 @@ TEST(YamlClosures, AMistakeLeavesTheMechanismAsItWas) {
 }
 
 TEST(YamlClosures, DamageGivesAModelErrorOrIsRead) {
-  const std::string whole = "closed_loop: [['a', 'bc']]\ntype: ['6d']\nname_mot: ['ab', 'bc']\n";
+  const std::string whole =
+      "closed_loop: [['a', 'bc']]\ntype: ['6d']\nname_mot: ['ab', 'bc']\ncut: [true]\n";
   for (std::size_t i = 0; i < whole.size(); ++i) {
     for (const char damage : {'[', ']', '{', '}', '\'', '"', ':',  '#', '\n', '&',
                               '*', '!', '|', '>', '%',  '@', '\t', '-', '?',  ','}) {

@@ -118,6 +118,23 @@ TEST(Printing, MarksFoldedRotorsWhereTheyAreFolded) {
   EXPECT_FALSE(contains(kept[lineWith(kept, "[to_rotor:")], "folded"));
 }
 
+TEST(Printing, NamesLoopsThatAreLeftCut) {
+  for (const std::string& line : linesOf(Model(turntable()))) {
+    EXPECT_FALSE(contains(line, "cut")) << line;
+  }
+  Mechanism robot = turntable();
+  robot.loops[0].leftCut();
+  const std::vector<std::string> one = linesOf(Model(robot));
+  EXPECT_TRUE(contains(one[0], "1 loop in 1 cluster, 1 loop left cut, 1 folded rotor")) << one[0];
+  EXPECT_EQ(one.back(), "left cut: loop");
+  lineWith(one, "cluster on coupler: 1 freedom (to_tool)");
+  robot.couplings[0].leftCut();
+  const std::vector<std::string> both = linesOf(Model(robot));
+  EXPECT_TRUE(contains(both[0], "0 loops in 0 clusters, 2 loops left cut")) << both[0];
+  const std::string& last = both.back();
+  EXPECT_TRUE(last == "left cut: gear, loop" || last == "left cut: loop, gear") << last;
+}
+
 TEST(Printing, CountsWarnings) {
   Mechanism robot = turntable();
   robot.bodies[1].withInertia(1, 1, 5);

@@ -46,6 +46,14 @@ def stacked(forces: dict[str, np.ndarray]) -> np.ndarray:
     return np.concatenate(list(forces.values()), axis=-1)
 
 
+def constraints_of(model: kempe.Model) -> kempe.Constraints:
+    """A thread from the root to the last body, from a point that it is far from."""
+    constraints = kempe.Constraints(model)
+    constraints.rod("thread", predecessor_point=(0.3, 0.4, 3.0), successor=model.body_names[-1],
+                    successor_point=(0.05, 0.02, 0.01), length=3.0)
+    return constraints
+
+
 Algorithm = Callable[[kempe.Model, States], np.ndarray]
 
 # Those that compute in float where they are given floats.
@@ -60,6 +68,10 @@ GENERIC: dict[str, Algorithm] = {
         s.q, s.v, s.tau, {m.body_names[0]: np.arange(6.0)}, external_reference="local"),
     "forward_dynamics by multipliers": lambda m, s: m.forward_dynamics(
         s.q, s.v, s.tau, method="lagrange"),
+    "forward_dynamics by cut joints": lambda m, s: m.forward_dynamics(
+        s.q, s.v, s.tau, method="cut_joint"),
+    "constrained_forward_dynamics": lambda m, s: m.constrained_forward_dynamics(
+        s.q, s.v, s.tau, constraints_of(m)).a,
     "bias_forces": lambda m, s: m.bias_forces(s.q, s.v),
     "gravity_forces": lambda m, s: m.gravity_forces(s.q),
     "generalized_forces": lambda m, s: m.generalized_forces(s.q, s.spanning),
@@ -106,6 +118,11 @@ DOUBLE: dict[str, Algorithm] = {
     "constraint_jacobian": lambda m, s: m.constraint_jacobian(s.q),
     "constraint_bias": lambda m, s: m.constraint_bias(s.q, s.v),
     "loop_residual": lambda m, s: m.loop_residual(s.q),
+    "constraint_errors": lambda m, s: m.constraint_errors(s.q, constraints_of(m)),
+    "constraint_velocity_errors": lambda m, s: m.constraint_velocity_errors(
+        s.q, s.v, constraints_of(m)),
+    "constraint_rows": lambda m, s: m.constraint_rows(s.q, constraints_of(m)),
+    "project_velocities": lambda m, s: m.project_velocities(s.q, s.v, constraints_of(m))[0],
 }
 
 ALL = GENERIC | DOUBLE

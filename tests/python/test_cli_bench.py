@@ -25,6 +25,8 @@ def test_measures_algorithms_and_methods() -> None:
             for kind in ("single", "batch"):
                 assert 0 < row[kind]["low"] <= row[kind]["median"] <= row[kind]["high"] < 1
     assert ("mass_matrix", "cluster") in rows
+    assert 0 < rows["forward_dynamics", "cut_joint"]["single"]["median"] < 1
+    assert ("inverse_dynamics", "cut_joint") not in rows
 
 
 def test_table_for_people() -> None:

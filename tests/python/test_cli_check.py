@@ -57,6 +57,20 @@ def test_without_loops(tmp_path: Path) -> None:
     assert "dead points" not in found
 
 
+@pytest.mark.parametrize("robot", ["four_bar", "six_bar", "mini_cheetah"])
+def test_loops_left_cut(tmp_path: Path, robot: str) -> None:
+    mechanism = kempe.robots.mechanism(robot)
+    for loop in (*mechanism.loops, *mechanism.couplings):
+        loop.cut = True
+    file = tmp_path / "cut.urdf"
+    kempe.write_urdf(mechanism, file)
+    result = report(file, "--samples", "20")
+    assert result["passed"], result
+    found = result["findings"]
+    assert max(found["loops"]["standing"], found["loops"]["after_a_step"]) <= 1e-12
+    assert list(found["methods"]["accelerations"]) == ["cut_joint"]
+
+
 def test_joints_that_resist_take_their_power(tmp_path: Path) -> None:
     file = tmp_path / "pendulum.urdf"
     file.write_text(PENDULUM.replace(

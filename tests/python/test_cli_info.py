@@ -53,3 +53,13 @@ def test_json_tells_all() -> None:
         cluster.loops for cluster in model.clusters]
     assert set(report["folded_rotors"]) == set(model.folded_rotors)
     assert report["joints"][0]["lower"] is None  # infinity has no place in JSON
+
+
+def test_names_loops_left_cut(tmp_path: Path) -> None:
+    mechanism = kempe.robots.mechanism("four_bar")
+    mechanism.loops[0].cut = True
+    file = tmp_path / "cut.urdf"
+    kempe.write_urdf(mechanism, file)
+    name = mechanism.loops[0].name
+    assert kempe_program("info", file).stdout.splitlines()[-1] == f"left cut: {name}"
+    assert json.loads(kempe_program("info", file, "--json").stdout)["cut_loops"] == [name]

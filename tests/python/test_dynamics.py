@@ -24,7 +24,7 @@ def test_forward_dynamics_undoes_inverse_dynamics(model: kempe.Model, state: Sta
     close(model.forward_dynamics(state.q, state.v, tau), state.a)
 
 
-@pytest.mark.parametrize("method", ["projection", "lagrange"])
+@pytest.mark.parametrize("method", ["projection", "lagrange", "cut_joint"])
 def test_exact_methods_agree(model: kempe.Model, state: States, method: str) -> None:
     q, v, a, tau = state.q, state.v, state.a, state.tau
     close(model.inverse_dynamics(q, v, a, method=method), model.inverse_dynamics(q, v, a))

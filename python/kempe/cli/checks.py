@@ -16,7 +16,7 @@ from kempe.cli.dead_points import FREEDOMS, ClusterLoops, Sweeper
 
 Array = NDArray[np.floating[Any]]
 
-EXACT = ("cluster", "projection", "lagrange")
+EXACT = ("cluster", "projection", "lagrange", "cut_joint")
 SHORTCUTS = ("approximate", "unconstrained")
 
 # What may be left open, or differ, relatively.
@@ -52,6 +52,9 @@ class States:
         self.q = model.random_configuration(seed, samples)
         random = np.random.default_rng(seed)
         self.v, self.a = random.uniform(-1, 1, (2, samples, model.nv))
+        if model.cut_loops:  # motions that keep them closed
+            self.v = model.project_velocities(self.q, self.v, kempe.Constraints(model))[0]
+            self.a = model.forward_dynamics(self.q, self.v, self.a)
 
     def __len__(self) -> int:
         return len(self.q)
@@ -91,20 +94,21 @@ def loops(model: kempe.Model, states: States) -> Finding:
     moved, blocked = [], 0
     for q, v in zip(states.q, states.v, strict=True):
         try:
-            moved.append(model.integrate(q, v, STEP))
+            after = model.integrate(q, v, STEP)
+            moved.append(model.project(after) if model.cut_loops else after)
         except (kempe.AssemblyError, kempe.SingularityError):
             blocked += 1
     standing = widest(states.q)
-    after = widest(np.array(moved)) if moved else standing
-    gap, loop, seed = max(standing, after)
+    stepped = widest(np.array(moved)) if moved else standing
+    gap, loop, seed = max(standing, stepped)
     text = (f"closed to {small(standing[0])} in {len(states)} random configurations, to "
-            f"{small(after[0])} after a step")
+            f"{small(stepped[0])} after a step")
     if gap > 0:
         text += f'; widest "{loop}", seed {seed}'
     details = ([f"{blocked} of {len(states)} steps would leave what the loops allow"]
                if blocked else [])
     return Finding("loops", text, gap <= CLOSED,
-                   {"standing": standing[0], "after_a_step": after[0], "widest": loop,
+                   {"standing": standing[0], "after_a_step": stepped[0], "widest": loop,
                     "seed": seed, "blocked_steps": blocked}, details)
 
 

@@ -35,7 +35,7 @@ SMALLER = "Take a robot with fewer bodies, or a smaller -n."  # where memory is 
 COLOURS = [  # of parts of the tree, as str(model) writes it
     (re.compile(r"[│├└─]+"), "dim"),
     (re.compile(r"(?<=─ )cluster on .*?:"), "bold cyan"),
-    (re.compile(r"\bloops: .*"), "magenta"),
+    (re.compile(r"\bloops: .*|^left cut: .*"), "magenta"),
     (re.compile(r"\[[^][]*: \w+\]"), "green"),
     (re.compile(r"\bfolded$"), "yellow"),
 ]
@@ -76,6 +76,7 @@ def described(model: kempe.Model) -> dict[str, Any]:
         "q_names": list(model.q_names),
         "v_names": list(model.v_names),
         "folded_rotors": list(model.folded_rotors),
+        "cut_loops": list(model.cut_loops),
         "bodies": [{"name": body.name, "mass": body.mass,
                     "center_of_mass": list(map(float, body.center_of_mass))}
                    for body in mechanism.bodies],
