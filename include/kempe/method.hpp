@@ -7,7 +7,7 @@ namespace kempe {
 
 /// Ways to compute the same thing (Chignoli et al. 2023, section II). All but Approximate and
 /// Unconstrained are exact; all but Cluster are there to compare with. Each uses the sparsity that
-/// the tree gives it and allocates nothing.
+/// the tree gives it and, where not said otherwise, allocates nothing.
 enum class Method {
   /// Recursion over clusters: what to use.
   Cluster,
@@ -21,6 +21,9 @@ enum class Method {
   /// operational-space matrix at the cuts (Jain 2011, §11.3): no mass matrix is formed. Bodies that
   /// only their loop moves and that have no inertia get some, which iterations take off again.
   CutJoint,
+  /// Every body free, all joints and loops held by multipliers (absolute coordinates): forward
+  /// dynamics only, and only where every body has inertia of its own. Allocates.
+  Absolute,
   /// The independent tree (of each cluster as many joints as it has freedoms, and the bodies they
   /// carry; the others are dropped with their inertia) with the inertia of dropped rotors and the
   /// armatures of dropped joints reflected on the diagonal: Σ J r², r the ratio between the joints,

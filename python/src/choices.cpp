@@ -48,6 +48,7 @@ Method methodCalled(const std::string& word) {
   static const std::vector<std::pair<std::string, Method>> methods{
       {"cluster", Method::Cluster},         {"projection", Method::Projection},
       {"lagrange", Method::Lagrange},       {"cut_joint", Method::CutJoint},
+      {"absolute", Method::Absolute},
       {"approximate", Method::Approximate}, {"unconstrained", Method::Unconstrained}};
   return chosen<Method>("method", word, methods);
 }

@@ -196,6 +196,20 @@ TEST_P(CutMechanism, CutJointEqualsCluster) {
             0);
 }
 
+TEST_P(CutMechanism, AbsoluteCoordinatesMoveAlike) {
+  const std::vector<FrameForce> force{{model.frameIndex(model.bodyNames().back()),
+                                       {1.0, -2.0, 0.5, 0.3, 0.2, -0.7}}};
+  Eigen::VectorXd expected = poisoned(model.nv()), actual = poisoned(model.nv());
+  forwardDynamics(model, data, q, v, tau, expected, {.external = force});
+  try {
+    forwardDynamics(model, data, q, v, tau, actual,
+                    {.external = force, .method = Method::Absolute});
+    EXPECT_TRUE(closeTo(actual, expected, 1e-7));
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("has no inertia of its own"), std::string::npos);
+  }
+}
+
 TEST_P(CutMechanism, AllLoopsCutMoveAlike) {
   const std::optional<Model> cut = cutModel(robot, 1);
   if (cut) {

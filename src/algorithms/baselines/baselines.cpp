@@ -26,6 +26,7 @@ void comparedInverseDynamics(Evaluation<T>& e, const DynamicsOptions& how,
       return projectedInverseDynamics(e, external, q, v, a, tau);
     case Method::Lagrange:
     case Method::CutJoint:  // a given motion leaves nothing to the recursion
+    case Method::Absolute:
       return lagrangeInverseDynamics(e, external, q, v, a, tau);
     case Method::Cluster:
       return;  // not one of them
@@ -47,6 +48,8 @@ void comparedForwardDynamics(Evaluation<T>& e, const DynamicsOptions& how,
       return lagrangeForwardDynamics(e, external, q, v, tau, a);
     case Method::CutJoint:
       return cutJointForwardDynamics(e, external, q, v, tau, a);
+    case Method::Absolute:
+      return absoluteForwardDynamics(e, external, q, v, tau, a);
     case Method::Cluster:
       return;  // not one of them
     case Method::Approximate:
@@ -67,6 +70,8 @@ void comparedOperationalInertia(Evaluation<T>& e, Method method, VectorInOf<T> q
       return lagrangeOperationalInertia(e, q, frames, reference, Omega);
     case Method::CutJoint:
       return cutJointOperationalInertia(e, q, frames, reference, Omega);
+    case Method::Absolute:
+      throw std::invalid_argument("method: Method::Absolute computes forward dynamics only");
     case Method::Cluster:
       return;  // not one of them
     case Method::Approximate:

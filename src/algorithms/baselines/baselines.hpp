@@ -56,6 +56,11 @@ template <typename T>
 void cutJointOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<const int> frames,
                                 Reference reference, MatrixOutOf<T> Omega);
 
+/// Multipliers for all joints and loops of free bodies.
+template <typename T>
+void absoluteForwardDynamics(Evaluation<T>& e, const ExternalForces<T, T>& external,
+                             VectorInOf<T> q, const T* v, const T* tau, T* a);
+
 /// RNEA, ABA and EFPA on the independent tree, with reflected inertia (Approximate) or without
 /// (Unconstrained). Throw std::invalid_argument where the model has no such tree, or a frame sits
 /// on a body that it leaves out.
