@@ -64,14 +64,18 @@ class InterBodyKernel {
     loadRotors();  // (7), (8)
     for (int c = 0; c < tables_.clusterCount; ++c) {
       const ClusterEntry& cluster = tables_.clusters[c];
-      if (cluster.kind == ClusterKind::Implicit ||
-          (cluster.kind == ClusterKind::Explicit && request_.loops != nullptr)) {
-        span(cluster);                   // (3)
-        if (!takeOffApplied(cluster)) {  // (4)
-          return c;
-        }
-        transmit(c, cluster);  // (5), (6)
+      const bool implicit = cluster.kind == ClusterKind::Implicit;
+      if (!implicit && (cluster.kind == ClusterKind::Tree || request_.loops == nullptr)) {
+        continue;
       }
+      if (isAsked(cluster)) {
+        span(cluster);  // (3)
+      }
+      if ((implicit || request_.spanning != nullptr || request_.rotorsDrive) &&
+          !takeOffApplied(cluster)) {  // (4)
+        return c;
+      }
+      implicit ? transmit(c, cluster) : transmitCouplings(cluster);  // (5), (6)
     }
     if (request_.joints != nullptr) {
       writeJoints();
@@ -117,7 +121,7 @@ class InterBodyKernel {
     }
   }
 
-  KEMPE_HD void gatherGeneral(const ClusterEntry& cluster) {
+  [[gnu::noinline]] KEMPE_HD void gatherGeneral(const ClusterEntry& cluster) {
     const int m = cluster.nv;
     if (cluster.kind == ClusterKind::Implicit) {
       for (int i = 0; i < cluster.velocities; ++i) {  // q̈ = G ÿ + g
@@ -227,14 +231,18 @@ class InterBodyKernel {
                                 request_.ydd + cluster.firstV);
   }
 
-  /// Of a cluster with loops. Couplings ask for the spanning forces of dependent joints only.
-  KEMPE_HD void span(const ClusterEntry& cluster) {
+  /// Whether spanning forces of a cluster with loops are asked for beyond zᵀ n of rotors. Couplings
+  /// take those of dependent joints only.
+  KEMPE_HD bool isAsked(const ClusterEntry& cluster) const {
+    return shapeOf(cluster, work_) != ClusterShape::Single || cluster.armatured ||
+           cluster.dissipates ||
+           tables_.independent[cluster.firstIndependent] !=
+               tables_.bodies[cluster.moving].firstVelocity - cluster.firstVelocity;
+  }
+  [[gnu::noinline]] KEMPE_HD void span(const ClusterEntry& cluster) {
     const ClusterShape shape = shapeOf(cluster, work_);
     const int first = cluster.firstVelocity;
-    const bool isAsked =
-        shape != ClusterShape::Single || tables_.independent[cluster.firstIndependent] !=
-                                             tables_.bodies[cluster.moving].firstVelocity - first;
-    for (int b = cluster.firstBody; isAsked && b < cluster.firstBody + cluster.bodies; ++b) {
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       const BodyEntry<R>& body = tables_.bodies[b];
       if (body.folded) {
         continue;
@@ -262,7 +270,7 @@ class InterBodyKernel {
   }
 
   /// False where τ acts at rotors which do not determine the cluster's velocities.
-  KEMPE_HD bool takeOffApplied(const ClusterEntry& cluster) {
+  [[gnu::noinline]] KEMPE_HD bool takeOffApplied(const ClusterEntry& cluster) {
     const int m = cluster.nv;
     T* r = work_.tau + cluster.firstVelocity;
     const T* tau = request_.tau + cluster.firstV;
@@ -270,9 +278,6 @@ class InterBodyKernel {
       r[i] -= request_.spanning[cluster.firstVelocity + i];
     }
     if (!request_.rotorsDrive || cluster.drives == 0) {
-      if (cluster.kind == ClusterKind::Explicit) {
-        return true;
-      }
       const int* independent = tables_.independent + cluster.firstIndependent;
       for (int j = 0; j < m; ++j) {
         r[independent[j]] -= tau[j];
@@ -307,11 +312,7 @@ class InterBodyKernel {
 
   // --- (5), (6) -----------------------------------------------------------------------------
 
-  KEMPE_HD void transmit(int c, const ClusterEntry& cluster) {
-    if (cluster.kind == ClusterKind::Explicit) {
-      transmitCouplings(cluster);
-      return;
-    }
+  [[gnu::noinline]] KEMPE_HD void transmit(int c, const ClusterEntry& cluster) {
     loops_.findMultipliers(c, work_);
     for (int l = 0; l < cluster.loops; ++l) {
       const LoopEntry<R>& loop = tables_.loops[cluster.firstLoop + l];
@@ -340,19 +341,21 @@ class InterBodyKernel {
     }
   }
 
-  KEMPE_HD void transmitCouplings(const ClusterEntry& cluster) {
+  /// The couplings of a cluster come one after the other, and so do their numbers.
+  [[gnu::noinline]] KEMPE_HD void transmitCouplings(const ClusterEntry& cluster) const {
     const int d = cluster.kept;
     const int* dependent = tables_.dependent + cluster.firstDependent;
+    const T* r = work_.tau + cluster.firstVelocity;
     const R* P = tables_.couplingForces + cluster.firstCouplingForce;
-    for (int l = cluster.firstLoop; l < cluster.firstLoop + cluster.loops; ++l) {
-      const LoopEntry<R>& loop = tables_.loops[l];
-      for (int t = 0; t < loop.forces; ++t, P += d) {
-        T sum(0);
-        for (int j = 0; j < d; ++j) {
-          sum += T(P[j]) * work_.tau[cluster.firstVelocity + dependent[j]];
-        }
-        request_.loops[loop.firstForce + t] = sum;
+    const LoopEntry<R>& last = tables_.loops[cluster.firstLoop + cluster.loops - 1];
+    T* out = request_.loops + tables_.loops[cluster.firstLoop].firstForce;
+    T* const end = request_.loops + last.firstForce + last.forces;
+    for (; out != end; ++out, P += d) {
+      T sum(0);
+      for (int j = 0; j < d; ++j) {
+        sum += T(P[j]) * r[dependent[j]];
       }
+      *out = sum;
     }
   }
 
