@@ -18,6 +18,11 @@ body.inertia = (1, 1, 1)
 joint: kempe.Joint = mechanism.add_revolute("pivot", parent="base", child="link", axis=(0, 1, 0))
 mechanism.add_function("f", ["pivot"], 1, lambda q: np.sin(q[0]))
 R, p = model.frame_placement(q, "torso")
+simulator = kempe.Simulator(model.with_independent(model.v_names), "adaptive")
+simulator.set_controller(lambda t, q, v: 0 * v)
+motor: int = simulator.add_motor("left_hip_yaw", gear=6.0)
+run: kempe.Run = simulator.run(0.1, dt=0.01)
+work: dict[str, float] = simulator.work
 '''
 
 
