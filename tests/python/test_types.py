@@ -21,6 +21,11 @@ R, p = model.frame_placement(q, "torso")
 forces: dict[str, np.ndarray] = model.joint_forces(q, [0.0] * model.nv, a=tau, frame="torso")
 loop: kempe.Loop = model.loops[0]
 acceleration, joints, loops = model.forces(q, np.zeros(model.nv), tau, actuation="rotors")
+simulator = kempe.Simulator(model.with_independent(model.v_names), "adaptive")
+simulator.set_controller(lambda t, q, v: 0 * v)
+motor: int = simulator.add_motor("left_hip_yaw", gear=6.0)
+run: kempe.Run = simulator.run(0.1, dt=0.01)
+work: dict[str, float] = simulator.work
 '''
 
 
