@@ -68,6 +68,7 @@ class RowEvaluation {
     }
     e.work->wholeRotors = true;  // every body is moved
     evaluate(time, q, v);
+    solver.requireDefined();
   }
 
   void evaluate(double time, VectorIn q, const double* v) {

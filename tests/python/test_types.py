@@ -18,6 +18,16 @@ body.inertia = (1, 1, 1)
 joint: kempe.Joint = mechanism.add_revolute("pivot", parent="base", child="link", axis=(0, 1, 0))
 mechanism.add_function("f", ["pivot"], 1, lambda q: np.sin(q[0]))
 R, p = model.frame_placement(q, "torso")
+mechanism.add_loop("l", "fixed", predecessor="base", successor="link", cut=True).cut = None
+constraints = kempe.Constraints(model)
+constraints.connect("grasp", "fixed", successor="torso", successor_xyz=[0, 0, 1])
+constraints.prescribe("drive", ("j", 0), lambda t: (t, 1.0, 0.0))
+constraints.function("f", ["j"], 1, lambda q, t: q[0] - np.sin(t))
+constraints.enable("grasp", on=False)
+a, forces = model.constrained_forward_dynamics(q, q, q, constraints, time=0.5)
+after, impulses = model.project_velocities(q, a, constraints)
+held: np.ndarray = forces[constraints.rows_of("grasp")]
+loops: list[str] = model.cut_loops
 '''
 
 
