@@ -109,6 +109,7 @@ nb::object rowsOf(const PyConstraints& self, const std::string& name) {
 
 std::vector<std::string> namesOf(const PyConstraints& self) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(self.get().count()));
   for (int i = 0; i < self.get().count(); ++i) names.push_back(self.get().name(i));
   return names;
 }

@@ -108,9 +108,16 @@ void ConstraintSolver<T>::evaluate(double time) {
       coordinateRows(entry, *e.work, time, scratch.functions, rows,
                      scratch.slopes.data() + active.firstSlope);
     }
-    for (int r = 0; r < entry.rows; ++r) {
-      // Rows that are undefined would pass for rows that others imply.
-      if (!std::isfinite(rows[r].value + rows[r].rate + rows[r].bias)) {
+  }
+}
+
+template <typename T>
+void ConstraintSolver<T>::requireDefined() const {
+  for (const ActiveConstraint& active : scratch.active) {
+    const ConstraintEntry& entry = *active.entry;
+    for (int r = active.firstRow; r < active.firstRow + entry.rows; ++r) {
+      const ConstraintRow<T>& row = scratch.rows[r];
+      if (!std::isfinite(row.value + row.rate + row.bias)) {
         throw SingularityError(
             "constraint " + quoted(entry.name) +
                 " is not defined here: a disc lies flat on its plane, or a function or a motion is "
@@ -332,6 +339,7 @@ void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const 
   Evaluation<T>& e = solver.e;
   const int nv = e.tables->nv;
   solver.evaluate(0.0);
+  solver.requireDefined();
   const int indefinite = condenseInertias(*e.tables, *e.work);
   if (indefinite >= 0) {
     e.throwIndefinite(indefinite);
@@ -394,6 +402,7 @@ ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double ti
   }
   e.move(v, nullptr);
   solver.evaluate(time);
+  solver.requireDefined();
   e.work->wholeRotors = forcesOnRotors || solver.onRotors();
   const KernelOutcome outcome =
       forwardDynamicsKernel(*e.tables, *e.work, e.loops, q, v, tau, external, scratch.free.data());

@@ -33,6 +33,9 @@ class ConstraintSolver {
   /// φ, φ̇, wrenches, slopes and biases, at bodies that were placed and moved with ÿ = 0, whole
   /// rotors among them.
   void evaluate(double time);
+  /// Throws SingularityError where a row that was evaluated is not finite: it would pass for one
+  /// that others imply.
+  void requireDefined() const;
   /// u_r of all rows and K H⁻¹ Kᵀ, after the recursion has condensed the inertias.
   void propagate();
   /// Factors K H⁻¹ Kᵀ, and finds the rows that others imply.

@@ -145,6 +145,7 @@ class RowEvaluation {
     }
     e.work->wholeRotors = true;  // every body is moved
     evaluate(time, q, v);
+    solver.requireDefined();
   }
 };
 

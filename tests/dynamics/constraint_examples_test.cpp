@@ -274,6 +274,23 @@ TEST(Projected, PositionsMoveWhatIsLight) {
   EXPECT_TRUE(closeTo(closed, numbers({0.1 - 0.3, 0.2 + 0.1}), 1e-13));
 }
 
+TEST(Projected, PositionsStepBackFromWhereAFunctionEnds) {
+  Mechanism robot("slide");
+  robot.addBody("ground");
+  addSlides(robot, "body", 1.0, "x");
+  Example e(robot);
+  e.constraints.addFunction("curve", {"body_x"}, 1, [](const auto& x, const auto&, auto& phi) {
+    using std::log;
+    phi[0] = log(x[0]);
+  });
+  Vector closed = poisoned(1);
+  // A whole step leads to 3 (1 − log 3), which is negative.
+  projectPositions(e.model, e.data, e.constraints, 0.0, numbers({3.0}), closed);
+  EXPECT_NEAR(closed[0], 1.0, 1e-12);
+  EXPECT_THROW(projectPositions(e.model, e.data, e.constraints, 0.0, numbers({-1.0}), closed),
+               SingularityError);
+}
+
 TEST(Projected, PositionsSayWhatCannotBeMet) {
   Example e(pendulum({1.0}, {0.5}, {0.1}, {0.0}));
   e.constraints.add(Rod{.name = "tie"}.from("", {5, 0, 0}).to("link1", {0, 0, -1}).ofLength(0.3));

@@ -26,6 +26,16 @@ simulator.set_controller(lambda t, q, v: 0 * v)
 motor: int = simulator.add_motor("left_hip_yaw", gear=6.0)
 run: kempe.Run = simulator.run(0.1, dt=0.01)
 work: dict[str, float] = simulator.work
+mechanism.add_loop("l", "fixed", predecessor="base", successor="link", cut=True).cut = None
+constraints = kempe.Constraints(model)
+constraints.connect("grasp", "fixed", successor="torso", successor_xyz=[0, 0, 1])
+constraints.prescribe("drive", ("j", 0), lambda t: (t, 1.0, 0.0))
+constraints.function("f", ["j"], 1, lambda q, t: q[0] - np.sin(t))
+constraints.enable("grasp", on=False)
+a, multipliers = model.constrained_forward_dynamics(q, q, q, constraints, time=0.5)
+after, impulses = model.project_velocities(q, a, constraints)
+held: np.ndarray = multipliers[constraints.rows_of("grasp")]
+cut: list[str] = model.cut_loops
 '''
 
 
