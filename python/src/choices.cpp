@@ -53,6 +53,14 @@ Method methodCalled(const std::string& word) {
   return chosen<Method>("method", word, methods);
 }
 
+Stabilization stabilizationCalled(const std::string& word) {
+  static const std::vector<std::pair<std::string, Stabilization>> ways{
+      {"projection", Stabilization::Projection},
+      {"baumgarte", Stabilization::Baumgarte},
+      {"none", Stabilization::None}};
+  return chosen<Stabilization>("stabilization", word, ways);
+}
+
 Reference referenceCalled(const std::string& word) {
   static const std::vector<std::pair<std::string, Reference>> references{
       {"local_world_aligned", Reference::LocalWorldAligned},

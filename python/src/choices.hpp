@@ -9,6 +9,7 @@
 #include "kempe/joint_forces.hpp"
 #include "kempe/mechanism.hpp"
 #include "kempe/method.hpp"
+#include "kempe/simulator.hpp"
 #include "py_model.hpp"
 
 /// Words and names from Python, and what they stand for.
@@ -17,6 +18,7 @@ namespace kempe::python {
 // Throw ValueError, which lists what there is.
 Method methodCalled(const std::string& word);
 Reference referenceCalled(const std::string& word);
+Stabilization stabilizationCalled(const std::string& word);
 Actuation actuationCalled(const std::string& word);
 std::string wordFor(LoopKind kind);
 JointType jointTypeCalled(const std::string& word);

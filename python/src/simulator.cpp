@@ -9,8 +9,10 @@
 #include <stdexcept>
 
 #include "bindings.hpp"
+#include "choices.hpp"
 #include "conversions.hpp"
 #include "external_forces.hpp"
+#include "py_constraints.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -369,6 +371,41 @@ Args:
           "motor"_a, "What a motor gives at the rotor in this state, within its limits.");
 }
 
+void bindConstraints(SimulatorClass& simulator) {
+  simulator
+      .def(
+          "set_constraints",
+          [](PySimulator& self, const PyConstraints& constraints) {
+            const std::shared_ptr<const Constraints> now = constraints.now();
+            unlocked([&] { self.simulator.setConstraints(*now); });
+          },
+          "constraints"_a,
+          R"(Constraints that hold from now on, as they are now, beside the model's loops.
+
+The state is put onto those that are on: positions by the least motion, velocities by an impulse.)")
+      .def(
+          "enable_constraint",
+          [](PySimulator& self, const std::string& name, bool on, double tolerance) {
+            const Constraints* constraints = self.simulator.constraints();
+            const int index = constraints == nullptr ? -1 : constraints->find(name);
+            if (index < 0) {
+              throw std::invalid_argument("name: the simulator has no constraint \"" + name +
+                                          "\" (see set_constraints)");
+            }
+            unlocked([&] { self.simulator.enableConstraint(index, on, tolerance); });
+          },
+          "name"_a, "on"_a = true, nb::kw_only(), "tolerance"_a = 1e-6,
+          R"(Switches a constraint: a hand that grasps, a foot that sticks, and lets go.
+
+One that is switched on catches what moves by an impulse; positions must meet it to the tolerance.)")
+      .def_prop_ro(
+          "multipliers",
+          [](const PySimulator& self) {
+            return unlocked([&] { return Eigen::VectorXd(self.simulator.multipliers()); });
+          },
+          "Forces of the constraints' rows at this state.");
+}
+
 }  // namespace
 
 void bindSimulator(nb::module_& m) {
@@ -386,17 +423,24 @@ without a jump; `v` and forces stay in the model's own. kempe.simulate is the sh
   simulator.def(
       "__init__",
       [](PySimulator* self, const PyModel& model, const std::string& integrator,
-         double relativeTolerance, double absoluteTolerance) {
+         double relativeTolerance, double absoluteTolerance, const std::string& stabilization,
+         double baumgarteRate) {
         const SimulatorOptions options{integratorCalled(integrator), relativeTolerance,
-                                       absoluteTolerance};
+                                       absoluteTolerance, stabilizationCalled(stabilization),
+                                       baumgarteRate};
         const nb::gil_scoped_release released;
         new (self) PySimulator(model, options);
       },
       "model"_a, "integrator"_a = "rk4", nb::kw_only(), "relative_tolerance"_a = 1e-8,
-      "absolute_tolerance"_a = 1e-10,
-      "At rest in the neutral position at time 0. Tolerances are those of \"adaptive\".");
+      "absolute_tolerance"_a = 1e-10, "stabilization"_a = "projection",
+      "baumgarte_rate"_a = 100.0,
+      R"(At rest in the neutral position at time 0. Tolerances are those of "adaptive".
+
+Loops that are left cut, and constraints, are kept from opening by "projection" after every step, by
+"baumgarte" forces whose errors decay at a rate (1/s), or not at all ("none").)");
   bindState(simulator);
   bindForces(simulator);
+  bindConstraints(simulator);
   simulator
       .def(
           "step", [](PySimulator& self, double dt) { unlocked([&] { self.simulator.step(dt); }); },

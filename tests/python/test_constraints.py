@@ -421,3 +421,58 @@ def test_belt_can_be_left_cut() -> None:
         coupling.cut = True
     model = kempe.Model(mechanism)
     assert sorted(model.cut_loops) == sorted(c.name for c in mechanism.couplings)
+
+
+# --- in a simulator -----------------------------------------------------------------------------
+
+def pendulum_on_two_joints() -> kempe.Mechanism:
+    """Two bars in line that hang from the ground, in the plane across y."""
+    mechanism = kempe.Mechanism("double")
+    mechanism.add_body("ground")
+    parent = "ground"
+    for name in ("upper", "lower"):
+        mechanism.add_body(name, mass=1.0, center_of_mass=(0, 0, -0.5),
+                           inertia=(1 / 12, 1 / 12, 1e-3))
+        mechanism.add_revolute(f"{name}_joint", parent=parent, child=name, axis=(0, 1, 0),
+                               xyz=(0, 0, 0 if name == "upper" else -1))
+        parent = name
+    return mechanism
+
+
+def test_a_simulated_lock_makes_one_bar_of_two() -> None:
+    model = kempe.Model(pendulum_on_two_joints())
+    constraints = kempe.Constraints(model)
+    constraints.lock("elbow", "lower_joint", model.neutral())
+    simulator = kempe.Simulator(model)
+    simulator.set_state([0.3, 0.0], [0.0, 0.0])
+    simulator.set_constraints(constraints)
+    for _ in range(500):
+        simulator.step(1e-3)
+    assert abs(simulator.q[1]) < 1e-10
+    assert abs(simulator.energy[0] + simulator.energy[1]
+               - 2 * 9.81 * (-1.0) * np.cos(0.3)) < 1e-6
+    assert simulator.multipliers.shape == (1,)
+
+    simulator.enable_constraint("elbow", on=False)
+    for _ in range(200):
+        simulator.step(1e-3)
+    assert abs(simulator.q[1]) > 1e-3  # free again
+    with pytest.raises(kempe.AssemblyError, match="cannot be switched on"):
+        simulator.enable_constraint("elbow")
+    with pytest.raises(ValueError, match="no constraint"):
+        simulator.enable_constraint("knee")
+
+
+@pytest.mark.parametrize(("way", "limit"), [("projection", 1e-10), ("baumgarte", 1e-5)])
+def test_cut_loops_stay_closed_in_a_simulator(way: str, limit: float) -> None:
+    mechanism = kempe.robots.mechanism("four_bar")
+    for loop in mechanism.loops:
+        loop.cut = True
+    model = kempe.Model(mechanism)
+    simulator = kempe.Simulator(model, stabilization=way)
+    simulator.set_state(model.neutral(), np.full(model.nv, 0.5))
+    for _ in range(300):
+        simulator.step(1e-3)
+    assert 0 <= simulator.loop_error < limit
+    with pytest.raises(ValueError, match="projection"):
+        kempe.Simulator(model, stabilization="glue")
