@@ -16,10 +16,12 @@ using namespace detail;  // NOLINT(google-build-using-namespace): this file impl
 
 namespace {
 
-constexpr int kMaxSteps = 60;      // of projectPositions
-constexpr int kMaxHalvings = 12;   // of one of them
-constexpr double kClosed = 1e-12;  // metres or radians
-constexpr int kStarts = 30;        // of neutralWithCuts
+constexpr int kMaxSteps = 200;      // of projectPositions
+constexpr int kMaxHalvings = 12;    // of one of them
+constexpr double kClosed = 1e-12;   // metres or radians
+constexpr double kRounding = 1e-9;  // the same, of configurations with numbers that are large
+constexpr double kLongest = 1.0;    // step, in radians or metres, where rows bend
+constexpr int kStarts = 30;         // of neutralWithCuts
 
 template <typename T>
 void requireFit(const Evaluation<T>& e, const Constraints& constraints, double time) {
@@ -133,6 +135,14 @@ class RowEvaluation {
     return largest;
   }
 
+  /// Whether all rows are straight, so that steps may be as long as they like.
+  [[nodiscard]] bool isLinear() const {
+    return std::ranges::all_of(solver.active(), [](const ActiveConstraint& active) {
+      return active.entry->kind == ConstraintKind::Coupling ||
+             active.entry->kind == ConstraintKind::Prescribed;
+    });
+  }
+
   Evaluation<double> e;
   ConstraintSolver<double> solver;
 
@@ -231,7 +241,9 @@ void closeRows(const Model& model, Data& data, RowEvaluation& rows, double time,
     rows.factorize();
     rows.correct([](const ConstraintRow<double>& row) { return row.value; }, scratch.free.data());
     bool improved = false;
-    double length = 1.0;
+    // Where an angle is at the top of its sine, a whole step leads anywhere.
+    const double largest = change.cwiseAbs().maxCoeff();
+    double length = largest > kLongest && !rows.isLinear() ? kLongest / largest : 1.0;
     for (int halving = 0; halving < kMaxHalvings && !improved; ++halving, length *= 0.5) {
       if (!moved(model, data, here, change, length, trial)) {
         continue;
@@ -248,7 +260,8 @@ void closeRows(const Model& model, Data& data, RowEvaluation& rows, double time,
       break;
     }
   }
-  if (!(error <= kClosed * std::max(1.0, here.cwiseAbs().maxCoeff()))) {
+  const double allowed = std::min(kRounding, kClosed * std::max(1.0, here.cwiseAbs().maxCoeff()));
+  if (!(error <= allowed)) {
     throw AssemblyError("constraint " + quoted(worst->name) +
                             " cannot be met: " + shortNumber(error) +
                             " is left of it. Start nearer to where it holds, or switch off what "

@@ -274,6 +274,24 @@ TEST(Projected, PositionsMoveWhatIsLight) {
   EXPECT_TRUE(closeTo(closed, numbers({0.1 - 0.3, 0.2 + 0.1}), 1e-13));
 }
 
+TEST(Projected, PositionsTakeNoWildSteps) {
+  // The angles of a weld can begin at the top of their sines, where slopes vanish.
+  Mechanism robot = robots::mechanism("five_bar");
+  robot.loops[0].leftCut();
+  Example e(robot);
+  EXPECT_LT(e.q.lpNorm<Eigen::Infinity>(), 10.0);
+  for (const double turn : {0.05, -0.3}) {
+    e.constraints = Constraints(e.model);
+    e.constraints.add(Coupling{.name = "held"}.plus(1, "mot1").equals(e.q[0] + turn));
+    Vector closed = poisoned(e.model.nq()), residual = poisoned(e.model.nLoopRows());
+    projectPositions(e.model, e.data, e.constraints, 0.0, e.q, closed);
+    EXPECT_NEAR(closed[0], e.q[0] + turn, 1e-12);
+    EXPECT_LT((closed - e.q).lpNorm<Eigen::Infinity>(), 1.0);
+    loopResidual(e.model, e.data, closed, residual);
+    EXPECT_LT(residual.lpNorm<Eigen::Infinity>(), 1e-11);
+  }
+}
+
 TEST(Projected, PositionsStepBackFromWhereAFunctionEnds) {
   Mechanism robot("slide");
   robot.addBody("ground");

@@ -34,6 +34,22 @@ def test_every_control_moves_its_robot_and_no_loop_opens(name: str) -> None:
                 assert posture.value(other) == pytest.approx(start, abs=1e-9), other.label
 
 
+@pytest.mark.parametrize("name", ["four_bar", "six_bar", "five_bar", "mini_cheetah"])
+def test_loops_left_cut_follow_too(name: str) -> None:
+    mechanism = kempe.robots.mechanism(name)
+    for loop in (*mechanism.loops, *mechanism.couplings):
+        loop.cut = True
+    model = kempe.Model(mechanism)
+    posture = posture_of(model)
+    assert len(posture.controls) == model.nv
+    for each in posture.controls:
+        posture.set(model.random_configuration(seed=3))
+        target = posture.value(each) + 0.05
+        assert posture.move(each, target) is None
+        assert posture.value(each) == target
+        assert posture.loop_error() < 1e-10
+
+
 def test_what_cannot_be_reached_is_approached_and_explained() -> None:
     model = kempe.robots.load("tello")
     posture = posture_of(model)

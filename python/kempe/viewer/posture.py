@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from kempe._kempe import Constraints
 from kempe.errors import AssemblyError, SingularityError
 from kempe.viewer.rotations import Array, angles_of_quaternion, matrix_of_angles, quaternions
 
@@ -137,7 +138,8 @@ class Posture:
         """The configuration near this one where a control has a value."""
         q = self.q.copy()
         if isinstance(control, Turn):
-            return self._integrated(control.in_v, value - self.value(control))
+            moved = self._integrated(control.in_v, value - self.value(control))
+            return np.asarray(self.model.project(moved)) if self.model.cut_loops else moved
         if isinstance(control, Angle):
             w, x, y, z = quaternions(matrix_of_angles(*self._with_angle(control, value)))
             q[control.quaternion:control.quaternion + 4] = x, y, z, w
@@ -147,7 +149,24 @@ class Posture:
                 with contextlib.suppress(SingularityError):
                     q = self._integrated(control.in_v, value - self.value(control))
             q[control.in_q] = value
-        return np.asarray(self.model.project(q))
+        if not self.model.cut_loops:
+            return np.asarray(self.model.project(q))
+        q = self.model.project_positions(q, self._holding(control, q))
+        if isinstance(control, Coordinate):
+            q[control.in_q] = value  # exactly, where rounding had its way
+        return np.asarray(q)
+
+    def _holding(self, control: Control, q: Array) -> Constraints:
+        """What keeps a control where it is at q while loops that are left cut pull at it."""
+        model = self.model
+        constraints = Constraints(model)
+        if isinstance(control, Coordinate) and control.in_v is not None:
+            first = model.spanning_position_names.index(model.q_names[control.in_q])
+            component = first - model.joint_position_index(control.joint)
+            constraints.couple("held", {(control.joint, component): 1.0}, offset=q[control.in_q])
+        else:
+            constraints.lock("held", control.joint, q)
+        return constraints
 
     def _integrated(self, in_v: int, amount: float) -> Array:
         direction = np.zeros(self.model.nv)
