@@ -61,7 +61,8 @@ void manySteps(long steps) {
   Simulator simulator(model);
   simulator.setState(given.q(model), Eigen::VectorXd::Constant(model.nv(), given.rate));
   const Energy first = simulator.energy();
-  std::printf("| steps | largest loop error since the last line | energy error / J |\n|---|---|---|\n");
+  std::printf(
+      "| steps | largest loop error since the last line | energy error / J |\n|---|---|---|\n");
   double worst = 0.0;
   for (long i = 1; i <= steps; ++i) {
     simulator.stepTo(static_cast<double>(i) * kStep);

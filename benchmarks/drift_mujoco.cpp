@@ -44,8 +44,8 @@ std::optional<test::Drift> mujocoDrift(const test::DriftCase& given, double dura
   } catch (const std::invalid_argument&) {
     return std::nullopt;
   }
-  mjSpec* spec = mj_parseXMLString(text.c_str(), nullptr, message.data(),
-                                   static_cast<int>(message.size()));
+  mjSpec* spec =
+      mj_parseXMLString(text.c_str(), nullptr, message.data(), static_cast<int>(message.size()));
   if (spec == nullptr) {
     return std::nullopt;
   }

@@ -29,8 +29,8 @@ constexpr int kStates = 16;
 
 /// One closed loop of n equal links in a plane, which together with the ground form a regular
 /// polygon where all positions are zero. Two links need a rod without mass as a side of its own, or
-/// they could not move.
-Mechanism loopOf(int n) {
+/// they could not move. The loop is embedded, or left cut.
+Mechanism loopOf(int n, bool cut) {
   const bool withRod = n == 2;
   const int sides = n + (withRod ? 2 : 1);
   const double turn = 2 * std::numbers::pi / sides;
@@ -49,12 +49,13 @@ Mechanism loopOf(int n) {
   }
   const kempe::Vector3 tip{1, 0, 0}, end{-1, 0, 0};
   if (withRod) {
-    robot.addRod("closure").from(parent, tip).to("ground", end).ofLength(1);
+    robot.addRod("closure").from(parent, tip).to("ground", end).ofLength(1).leftCut(cut);
   } else {
     robot.addLoop("closure", kempe::LoopType::Revolute)
         .from(parent, kempe::at(tip))
         .to("ground", kempe::at(end))
-        .about({0, 0, 1});
+        .about({0, 0, 1})
+        .leftCut(cut);
   }
   return robot;
 }
@@ -72,28 +73,20 @@ struct Bench {
   Eigen::VectorXd result;
 };
 
-void registerOurs(const std::string& robot, const std::shared_ptr<Bench>& bench, int links) {
-  struct NamedMethod {
-    const char* name;
-    Method method;
-  };
-  for (const auto& [name, method] :
-       {NamedMethod{"cluster", Method::Cluster}, NamedMethod{"projection", Method::Projection},
-        NamedMethod{"lagrange", Method::Lagrange}}) {
-    benchmark::RegisterBenchmark(("forward_dynamics/" + robot + "/" + name).c_str(),
-                                 [bench, links, chosen = method](benchmark::State& run) {
-                                   std::size_t i = 0;
-                                   for (auto _ : run) {
-                                     const State& s = bench->states[i];
-                                     kempe::forwardDynamics(bench->model, bench->data, s.q, s.v,
-                                                            s.tau, bench->result,
-                                                            {.method = chosen});
-                                     benchmark::ClobberMemory();
-                                     i = (i + 1) % bench->states.size();
-                                   }
-                                   kempe::bench::countPerLink(run, links);
-                                 });
-  }
+void registerOurs(const std::string& robot, const std::string& way, Method method,
+                  const std::shared_ptr<Bench>& bench, int links) {
+  benchmark::RegisterBenchmark(("forward_dynamics/" + robot + "/" + way).c_str(),
+                               [bench, links, method](benchmark::State& run) {
+                                 std::size_t i = 0;
+                                 for (auto _ : run) {
+                                   const State& s = bench->states[i];
+                                   kempe::forwardDynamics(bench->model, bench->data, s.q, s.v,
+                                                          s.tau, bench->result, {.method = method});
+                                   benchmark::ClobberMemory();
+                                   i = (i + 1) % bench->states.size();
+                                 }
+                                 kempe::bench::countPerLink(run, links);
+                               });
 }
 
 #ifdef KEMPE_BENCH_PINOCCHIO
@@ -110,7 +103,12 @@ std::vector<kempe::bench::PeerWay> onlyFast(std::vector<kempe::bench::PeerWay> w
 void registerRobot(const std::string& name, const Mechanism& mechanism, int links) {
   const std::string robot = name + "_" + std::to_string(links);
   const auto bench = std::make_shared<Bench>(Model(mechanism));
-  registerOurs(robot, bench, links);
+  registerOurs(robot, "cluster", Method::Cluster, bench, links);
+  registerOurs(robot, "projection", Method::Projection, bench, links);
+  registerOurs(robot, "lagrange", Method::Lagrange, bench, links);
+  if (!mechanism.loops.empty() || !mechanism.rods.empty()) {
+    registerOurs(robot, "cut_joint", Method::CutJoint, bench, links);
+  }
 #ifdef KEMPE_BENCH_PINOCCHIO
   using namespace kempe::bench;
   if (bench->model.nvSpanning() > kMostFreedomsOfPeers) {
@@ -135,7 +133,10 @@ int main(int argc, char** argv) {
     registerRobot("belt_chain", kempe::robots::beltChain(n), n);
   }
   for (const int n : kLoops) {
-    registerRobot("loop", loopOf(n), n);
+    registerRobot("loop", loopOf(n, false), n);
+    // What the default for large loops is chosen by (src/mechanism/clusters.cpp).
+    const auto cut = std::make_shared<Bench>(Model(loopOf(n, true)));
+    registerOurs("loop_" + std::to_string(n), "cluster_cut", Method::Cluster, cut, n);
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) {

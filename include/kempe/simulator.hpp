@@ -58,9 +58,9 @@ class SimulationError : public std::runtime_error {
 /// around the step's start. Where the model's independent coordinates come near a dead point, the
 /// simulator computes with others and goes on without a jump; what users give and see (v, tau)
 /// stays in the model's own, with v read off the velocities of all joints. Change points, where
-/// branches of a linkage meet, are passed straight on. Loops that are left cut, and constraints, are
-/// held as SimulatorOptions::stabilization says; what prescribed motions put in counts as external
-/// work.
+/// branches of a linkage meet, are passed straight on. Loops that are left cut, and constraints,
+/// are held as SimulatorOptions::stabilization says; what prescribed motions put in counts as
+/// external work.
 ///
 /// Memory is allocated at construction, when something is added, when a coordinate change happens
 /// for the first time, and for recordings; other steps allocate nothing. Callbacks may throw; the

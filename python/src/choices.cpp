@@ -46,10 +46,13 @@ const std::vector<std::pair<std::string, Shape::Kind>>& shapeKinds() {
 
 Method methodCalled(const std::string& word) {
   static const std::vector<std::pair<std::string, Method>> methods{
-      {"cluster", Method::Cluster},         {"projection", Method::Projection},
-      {"lagrange", Method::Lagrange},       {"cut_joint", Method::CutJoint},
+      {"cluster", Method::Cluster},
+      {"projection", Method::Projection},
+      {"lagrange", Method::Lagrange},
+      {"cut_joint", Method::CutJoint},
       {"absolute", Method::Absolute},
-      {"approximate", Method::Approximate}, {"unconstrained", Method::Unconstrained}};
+      {"approximate", Method::Approximate},
+      {"unconstrained", Method::Unconstrained}};
   return chosen<Method>("method", word, methods);
 }
 

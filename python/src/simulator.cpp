@@ -432,8 +432,7 @@ without a jump; `v` and forces stay in the model's own. kempe.simulate is the sh
         new (self) PySimulator(model, options);
       },
       "model"_a, "integrator"_a = "rk4", nb::kw_only(), "relative_tolerance"_a = 1e-8,
-      "absolute_tolerance"_a = 1e-10, "stabilization"_a = "projection",
-      "baumgarte_rate"_a = 100.0,
+      "absolute_tolerance"_a = 1e-10, "stabilization"_a = "projection", "baumgarte_rate"_a = 100.0,
       R"(At rest in the neutral position at time 0. Tolerances are those of "adaptive".
 
 Loops that are left cut, and constraints, are kept from opening by "projection" after every step, by

@@ -217,8 +217,8 @@ class ForceEvaluation : public Evaluation<T> {
   void writeWrench(const ConstraintEntry& entry, const Force<T>& wrench, T* out) const {
     const BodyFrame<T> own{entry.successor.body, entry.forceFrame.template cast<T>(),
                            request_.reference};
-    const Transform<T> X = referenceFrame(request_.frame != nullptr ? *request_.frame : own,
-                                          *this->work);
+    const Transform<T> X =
+        referenceFrame(request_.frame != nullptr ? *request_.frame : own, *this->work);
     const Vec3<T> force = transposeTimes(X.R, wrench.force);
     const Vec3<T> moment = transposeTimes(X.R, wrench.moment - cross(X.p, wrench.force));
     for (int i = 0; i < 3; ++i) {

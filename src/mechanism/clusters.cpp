@@ -184,18 +184,18 @@ int rowsOf(const Mechanism& mechanism, const LoopRef& loop) {
   return 1;
 }
 
-/// Multiplications of forward dynamics beyond those of the same bodies as a tree, in rough figures
-/// that the benchmark loop_form confirms. n freedoms, `rows` of loops, `above` freedoms between the
-/// cluster and the root.
+/// What forward dynamics cost, in nanoseconds of the machine on which the benchmarks
+/// forward_dynamics/loop_<n>/cluster and cluster_cut were fitted; only the ratio matters. n
+/// freedoms in the cluster, `rows` of its loops, `above` freedoms between it and the root.
 double costEmbedded(double n, double rows) {
   const double d = std::min(rows, n - 1.0), m = n - d;
-  return 6.0 * n * m * m + 12.0 * n * m + m * m * m / 3.0 +  // U, D and S of all bodies
-         d * d * d + 2.0 * d * d * m + 40.0 * rows;          // G and g
+  return 60.0 * n + 8.0 * n * m + 0.75 * n * m * m +  // bodies, S, U and D
+         40.0 * rows + d * d * d;                     // G and g
 }
 double costCut(double n, double rows, double above) {
-  return 200.0 * n + 100.0 * above +                            // a second pass for velocities
-         rows * (n + above) * 30.0 +                            // forces of the rows to the root
-         rows * rows * (n + above) + rows * rows * rows / 3.0;  // K H⁻¹ Kᵀ and its factor
+  return 180.0 * n + 120.0 * above +                        // bodies, and once more to move them
+         (45.0 * rows + 2.0 * rows * rows) * (n + above) +  // forces of the rows to the root
+         10.0 * rows * rows;                                // multipliers
 }
 
 /// Cuts the loops that may be cut of the first cluster that costs more as it is. False where none
@@ -222,7 +222,7 @@ bool cutWhatCostsLess(const Mechanism& mechanism, const MovingTree& tree,
       cost.rowsToCut += cutWish(mechanism, tied[i].loop) ? 0 : rows;
       double all = 0.0;
       for (int body = tied[i].bodies.front(); body != tree.root(); body = tree.parent(body)) {
-        all += freedoms(body);
+        all += partition.find(body) == partition.find(tied[i].bodies.front()) ? 0 : freedoms(body);
       }
       cost.above = std::max(cost.above, all);
     }

@@ -370,7 +370,8 @@ void Coordinates::best(VectorIn q, std::vector<std::vector<int>>& independent) {
         scratch.state(data_.impl().positions.data() + cluster.firstPosition);
     placeCluster(tables, cluster, state);
     loopJacobian(tables, impl().mechanism.functions, cluster, state, scratch.forFunctions(),
-                 tables.rowSlots.data() + cluster.firstRow, cluster.kept, scratch.K.data());
+                 tables.rowSlots.data() + cluster.firstRow, cluster.kept,
+                 scratch.K.data() + cluster.firstK);
     std::vector<int> dependent(static_cast<std::size_t>(cluster.kept), 0);
     if (scales_.regularityOf(cluster, scratch, elimination_.data(), dependent.data()) > 0.0) {
       for (int i = 0; i < cluster.velocities; ++i) {

@@ -232,11 +232,11 @@ void Simulation::projectNow() {
 }
 
 void Simulation::catchConstraints() {
+  changed();
   if (isConstrained()) {
     projectNow();
+    refresh();
   }
-  changed();
-  refresh();
 }
 
 double Simulation::constraintGap(int constraint) {
@@ -248,7 +248,8 @@ double Simulation::constraintGap(int constraint) {
   solver.add(constraints->table());
   solver.evaluate(state_.time);
   double gap = 0.0;
-  const ConstraintEntry* asked = &constraints->table().entries[static_cast<std::size_t>(constraint)];
+  const ConstraintEntry* asked =
+      &constraints->table().entries[static_cast<std::size_t>(constraint)];
   for (const ActiveConstraint& active : solver.active()) {
     for (int r = 0; active.entry == asked && r < asked->rows; ++r) {
       gap = std::max(gap, std::abs(solver.scratch.rows[active.firstRow + r].value));

@@ -75,7 +75,8 @@ double LoopScales::regularityOf(const ClusterEntry& cluster, const LoopScratch<d
   for (int r = 0; r < cluster.kept; ++r) {
     const double scale = row[cluster.firstRow + r];
     for (int i = 0; i < n; ++i) {
-      room[r * n + i] = scale * scratch.K[r * n + i] * length[cluster.firstVelocity + i];
+      room[r * n + i] =
+          scale * scratch.K[cluster.firstK + r * n + i] * length[cluster.firstVelocity + i];
     }
   }
   return smallestPivot(room, cluster.kept, n, pivotColumns);
@@ -133,11 +134,13 @@ void LoopScales::sampleRows(const ModelImpl& m, const ClusterEntry& cluster,
   ClusterState<double> state = scratch.state(positions.data() + cluster.firstPosition);
   placeCluster(m.tables, cluster, state);
   loopJacobian(m.tables, m.mechanism.functions, cluster, state, scratch.forFunctions(),
-               m.tables.rowSlots.data() + cluster.firstRow, cluster.kept, scratch.K.data());
+               m.tables.rowSlots.data() + cluster.firstRow, cluster.kept,
+               scratch.K.data() + cluster.firstK);
   for (int r = 0; r < cluster.kept; ++r) {
     double square = 0.0;
     for (int i = 0; i < cluster.velocities; ++i) {
-      const double x = scratch.K[r * cluster.velocities + i] * length[cluster.firstVelocity + i];
+      const double x = scratch.K[cluster.firstK + r * cluster.velocities + i] *
+                       length[cluster.firstVelocity + i];
       square += x * x;
     }
     row[cluster.firstRow + r] = std::max(row[cluster.firstRow + r], std::sqrt(square));

@@ -150,7 +150,8 @@ TEST(Assembly, LargeLoopsClose) {
   robot.addLoop("clasp", LoopType::Revolute)
       .from(last, at({0.1, 0, 0}))
       .to("ground", at({0.7, 0.2, 0}))
-      .about({0, 0, 1});
+      .about({0, 0, 1})
+      .leftCut(false);
   const Model model(robot);
   Data data(model);
   EXPECT_EQ(model.nv(), 38);

@@ -55,7 +55,7 @@ inline std::vector<DriftCase> driftCases() {
   return {{"four_bar", withGravityAcross(robots::fourBar()), neutral, 2.0},
           {"planar_leg", withGravityAcross(held(robots::planarLeg())), neutral, 0.5},
           {"tello", held(robots::tello()), neutral, 0.1},
-          {"crank_rocker", fourBar(0.3, 0.1, 0.3, 0.25), turned(1.0), 8.0},
+          {"crank_rocker", fourBar(0.9, 0.3, 0.9, 0.75), turned(1.0), 4.0},
           {"crank_slider", crankSlider("crank"), turned(1.0), 12.0}};
 }
 
@@ -114,9 +114,9 @@ inline Drift driftOf(const DriftCase& given, const Model& model, const Simulator
   Eigen::VectorXd modelQ(model.nq());
   for (int i = 0; i < model.nq(); ++i) {
     const auto& names = model.spanningPositionNames();
-    modelQ[i] = modelPositions[std::ranges::find(names,
-                                                 model.qNames()[static_cast<std::size_t>(i)]) -
-                               names.begin()];
+    modelQ[i] =
+        modelPositions[std::ranges::find(names, model.qNames()[static_cast<std::size_t>(i)]) -
+                       names.begin()];
   }
   Simulator simulator(model, options);
   simulator.setSpanningState(modelQ, modelVelocities);
@@ -132,8 +132,8 @@ inline Drift driftOf(const DriftCase& given, const Model& model, const Simulator
         kinetic = std::max(kinetic, now.kinetic);
         low = std::min(low, now.potential);
         high = std::max(high, now.potential);
-        error = std::max(error, std::abs(now.kinetic + now.potential - first.kinetic -
-                                         first.potential));
+        error = std::max(error,
+                         std::abs(now.kinetic + now.potential - first.kinetic - first.potential));
         drift.loops = std::max(drift.loops, simulator.loopError());
       }
     }

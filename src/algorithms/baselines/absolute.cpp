@@ -6,15 +6,15 @@
 #include "constraints/rows.hpp"
 #include "mechanism/text.hpp"
 
-/// Absolute coordinates (Jain's fully augmented model): every body is free, all joints and loops are
-/// held by multipliers. With δ_i = a_i − a°_i, the acceleration beyond that of q̈ = 0, and f°_i the
-/// force that a°_i takes,
+/// Absolute coordinates (Jain's fully augmented model): every body is free, all joints and loops
+/// are held by multipliers. With δ_i = a_i − a°_i, the acceleration beyond that of q̈ = 0, and f°_i
+/// the force that a°_i takes,
 ///
 ///   I_i δ_i = −f°_i + Σ (rows' wrenches) λ            (1)
 ///   T_iᵀ (δ_i − δ_λ(i)) = 0                           (2)  joints: T_iᵀ s_i = 0
 ///   fᵀ (δ_B − δ_A) = −β                               (3)  loop joints and rods
-///   Σ slope t_jᵀ (δ_i − δ_λ(i)) = −β                  (4)  couplings, functions: t_jᵀ s_k = 1 for j = k
-///   t_jᵀ (δ_i − δ_λ(i)) + μ / J = 0                   (5)  an armature J, with the force μ
+///   Σ slope t_jᵀ (δ_i − δ_λ(i)) = −β                  (4)  couplings, functions: t_jᵀ s_k = 1 for
+///   j = k t_jᵀ (δ_i − δ_λ(i)) + μ / J = 0                   (5)  an armature J, with the force μ
 ///
 /// and λ of K M⁻¹ Kᵀ λ = …, which has entries where rows share a body.
 namespace kempe::detail {
@@ -120,9 +120,10 @@ class FreeBodies {
     }
     const int dependent = profileFactor(n, first_.data(), A_.data());
     if (dependent >= 0) {
-      throw SingularityError("the multipliers of joints and loops are not determined in this "
-                             "position",
-                             "", std::numeric_limits<double>::infinity());
+      throw SingularityError(
+          "the multipliers of joints and loops are not determined in this "
+          "position",
+          "", std::numeric_limits<double>::infinity());
     }
     profileSolve(n, first_.data(), A_.data(), rightSide_.data());
     profileSolveTransposed(n, first_.data(), A_.data(), rightSide_.data());
@@ -216,9 +217,9 @@ class FreeBodies {
         }
         for (std::size_t t = 0; t < terms; ++t) {
           const int b = entry.clusters[t];  // in a tree of single bodies
-          addBetween(row, b, s_.e.tables->bodies[b].parent,
-                     slopes_[static_cast<std::size_t>(r) * terms + t] *
-                         duals_[entry.terms[t].velocity]);
+          addBetween(
+              row, b, s_.e.tables->bodies[b].parent,
+              slopes_[static_cast<std::size_t>(r) * terms + t] * duals_[entry.terms[t].velocity]);
         }
       }
     }
