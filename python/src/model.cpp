@@ -110,7 +110,7 @@ void bindCluster(nb::module_& m) {
 }
 
 /// What a loop is pickled as.
-using LoopState = std::tuple<std::string, int, int, int, int, int, bool, Names, Names>;
+using LoopState = std::tuple<std::string, int, bool, int, int, int, int, bool, Names, Names>;
 
 void bindLoop(nb::module_& m) {
   nb::class_<LoopInfo>(m, "Loop",
@@ -119,6 +119,7 @@ void bindLoop(nb::module_& m) {
       .def_prop_ro(
           "kind", [](const LoopInfo& self) { return wordFor(self.kind); },
           "\"coupling\", \"joint\", \"rod\" or \"function\".")
+      .def_ro("cut", &LoopInfo::cut, "Whether it is left cut: in no cluster, held by multipliers.")
       .def_ro("first_row", &LoopInfo::firstRow, "Where its rows begin in loop_residual().")
       .def_ro("rows", &LoopInfo::rows)
       .def_ro("force_is_unique", &LoopInfo::forceIsUnique,
@@ -132,9 +133,9 @@ void bindLoop(nb::module_& m) {
           "__deepcopy__", [](const LoopInfo& self, nb::handle) { return LoopInfo(self); }, "memo"_a)
       .def("__getstate__",
            [](const LoopInfo& self) {
-             return LoopState(self.name, static_cast<int>(self.kind), self.firstRow, self.rows,
-                              self.firstForce, self.forces, self.forceIsUnique, self.bodies,
-                              self.coordinates);
+             return LoopState(self.name, static_cast<int>(self.kind), self.cut, self.firstRow,
+                              self.rows, self.firstForce, self.forces, self.forceIsUnique,
+                              self.bodies, self.coordinates);
            })
       .def("__setstate__",
            [](LoopInfo& self, const LoopState& state) {
