@@ -125,6 +125,7 @@ void throwIndefiniteError(const ModelImpl& model, const ClusterEntry& cluster) {
 void throwUndrivenError(const ModelImpl& model, const ClusterEntry& cluster,
                         const double* clusterPositions) {
   std::vector<std::string> rotors;
+  rotors.reserve(static_cast<std::size_t>(cluster.drives));
   for (int i = 0; i < cluster.drives; ++i) {
     rotors.push_back(
         model.velocityNames[cluster.firstVelocity + model.tables.drives[cluster.firstDrive + i]]);

@@ -49,8 +49,7 @@ void ConstraintTable::append(const ModelTables<double>& tables, ConstraintEntry 
   }
   std::ranges::sort(entry.path, std::greater<>{},
                     [&](int c) { return rank[static_cast<std::size_t>(c)]; });
-  const auto repeated = std::ranges::unique(entry.path);
-  entry.path.erase(repeated.begin(), repeated.end());
+  entry.path.erase(std::unique(entry.path.begin(), entry.path.end()), entry.path.end());
   entries.push_back(std::move(entry));
 }
 
