@@ -135,6 +135,19 @@ class RowEvaluation {
     return largest;
   }
 
+  /// A joint that is closed with its axis turned round, where its rows vanish too; null for none.
+  [[nodiscard]] const ConstraintEntry* wrongWayRound() const {
+    for (const ActiveConstraint& active : solver.active()) {
+      const ConstraintEntry& entry = *active.entry;
+      if (entry.kind == ConstraintKind::Joint &&
+          !alignedRightWayRound(entry.type, motionOf(entry.predecessor, *e.work).X,
+                                motionOf(entry.successor, *e.work).X)) {
+        return &entry;
+      }
+    }
+    return nullptr;
+  }
+
   /// Whether all rows are straight, so that steps may be as long as they like.
   [[nodiscard]] bool isLinear() const {
     return std::ranges::all_of(solver.active(), [](const ActiveConstraint& active) {
@@ -268,6 +281,13 @@ void closeRows(const Model& model, Data& data, RowEvaluation& rows, double time,
                             "contradicts it.",
                         worst->name, error);
   }
+  rows.evaluate(time, here, nullptr);
+  if (const ConstraintEntry* turned = rows.wrongWayRound()) {
+    throw AssemblyError("constraint " + quoted(turned->name) +
+                            " is met with its axes opposite to one another only. Start nearer to "
+                            "where they point the same way.",
+                        turned->name, error);
+  }
   closed = here;
 }
 
@@ -292,10 +312,9 @@ void detail::cutResidual(const Model& model, Data& data, VectorIn q, double* res
   }
 }
 
-double detail::projectState(const Model& model, Data& data, const ConstraintTable* table,
-                            double time, VectorOut q, VectorOut v) {
+void detail::projectState(const Model& model, Data& data, const ConstraintTable* table, double time,
+                          VectorOut q, VectorOut v) {
   const ConstraintEntry* worst = nullptr;
-  double impulses = 0.0;
   {
     RowEvaluation rows(model, data, table, time, q, nullptr);
     if (rows.worst(&worst) > 0.1 * kClosed) {
@@ -306,11 +325,7 @@ double detail::projectState(const Model& model, Data& data, const ConstraintTabl
   rows.factorize();
   ConstraintScratch<double>& scratch = rows.solver.scratch;
   rows.correct([](const ConstraintRow<double>& row) { return row.rate; }, scratch.free.data());
-  for (int r = 0; r < rows.solver.rows(); ++r) {
-    impulses = std::max(impulses, std::abs(scratch.lambda[r]));
-  }
   v += Eigen::Map<const Eigen::VectorXd>(scratch.free.data(), model.nv());
-  return impulses;
 }
 
 bool detail::cutForcesAreUnique(const Model& model) {

@@ -19,10 +19,9 @@ void cutResidual(const Model& model, Data& data, VectorIn q, double* residual);
 Eigen::VectorXd neutralWithCuts(const Model& model);
 
 /// Puts a state onto the loops that are cut and the constraints of `table`, which may be null: the
-/// nearest configuration, then the velocity after an impulse. Returns the largest impulse. Throws
-/// AssemblyError.
-double projectState(const Model& model, Data& data, const ConstraintTable* table, double time,
-                    VectorOut q, VectorOut v);
+/// nearest configuration, then the velocity after an impulse. Throws AssemblyError.
+void projectState(const Model& model, Data& data, const ConstraintTable* table, double time,
+                  VectorOut q, VectorOut v);
 
 /// Whether the multipliers of cut loops are determined at Model::neutral().
 bool cutForcesAreUnique(const Model& model);

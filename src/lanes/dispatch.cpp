@@ -16,6 +16,8 @@ namespace detail {
 KEMPE_DECLARE(baseline)
 #ifdef KEMPE_X86_LEVELS
 KEMPE_DECLARE(v3)
+#endif
+#ifdef KEMPE_X86_V4
 KEMPE_DECLARE(v4)
 #endif
 #undef KEMPE_DECLARE
@@ -39,6 +41,8 @@ constexpr Level kLevels[] = {
               __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("bmi2") != 0;
      },
      &kernels_v3_double, &kernels_v3_float},
+#endif
+#ifdef KEMPE_X86_V4
     {"v4",
      [] {
        return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&

@@ -296,6 +296,24 @@ TEST(LoopForm, LargeLoopsAreCutAndSmallOnesEmbedded) {
   EXPECT_EQ(Model(small).nv(), 3);
 }
 
+TEST(LoopForm, CutJointsAreNotClosedWithTheirAxisTurnedRound) {
+  // A ball joint could turn the axis either way.
+  Mechanism robot("door");
+  robot.addBody("ground");
+  robot.addBody("door").withMass(1.0).withInertia(0.1, 0.2, 0.3);
+  robot.addJoint("ball", JointType::Spherical).from("ground").to("door");
+  robot.addLoop("hinge", LoopType::Revolute).from("ground").to("door").leftCut();
+  const Model model(robot);
+  Data data(model);
+  Eigen::VectorXd q(4), closed = poisoned(4);
+  q << 0.0, std::sin(0.2), 0.0, std::cos(0.2);  // 0.4 rad off
+  project(model, data, q, closed);
+  EXPECT_NEAR(closed[0], 0.0, 1e-12);
+  EXPECT_NEAR(closed[1], 0.0, 1e-12);
+  q << std::sin(1.5), 0.0, 0.0, std::cos(1.5);  // nearly upside down
+  EXPECT_THROW(project(model, data, q, closed), AssemblyError);
+}
+
 TEST(LoopForm, MethodsThatDoNotKnowCutsSaySo) {
   Mechanism robot = ring(3);
   robot.loops[0].leftCut();

@@ -1,9 +1,13 @@
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
 
 #include "algorithms/baselines/spanning.hpp"
 #include "algorithms/baselines/tree_factor.hpp"
 #include "constraints/rows.hpp"
+#include "kempe/spatial/factorization.hpp"
 #include "mechanism/text.hpp"
 
 /// Absolute coordinates (Jain's fully augmented model): every body is free, all joints and loops
@@ -22,8 +26,31 @@ namespace {
 
 template <typename T>
 using Six = Eigen::Matrix<T, 6, 1>;
+
+/// Six directions at right angles to one another, of which the first n span what the first n of
+/// `axes` do: Gram and Schmidt, twice each for the sake of rounding, on those and the unit vectors.
 template <typename T>
-using UpToSix = Eigen::Matrix<T, 6, Eigen::Dynamic, Eigen::ColMajor, 6, 6>;
+void completeAxes(Six<T>* axes, int n) {
+  int found = 0;
+  const auto take = [&](Six<T> x) {
+    const T before = std::sqrt(x.dot(x));
+    for (int i = 0; i < 2 * found; ++i) {
+      x -= axes[i % found].dot(x) * axes[i % found];
+    }
+    const T size = std::sqrt(x.dot(x));
+    if (size > T(0.3) * before || found < n) {
+      axes[found++] = (T(1) / size) * x;
+    }
+  };
+  for (int i = 0; i < n; ++i) {
+    take(axes[i]);
+  }
+  for (int i = 0; i < 6 && found < 6; ++i) {
+    Six<T> unit = Six<T>::Zero();
+    unit[i] = T(1);
+    take(unit);
+  }
+}
 
 template <typename T>
 Six<T> six(const Motion<T>& m) {
@@ -59,14 +86,12 @@ class FreeBodies {
       const BodyEntry<T>& body = tables.bodies[b];
       const PlacedInertia<T> inertia = placed(work_.X[b], body.central);
       const ArticulatedInertia<T> I = ArticulatedInertia<T>::fromRigid(aboutOrigin(inertia));
-      Eigen::Matrix<T, 6, 6> dense;
       for (int i = 0; i < 6; ++i) {
         for (int j = 0; j <= i; ++j) {
-          dense(i, j) = dense(j, i) = I.at(i, j);
+          inertias_[b][6 * i + j] = I.at(i, j);
         }
       }
-      inertias_[b].compute(dense);
-      if (inertias_[b].info() != Eigen::Success) {
+      if (!choleskyFactor(inertias_[b].data(), 6)) {
         throw std::invalid_argument("method: body " + quoted(s_.e.impl.bodyNames[b]) +
                                     " has no inertia of its own, so that it cannot be free. Use "
                                     "another method than Method::Absolute.");
@@ -90,14 +115,14 @@ class FreeBodies {
       load(b, -six(work_.f[b]));
     }
     for (int b = 0; b < bodies_; ++b) {
-      delta_[b] = inertias_[b].solve(delta_[b]);  // (1), without rows
+      choleskySolve(inertias_[b].data(), 6, delta_[b].data());  // (1), without rows
     }
     const int n = static_cast<int>(rightSide_.size());
     std::stable_sort(parts_.begin(), parts_.end(),
                      [](const RowPart<T>& a, const RowPart<T>& b) { return a.row < b.row; });
     perBody_.assign(static_cast<std::size_t>(bodies_), {});
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      parts_[i].motion = inertias_[parts_[i].body].solve(parts_[i].wrench);
+      choleskySolve(inertias_[parts_[i].body].data(), 6, parts_[i].motion.data());
       rightSide_[parts_[i].row] -= parts_[i].wrench.dot(delta_[parts_[i].body]);
       perBody_[parts_[i].body].push_back(static_cast<int>(i));
     }
@@ -170,22 +195,29 @@ class FreeBodies {
     for (int b = 0; b < bodies_; ++b) {
       const BodyEntry<T>& body = tables.bodies[b];
       const int n = velocitySize(body.type);
-      UpToSix<T> S(6, n);
+      Six<T> axes[6];
+      T gram[36];
       for (int j = 0; j < n; ++j) {
-        S.col(j) = six(work_.S[body.firstS + j]);
+        axes[j] = six(work_.S[body.firstS + j]);
+        for (int k = 0; k <= j; ++k) {
+          gram[j * n + k] = axes[j].dot(axes[k]);
+        }
       }
-      const Eigen::HouseholderQR<UpToSix<T>> qr(S);
-      const Eigen::Matrix<T, 6, 6> Q = qr.householderQ() * Eigen::Matrix<T, 6, 6>::Identity();
-      for (int j = n; j < 6; ++j) {
-        addBetween(addRow(T(0)), b, body.parent, Q.col(j));
-      }
-      const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 6, 6> gram =
-          S.transpose() * S;
+      choleskyFactor(gram, n);
       for (int j = 0; j < n; ++j) {
-        Eigen::Matrix<T, Eigen::Dynamic, 1, Eigen::ColMajor, 6, 1> unit(n);
-        unit.setZero();
+        T unit[6] = {};
         unit[j] = T(1);
-        duals_[body.firstVelocity + j] = S * gram.llt().solve(unit);
+        choleskySolve(gram, n, unit);
+        duals_[body.firstVelocity + j].setZero();
+        for (int k = 0; k < n; ++k) {
+          duals_[body.firstVelocity + j] += unit[k] * axes[k];
+        }
+      }
+      completeAxes(axes, n);
+      for (int j = n; j < 6; ++j) {
+        addBetween(addRow(T(0)), b, body.parent, axes[j]);
+      }
+      for (int j = 0; j < n; ++j) {
         const T J = tables.armature[body.firstVelocity + j];
         if (J > T(0)) {
           addBetween(addRow(T(0), T(1) / J), b, body.parent, duals_[body.firstVelocity + j]);
@@ -228,8 +260,8 @@ class FreeBodies {
   SpanningEvaluation<T>& s_;
   const WorkView<T>& work_;
   int bodies_;
-  std::vector<Six<T>> duals_, delta_;  // per spanning velocity; per body: force, then δ
-  std::vector<Eigen::LLT<Eigen::Matrix<T, 6, 6>>> inertias_;
+  std::vector<Six<T>> duals_, delta_;        // per spanning velocity; per body: force, then δ
+  std::vector<std::array<T, 36>> inertias_;  // factors
   std::vector<RowPart<T>> parts_;
   std::vector<std::vector<int>> perBody_;  // numbers of parts
   std::vector<T> rightSide_, compliance_, A_, slopes_;
