@@ -1,7 +1,5 @@
-# Warnings and sanitizers, the same for every target of this project. With PLAIN, a target's own code
-# is compiled without sanitizers and only linked with them.
+# Warnings and sanitizers, the same for every target of this project.
 function(kempe_compile_settings target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "PLAIN" "" "")
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # Falsely found in `"text" + std::string` (GCC bug 105651).
@@ -12,12 +10,10 @@ function(kempe_compile_settings target)
   endif()
   if(KEMPE_SANITIZE)
     set(flags -fsanitize=${KEMPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-    if(NOT arg_PLAIN)
-      target_compile_options(${target} PRIVATE ${flags})
-    endif()
+    target_compile_options(${target} PRIVATE ${flags})
     target_link_options(${target} PRIVATE ${flags})
     # With sanitizers, kernels into which everything is inlined take minutes to compile.
-    target_compile_definitions(${target} PRIVATE KEMPE_NO_FLATTEN KEMPE_SANITIZED)
+    target_compile_definitions(${target} PRIVATE KEMPE_NO_FLATTEN)
   endif()
   if(KEMPE_BUILD_FUZZERS)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)

@@ -6,7 +6,7 @@ namespace kempe::test {
 namespace {
 
 // Under sanitizers a few seconds have to do.
-#ifdef KEMPE_SANITIZED
+#ifdef __SANITIZE_ADDRESS__
 constexpr double kDuration = 1.0;
 #else
 constexpr double kDuration = 60.0;

@@ -7,7 +7,7 @@ namespace {
 thread_local long allocationCount = 0;
 }
 
-#ifdef KEMPE_SANITIZED
+#if defined(__SANITIZE_ADDRESS__)
 
 // The sanitizer owns malloc, and tells of every call.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void*,
