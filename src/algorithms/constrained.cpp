@@ -16,11 +16,6 @@ namespace {
 template <typename T>
 constexpr T kImplied = std::is_same_v<T, float> ? T(1e-5) : T(1e-11);
 
-/// Added armatures are taken off until accelerations change by less.
-template <typename T>
-constexpr T kIterated = std::is_same_v<T, float> ? T(1e-6) : T(1e-14);
-constexpr int kMostIterations = 60;
-
 std::size_t product(int a, int b) {
   return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
 }
@@ -254,6 +249,15 @@ void ConstraintSolver<T>::solve(T* rightSide, T* lambda) {
 }
 
 template <typename T>
+void ConstraintSolver<T>::addForces(const T* lambda, T* u) const {
+  for (int r = 0; r < rows_; ++r) {
+    for (int i = 0; i < e.tables->nv; ++i) {
+      u[i] += lambda[r] * unit(r)[i];
+    }
+  }
+}
+
+template <typename T>
 void ConstraintSolver<T>::row(int r, T* K) const {
   const TablesView<T>& tables = *e.tables;
   const WorkView<T>& work = *e.work;
@@ -322,11 +326,7 @@ void accelerate(ConstraintSolver<T>& solver, const T* x, T* ydd) {
     rightSide[r] = -solver.accelerationAlong(r, work.u);
   }
   solver.solve(rightSide, lambda);
-  for (int r = 0; r < solver.rows(); ++r) {
-    for (int i = 0; i < tables.nv; ++i) {
-      work.u[i] += lambda[r] * solver.unit(r)[i];
-    }
-  }
+  solver.addForces(lambda, work.u);
   accelerateClusters(tables, work, ydd);
 }
 
@@ -373,7 +373,7 @@ void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const 
         change = std::max(change, std::abs(ydd[j] - before[j]));
         size = std::max(size, std::abs(ydd[j]));
       }
-      if (change <= kIterated<T> * size) {
+      if (change <= kArmatureTakenOff<T> * size) {
         break;
       }
     }
@@ -431,12 +431,7 @@ ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double ti
     largest = std::max(largest, std::abs(rightSide[r]));
   }
   T* u = scratch.uFree.data();
-  for (int r = 0; r < rows; ++r) {
-    const T* unit = solver.unit(r);
-    for (int i = 0; i < e.tables->nv; ++i) {
-      u[i] += lambda[r] * unit[i];  // (3)
-    }
-  }
+  solver.addForces(lambda, u);
   std::copy_n(u, e.tables->nv, e.work->u);
   accelerateClusters(*e.tables, *e.work, ydd);
   return {rows, solver.rank(), static_cast<double>(largest)};

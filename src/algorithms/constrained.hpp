@@ -13,6 +13,12 @@
 /// (1) is Q B* Ω B Q*, Ω = ψ* H* D⁻¹ H ψ, of which only what the rows touch is computed.
 namespace kempe::detail {
 
+/// Armatures that a tree has beyond its mechanism (see SpanningTree) are taken off by iterations,
+/// until accelerations change by less than this part.
+template <typename T>
+inline constexpr T kArmatureTakenOff = std::is_same_v<T, float> ? T(1e-6) : T(1e-14);
+inline constexpr int kMostIterations = 60;
+
 /// One solution for constraints of one or several tables on the evaluation's tree. The steps are to
 /// be taken in the order in which they are declared.
 template <typename T>
@@ -42,6 +48,8 @@ class ConstraintSolver {
   void factorize();
   /// λ of (K H⁻¹ Kᵀ) λ = rightSide; the shortest. `rightSide` is overwritten by what is left of it.
   void solve(T* rightSide, T* lambda);
+  /// Adds Σ λ_r u_r to L⁻¹ u of the forces that act already: (3).
+  void addForces(const T* lambda, T* u) const;
   /// K of one row, nv numbers.
   void row(int r, T* K) const;
 

@@ -100,11 +100,7 @@ class RowEvaluation {
     }
     solver.solve(scratch.rightSide.data(), scratch.lambda.data());
     std::fill_n(e.work->u, e.tables->nv, 0.0);
-    for (int r = 0; r < solver.rows(); ++r) {
-      for (int i = 0; i < e.tables->nv; ++i) {
-        e.work->u[i] += scratch.lambda[r] * solver.unit(r)[i];
-      }
-    }
+    solver.addForces(scratch.lambda.data(), e.work->u);
     accelerateClusters(*e.tables, *e.work, change);
   }
 

@@ -87,16 +87,6 @@ std::vector<int> pickDependent(const Eigen::MatrixXd& K, int count,
   return picked;
 }
 
-std::vector<int> complement(const std::vector<int>& some, int size) {
-  std::vector<int> others;
-  for (int i = 0; i < size; ++i) {
-    if (!std::ranges::binary_search(some, i)) {
-      others.push_back(i);
-    }
-  }
-  return others;
-}
-
 std::vector<int> withWish(const std::vector<Wish>& wishes, auto accepts) {
   std::vector<int> list;
   for (std::size_t i = 0; i < wishes.size(); ++i) {
@@ -108,6 +98,16 @@ std::vector<int> withWish(const std::vector<Wish>& wishes, auto accepts) {
 }
 
 }  // namespace
+
+std::vector<int> complement(const std::vector<int>& some, int size) {
+  std::vector<int> others;
+  for (int i = 0; i < size; ++i) {
+    if (!std::ranges::binary_search(some, i)) {
+      others.push_back(i);
+    }
+  }
+  return others;
+}
 
 Eigen::MatrixXd RowSelection::kept(const Eigen::MatrixXd& K) const {
   Eigen::MatrixXd result(rank, K.cols());

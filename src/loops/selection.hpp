@@ -24,6 +24,9 @@ struct RowSelection {
                                     const std::vector<int>& columns) const;
 };
 
+/// The numbers below `size` that are not among `some`, which ascend.
+std::vector<int> complement(const std::vector<int>& some, int size);
+
 /// The generic rank, and as many rows as that, chosen to be as independent as they can be.
 RowSelection selectRows(const std::vector<Eigen::MatrixXd>& jacobians);
 

@@ -9,6 +9,7 @@
 #include "algorithms/positions.hpp"
 #include "loops/cluster_velocity.hpp"
 #include "loops/force_analysis.hpp"
+#include "loops/selection.hpp"
 #include "mechanism/text.hpp"
 #include "mechanism/tree.hpp"
 #include "model/cut_loops.hpp"
@@ -26,16 +27,6 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 constexpr double kDetermined = 1e-5;
 /// A neutral position in which they follow by at least this is kept.
 constexpr double kWellDetermined = 1e-2;
-
-std::vector<int> complement(const std::vector<int>& some, int size) {
-  std::vector<int> others;
-  for (int i = 0; i < size; ++i) {
-    if (!std::ranges::binary_search(some, i)) {
-      others.push_back(i);
-    }
-  }
-  return others;
-}
 
 /// q = G y + offset in other coordinates y' = G_r y + offset_r.
 void solveCouplings(ModelTables<double>& tables, const ClusterEntry& cluster,

@@ -15,10 +15,6 @@
 namespace kempe::detail {
 namespace {
 
-constexpr int kMostIterations = 60;
-template <typename T>
-constexpr T kConverged = std::is_same_v<T, float> ? T(1e-6) : T(1e-14);
-
 /// Points the evaluation to the tree with armatures.
 template <typename T>
 void useArmatures(SpanningEvaluation<T>& s) {
@@ -57,7 +53,7 @@ void cutJointForwardDynamics(Evaluation<T>& e, const ExternalForces<T, T>& exter
       size = std::max(size, std::abs(next[i]));
       accelerations[i] = next[i];
     }
-    if (s.tree.added.empty() || change <= kConverged<T> * size) {
+    if (s.tree.added.empty() || change <= kArmatureTakenOff<T> * size) {
       break;
     }
   }
