@@ -3,6 +3,7 @@
 #   make demo     build, then watch Tello run: info, check, simulation, plot, page
 #   make test     everything that must hold: tests, sanitizers, format, static checks, docs
 #   make bench    benchmarks        make fuzz     fuzz the readers (FUZZ_SECONDS=60 each)
+#   make paper    the results of the paper that Kempe builds on, computed again, in build/paper/
 #   make format   clang-format      make lint     clang-tidy, ruff
 #   make docs     the documentation site, in build/site/
 #   make setup    only set up       make clean    remove build/ and .venv/
@@ -14,6 +15,8 @@ MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 60
 BENCH_FLAGS ?=
+PAPER_FLAGS ?=
+PINOCCHIO ?= yes
 PINOCCHIO_COMPILER ?= clang++
 
 venv := .venv
@@ -22,10 +25,10 @@ python_stamp := $(venv)/.kempe
 python_inputs := $(shell find CMakeLists.txt pyproject.toml README.md LICENSE cmake include src robots python -type f -not -name '*.pyc')
 
 .PHONY: help setup packages build python demo docs test test-release test-sanitize test-outside \
-        test-python test-viewer test-docs test-peers format check-format lint bench fuzz clean
+        test-python test-viewer test-docs test-peers format check-format lint bench paper peer-library fuzz clean
 
 help:
-	@sed -n '3,8s/^# *//p' Makefile
+	@sed -n '3,9s/^# *//p' Makefile
 
 # --- set-up ------------------------------------------------------------------------------------
 
@@ -101,11 +104,11 @@ test-docs: test-outside python docs
 
 # Against Pinocchio, from the Python package `pin`; not part of `make test`.
 peers := build/peers
+pinocchio_root = "$$(echo "$$PWD"/$(peers)/lib/python3.*/site-packages/cmeel.prefix)"
 test-peers: build
 	test -d $(peers) || /usr/bin/python3 -m venv $(peers)
 	$(peers)/bin/pip install --quiet pin
-	cmake --preset release -Wno-dev \
-	  -DKEMPE_PINOCCHIO_ROOT="$$(echo "$$PWD"/$(peers)/lib/python3.*/site-packages/cmeel.prefix)"
+	cmake --preset release -Wno-dev -DKEMPE_PINOCCHIO_ROOT=$(pinocchio_root)
 	cmake --build --preset release --target kempe_test_peers
 	build/release/tests/kempe_test_peers --gtest_brief=1
 
@@ -128,8 +131,7 @@ bench_flags := --benchmark_enable_random_interleaving=true --benchmark_repetitio
 bench: packages
 	test -d $(peers) || /usr/bin/python3 -m venv $(peers)
 	$(peers)/bin/pip install --quiet pin mujoco
-	cmake --preset bench -Wno-dev \
-	  -DKEMPE_PINOCCHIO_ROOT="$$(echo "$$PWD"/$(peers)/lib/python3.*/site-packages/cmeel.prefix)" \
+	cmake --preset bench -Wno-dev -DKEMPE_PINOCCHIO_ROOT=$(pinocchio_root) \
 	  -DKEMPE_MUJOCO_ROOT="$$(echo "$$PWD"/$(peers)/lib/python3.*/site-packages/mujoco)" \
 	  -DKEMPE_PINOCCHIO_COMPILER=$(PINOCCHIO_COMPILER)
 	cmake --build --preset bench
@@ -137,6 +139,20 @@ bench: packages
 	build/bench/benchmarks/kempe_bench_scaling $(bench_flags) --benchmark_out=build/bench_scaling.json $(BENCH_FLAGS)
 	build/bench/benchmarks/kempe_bench_configuration --benchmark_min_time=0.03 $(BENCH_FLAGS)
 	/usr/bin/python3 tools/bench_report.py
+
+# Beside Pinocchio, compiled for this machine; `make paper PINOCCHIO=no` leaves it out.
+peer_library := build/bench/benchmarks/libkempe_peer.so
+with_pinocchio := $(filter yes,$(PINOCCHIO))
+paper: python $(if $(with_pinocchio),peer-library)
+	$(venv)/bin/kempe paper --out build/paper \
+	  $(if $(with_pinocchio),--pinocchio $(peer_library)) $(PAPER_FLAGS)
+
+peer-library: packages
+	test -d $(peers) || /usr/bin/python3 -m venv $(peers)
+	$(peers)/bin/pip install --quiet pin
+	cmake --preset bench -Wno-dev -DKEMPE_PINOCCHIO_ROOT=$(pinocchio_root) \
+	  -DKEMPE_PINOCCHIO_COMPILER=$(PINOCCHIO_COMPILER)
+	cmake --build --preset bench --target kempe_peer
 
 fuzz: packages
 	cmake --preset fuzz -Wno-dev

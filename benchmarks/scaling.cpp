@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kempe/kempe.hpp"
+#include "peer_choice.hpp"
 #include "peers.hpp"
 #include "robots.hpp"
 
@@ -90,13 +91,9 @@ void registerOurs(const std::string& robot, const std::string& way, Method metho
 }
 
 #ifdef KEMPE_BENCH_PINOCCHIO
-/// Forward dynamics alone, without the ways that dense matrices make cubic.
-std::vector<kempe::bench::PeerWay> onlyFast(std::vector<kempe::bench::PeerWay> ways) {
-  std::erase_if(ways, [](const kempe::bench::PeerWay& way) {
-    return way.algorithm != "forward_dynamics" || way.name.find("dense") != std::string::npos ||
-           way.name.find("llt") != std::string::npos;
-  });
-  return ways;
+std::vector<kempe::bench::PeerWay> forwardDynamicsOf(std::vector<kempe::bench::PeerWay> ways) {
+  std::erase_if(ways, [](const auto& way) { return way.algorithm != "forward_dynamics"; });
+  return kempe::bench::withoutDenseWays(std::move(ways));
 }
 #endif
 
@@ -118,8 +115,8 @@ void registerRobot(const std::string& name, const Mechanism& mechanism, int link
   const bool tree =
       mechanism.couplings.empty() && mechanism.loops.empty() && mechanism.rods.empty();
   registerPeer(robot, tree ? "pinocchio" : "pinocchio_exact", peer,
-               onlyFast(tree ? pinocchioOpenTree(peer) : pinocchioExact(peer)), Ways::Fastest,
-               links);
+               forwardDynamicsOf(tree ? pinocchioOpenTree(peer) : pinocchioExact(peer)),
+               Ways::Fastest, links);
 #endif
 }
 

@@ -28,6 +28,7 @@ void bindConfigurations(ModelClass& model);
 void bindDynamics(ModelClass& model);
 void bindForces(ModelClass& model);
 void bindKinematics(ModelClass& model);
+void bindTiming(ModelClass& model);
 /// Constraints, and what a model computes under them.
 void bindConstraints(nanobind::module_& m, ModelClass& model);
 

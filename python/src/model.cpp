@@ -33,6 +33,16 @@ int machineThreads() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
+std::string compilerName() {
+#if defined(__clang__)
+  return "Clang " __clang_version__;
+#elif defined(__GNUC__)
+  return "GCC " __VERSION__;
+#else
+  return "an unknown compiler";
+#endif
+}
+
 Eigen::Vector3d gravityOf(const PyModel& self) {
   const Vector3& g = self.model().gravity();
   return {g.x, g.y, g.z};
@@ -163,6 +173,7 @@ void bindThreads(nb::module_& m) {
       },
       "count"_a, "How many threads share the work of a batch; 0: as many as the machine has.");
   m.def("get_num_threads", &threadsInUse, "How many threads share the work of a batch.");
+  m.def("compiler", &compilerName, "The compiler that built the package.");
   m.def("instruction_set", &instructionSet,
         "The instructions that the algorithms use here: \"baseline\", \"v3\" (AVX2, FMA) or \"v4\" "
         "(AVX-512). The environment variable KEMPE_ISA chooses another.");
@@ -283,6 +294,7 @@ that does not fit.)");
   bindDynamics(model);
   bindForces(model);
   bindKinematics(model);
+  bindTiming(model);
   bindConstraints(m, model);
 
   m.def("load", &loadFile, "path"_a, nb::kw_only(), "floating_base"_a = false,

@@ -16,7 +16,8 @@ from program import PROGRAM, ROOT, kempe_program
 import kempe
 from kempe import cli
 
-COMMANDS = ["info", "check", "simulate", "view", "bench"]
+OF_ROBOTS = ["info", "check", "simulate", "view", "bench"]  # commands that take a robot
+COMMANDS = [*OF_ROBOTS, "paper"]
 COLOUR = re.compile(r"\x1b\[(\d+;)*3[0-7]")
 
 
@@ -65,8 +66,8 @@ def test_module_is_the_same_program() -> None:
 
 
 @pytest.mark.parametrize("command, text", [
-    *((f"{name} no_such_robot", "Bundled robots: .*mini_cheetah") for name in COMMANDS),
-    *((f"{name} broken.urdf", r"broken\.urdf") for name in COMMANDS),
+    *((f"{name} no_such_robot", "Bundled robots: .*mini_cheetah") for name in OF_ROBOTS),
+    *((f"{name} broken.urdf", r"broken\.urdf") for name in OF_ROBOTS),
     ("info tello --floating-base", "--floating-base is for files"),
     ("info four_bar --fixed-base", "four_bar has no free base"),
     ("info broken.urdf -n 3", "-n is for bundled chains"),

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import platform
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -27,6 +24,7 @@ from kempe.cli.common import (
     print_table,
     progress_bar,
 )
+from kempe.timing import Spread, Timed, calls_of, measure, processor
 
 NAME = "bench"
 SUMMARY = "measure how long the algorithms take for a robot, on this machine"
@@ -46,35 +44,25 @@ SMALLER = "Take a smaller --batch or -n."  # where memory is short
 
 METHODS = ("cluster", "projection", "lagrange", "cut_joint", "approximate", "unconstrained")
 MOST_STATES = 10_000_000
-REPETITIONS = 15  # at least, of every measurement
-BLOCK = 2e-4  # seconds that a repetition lasts, at least: long beside the clock's resolution
 
 
-@dataclasses.dataclass
-class Case:
+class Case(Timed):
     """One call to measure: its time per state."""
 
-    algorithm: str
-    method: str
-    kind: str  # "single", "batch", "threads"
-    call: Callable[[], object]
-    states: int = 1
-    threads: int = 0  # 0: does not matter
-    calls: int = 1  # in one repetition
-    times: list[float] = dataclasses.field(default_factory=list)
+    def __init__(self, algorithm: str, method: str, kind: str, call: Callable[[], object],
+                 states: int = 1, threads: int = 0) -> None:
+        calls = calls_of(call)
 
-    def repeat(self) -> None:
-        if self.threads:
-            kempe.set_num_threads(self.threads)
-        calls = range(self.calls)
-        start = time.perf_counter()
-        for _ in calls:
-            self.call()
-        self.times.append((time.perf_counter() - start) / (self.calls * self.states))
+        def seconds(repeated: int) -> float:
+            if threads:
+                kempe.set_num_threads(threads)
+            return calls(repeated)
+        super().__init__(seconds)
+        self.algorithm, self.method, self.kind = algorithm, method, kind  # "single", "batch", …
+        self._states = states
 
     def figures(self) -> dict[str, float]:
-        low, middle, high = np.percentile(self.times, [25, 50, 75])
-        return {"median": float(middle), "low": float(low), "high": float(high)}
+        return Spread.of(np.array(self.times) / self._states)._asdict()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -143,21 +131,6 @@ def pinocchio_cases(model: kempe.Model) -> tuple[list[Case], str]:
         f"{counted(tree.nv, 'freedom')}; the loops are left out.")
 
 
-def measure(cases: list[Case], seconds: float, done: Callable[[float], None]) -> None:
-    """Times all cases in turns, so that what disturbs the machine disturbs them alike."""
-    for case in cases:
-        case.repeat()  # warms up, and tells how many calls a repetition needs
-        once = case.times.pop() * case.states
-        case.calls = max(1, int(np.ceil(BLOCK / max(once, 1e-9))))
-    start = time.perf_counter()
-    rounds = 0
-    while rounds < REPETITIONS or time.perf_counter() - start < seconds:
-        for case in cases:
-            case.repeat()
-        rounds += 1
-        done(min(1.0, (time.perf_counter() - start) / seconds, rounds / REPETITIONS))
-
-
 # --- what is printed -----------------------------------------------------------------------------
 
 def report(model: kempe.Model, cases: list[Case], batch: int, threads: int,
@@ -174,15 +147,6 @@ def report(model: kempe.Model, cases: list[Case], batch: int, threads: int,
         "threads": threads, "batch": batch, "repetitions": len(cases[0].times),
         "peer": note, "results": list(results.values()),
     }
-
-
-def processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            return next(line.partition(":")[2].strip() for line in file
-                        if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 def shown(figures: dict[str, float] | None) -> str:

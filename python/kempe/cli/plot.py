@@ -8,12 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import kempe
+from kempe.drawing import INK, dress
 from kempe.simulation import Vector
 
 LEGEND = 7  # names of more lines than this do not fit beside a panel
 FLOOR = 1e-18  # what a logarithmic axis shows zero as
 
-INK, GRID = "#24292f", "#d8dee4"
 STYLE = {"kinetic": "#d1495b", "potential": "#2e86ab", "total": INK, "work": "#edae49"}
 
 
@@ -36,18 +36,9 @@ def write_plot(run: kempe.Run, path: str) -> None:
     energies(next(axes), run)
     last: Axes = next(axes)
     errors(last, run)
-    last.set_xlabel("time, s")
+    last.set_xlabel("time, s", color=INK)
     figure.align_ylabels()
     figure.savefig(path, dpi=150)
-
-
-def dress(axes: Axes, label: str) -> None:
-    axes.set_ylabel(label, color=INK)
-    axes.grid(color=GRID, linewidth=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(GRID)
-    axes.tick_params(colors=INK, labelsize=8)
-    axes.margins(x=0)
 
 
 def legend(axes: Axes) -> None:

@@ -1,0 +1,91 @@
+"""`kempe paper`: the results of the paper that Kempe builds on, computed again."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kempe.cli.common import BadInput, add_json_argument, console, escaped, print_json, progress_bar
+from kempe.cli.files import optional_packages
+
+if TYPE_CHECKING:
+    from kempe.paper.peers import Peer
+
+NAME = "paper"
+SUMMARY = "repeat the results of the paper that Kempe builds on, as a page"
+DESCRIPTION = """\
+Repeats the results of M. Chignoli, N. Adrian, S. Kim and P. M. Wensing, "Recursive Rigid-Body
+Dynamics Algorithms for Systems with Kinematic Loops" (2023), and puts the paper's figures beside
+ours: times of all methods on six robots (Tables II to IV, Figs. 9, 10, 12) and on chains of up to
+200 links (Figs. 11, 13), torques that approximations get wrong (Fig. 14), and what that does to a
+controller. Writes a page, index.html, with its figures as PNG and all numbers in results.json.
+Takes about four minutes on a machine that does nothing else; --quick takes a quarter of one and
+only shows that all works. Where the package `pinocchio` is installed (pip install pin), it is
+measured beside. Needs pip install "kempe[plot]"."""
+EXAMPLES = """examples:
+  kempe paper --quick
+  kempe paper --out report
+  kempe paper --quick --json
+"""
+SMALLER = "Take --quick."  # where memory is short
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", metavar="FOLDER", default="paper",
+                        help="where the page goes; made if it is not there (paper)")
+    parser.add_argument("--quick", action="store_true",
+                        help="fewer repetitions and shorter chains")
+    parser.add_argument("--pinocchio", metavar="LIBRARY",
+                        help="Pinocchio compiled for this machine, as `make paper` does it")
+    add_json_argument(parser)
+
+
+def chosen_peer(library: str | None) -> Peer:
+    from kempe.paper import peers
+
+    if library is None:
+        return peers.installed_pinocchio()
+    try:
+        return peers.compiled_pinocchio(str(Path(library).resolve()))
+    except (OSError, AttributeError) as error:
+        raise BadInput(f"--pinocchio {library}: not a library that `make paper` compiled: {error}"
+                       ) from error
+
+
+def writable_folder(path: str) -> Path:
+    """Says before the work, not after it, that nothing can be written there."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / "index.html"
+        with open(probe, "ab"):
+            pass
+        if probe.stat().st_size == 0:
+            probe.unlink()
+    except OSError as error:
+        raise BadInput(f"--out {path}: cannot be written: {error.strerror}") from error
+    return folder
+
+
+def run(arguments: argparse.Namespace) -> None:
+    with optional_packages("plot"):
+        importlib.import_module("matplotlib")
+    from kempe.paper import study
+    from kempe.paper.page import Page
+
+    folder = writable_folder(arguments.out)
+    extent = study.QUICK if arguments.quick else study.FULL
+    peer = chosen_peer(arguments.pinocchio)
+    whole = extent.robot_seconds + extent.chain_seconds
+    shares = {"robots": (0.0, extent.robot_seconds / whole),
+              "chains": (extent.robot_seconds / whole, extent.chain_seconds / whole)}
+    with progress_bar("measuring") as done:
+        results = study.run(extent, peer, lambda part, fraction: done(
+            shares[part][0] + fraction * shares[part][1] if part in shares else 1.0))
+    path = Page(results, folder).write()
+    if arguments.json:
+        print_json({"page": str(path), **results.report()})
+    else:
+        console().print(f"The page: {escaped(str(path))}", soft_wrap=True)

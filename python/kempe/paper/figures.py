@@ -1,0 +1,144 @@
+"""The figures of the page, as PNG. Needs matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from kempe.drawing import INK, dress
+from kempe.paper import published
+from kempe.paper.jump import Jump
+from kempe.paper.published import Comparison, Scaling
+from kempe.paper.speed import Key, Times, chain_name
+from kempe.paper.torque import ANKLE, FREQUENCY, KNEE, METHODS, Torques
+from kempe.simulation import Vector
+
+COLOURS = {"cluster": "#2e75b6", "approximate": "#edae49", "projection": "#1f9e89",
+           "lagrange": "#8e6bbf", "unconstrained": "#b0413e", "pinocchio": "#8c8c8c",
+           "pinocchio_exact": "#4d4d4d"}
+LABELS = {"cluster": "exact (cluster)", "approximate": "approximate", "projection": "projection",
+          "lagrange": "Lagrange multipliers", "unconstrained": "unconstrained",
+          "pinocchio": "Pinocchio, no rotors", "pinocchio_exact": "Pinocchio, exact"}
+SHORT_NAMES = ("geared\nchain", "belt\nchain", "Mini\nCheetah", "MIT\nHumanoid", "Tello", "JVRC-1")
+
+
+def legend_above(figure: Figure, axes: Axes) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False,
+                  fontsize=8)
+
+
+def save(figure: Figure, path: Path) -> None:
+    figure.savefig(path, dpi=150)
+
+
+# --- bars: Figures 9, 10, 12 ---------------------------------------------------------------------
+
+def draw_comparison(comparison: Comparison, times: Times, path: Path) -> None:
+    """What was measured here, and what the paper has."""
+    figure = Figure(figsize=(11, 3.6), layout="constrained")
+    ours, theirs = figure.subplots(1, 2)
+    measured = {}
+    for method in COLOURS:
+        keys = [Key(comparison.algorithm, robot, method) for robot in published.ROBOTS]
+        if any(key in times for key in keys):
+            measured[method] = [1e6 * times.time(key).median if key in times else np.nan
+                                for key in keys]
+    draw_bars(ours, measured)
+    dress(ours, "µs per call", "", "Kempe, here")
+    draw_bars(theirs, {method: list(values) for method, values in comparison.microseconds.items()})
+    dress(theirs, "µs per call", "", f"The paper's program, {published.MACHINE}")
+    for axes in (ours, theirs):
+        axes.grid(visible=False, axis="x")
+        axes.margins(x=0.02)
+    legend_above(figure, ours)
+    save(figure, path)
+
+
+def draw_bars(axes: Axes, times: dict[str, list[float]]) -> None:
+    width = 0.84 / len(times)
+    for number, (method, values) in enumerate(times.items()):
+        places = np.arange(len(values)) + (number - (len(times) - 1) / 2) * width
+        axes.bar(places, values, width, color=COLOURS[method], label=LABELS[method])
+    axes.set_xticks(range(len(SHORT_NAMES)), SHORT_NAMES)
+
+
+# --- chains: Figures 11 and 13 -------------------------------------------------------------------
+
+def draw_scaling(scalings: Sequence[Scaling], times: Times, links: Sequence[int],
+                 path: Path) -> None:
+    """A row for each kind of chain: linear over the paper's range, the paper's own times, and
+    logarithmic over all."""
+    figure = Figure(figsize=(11, 3.2 * len(scalings)), layout="constrained")
+    rows = np.atleast_2d(figure.subplots(len(scalings), 3))
+    small = [count for count in links if count <= max(published.LINKS)]
+    for scaling, (linear, theirs, logarithmic) in zip(scalings, rows, strict=True):
+        for method in COLOURS:
+            for axes, counts in ((linear, small), (logarithmic, links)):
+                keys = {count: Key(scaling.algorithm, chain_name(scaling.robot, count), method)
+                        for count in counts}
+                known = {count: 1e6 * times.time(key).median for count, key in keys.items()
+                         if key in times}
+                if known:
+                    axes.plot(list(known), list(known.values()), "o-", color=COLOURS[method],
+                              markersize=3.5, linewidth=1.4, label=LABELS[method])
+        for method, values in scaling.microseconds.items():
+            theirs.plot(published.LINKS, values, "o-", color=COLOURS[method], markersize=3.5,
+                        linewidth=1.4)
+        kind = scaling.robot.replace("_", " ")
+        dress(linear, "µs per call", "links", f"{kind}, here")
+        dress(theirs, "µs per call", "links", f"{kind}, the paper's program")
+        dress(logarithmic, "µs per call", "links", f"{kind}, here, to {max(links)} links")
+        logarithmic.set_xscale("log")
+        logarithmic.set_yscale("log")
+        for axes in (linear, theirs):
+            axes.set_ylim(bottom=0)
+            axes.set_xlim(left=0)
+    legend_above(figure, rows[0][0])
+    save(figure, path)
+
+
+# --- torques: Figure 14 --------------------------------------------------------------------------
+
+def draw_torques(torques: Torques, path: Path) -> None:
+    """Knee and ankle over two turns of the sinusoid."""
+    figure = Figure(figsize=(11, 3.6), layout="constrained")
+    shown = torques.t <= 2 / FREQUENCY
+    panels = figure.subplots(1, 2)
+    for axes, joint, name in zip(panels, (KNEE, ANKLE), ("knee", "ankle"), strict=True):
+        for method in METHODS:
+            axes.plot(torques.t[shown], torques.tau[method][shown, joint], color=COLOURS[method],
+                      linewidth=1.6, label=LABELS[method])
+        dress(axes, "N·m", "time, s", f"Torque at the {name}")
+    legend_above(figure, panels[0])
+    save(figure, path)
+
+
+# --- the jump ------------------------------------------------------------------------------------
+
+def draw_jumps(jumps: Sequence[Jump], path: Path) -> None:
+    """Of the softest controller over time, and the foot's error by all of them."""
+    figure = Figure(figsize=(11, 6.2), layout="constrained")
+    (angle, height), (error, feedback) = figure.subplots(2, 2)
+    first = [jump for jump in jumps if jump.gains == jumps[0].gains]
+    angle.plot(first[0].t, np.degrees(first[0].wanted[:, KNEE]), ":", color=INK, linewidth=2.2,
+               label="wanted")
+
+    def draw(axes: Axes, jump: Jump, values: Vector) -> None:
+        axes.plot(jump.t, values, color=COLOURS[jump.method], linewidth=1.4,
+                  label=LABELS[jump.method])
+    for jump in first:
+        draw(angle, jump, np.degrees(jump.joints[:, KNEE]))
+        draw(height, jump, 1e3 * jump.height)
+        draw(error, jump, 1e3 * jump.foot_error)
+        draw(feedback, jump, np.linalg.norm(jump.feedback, axis=1))
+    dress(angle, "degrees", "time, s", f"Knee, {first[0].gains} feedback")
+    dress(height, "mm", "time, s", "Height of the torso")
+    dress(error, "mm", "time, s", "Error of the foot's place below the torso")
+    dress(feedback, "N·m", "time, s", "What feedback has to add, all joints")
+    legend_above(figure, angle)
+    save(figure, path)

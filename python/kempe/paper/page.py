@@ -1,0 +1,365 @@
+"""The page: tables, figures and what they mean, as HTML that needs no other file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kempe.paper import figures, jump, published, speed, torque
+from kempe.paper.markup import (
+    Cell,
+    between,
+    document,
+    flowing,
+    minus,
+    paragraph,
+    percent,
+    picture,
+    signed,
+    table,
+    words,
+)
+from kempe.paper.published import Comparison, Scaling
+from kempe.paper.speed import Key, exponent
+from kempe.paper.study import Results
+
+METHOD_NAMES = {
+    "cluster": "exact: recursion over clusters", "approximate": "approximate",
+    "approximate_motors": "approximate, given motor coordinates", "projection": "projection",
+    "lagrange": "Lagrange multipliers", "pinocchio": "Pinocchio, no rotors",
+    "pinocchio_exact": "Pinocchio, exact",
+}
+ROBOT_NAMES = tuple(published.ROBOTS.values())
+
+Row = list[str | Cell]
+
+
+class Page:
+    """Made of results, in a folder."""
+
+    def __init__(self, results: Results, folder: Path) -> None:
+        self.results, self.folder = results, folder
+
+    def write(self) -> Path:
+        parts = [self.head(), self.in_short(), self.how(),
+                 *(self.comparison(comparison) for comparison in published.COMPARISONS),
+                 self.scaling(), self.torques(), self.robot_errors(), self.jumps(), self.sources()]
+        (self.folder / "results.json").write_text(
+            json.dumps(self.results.report(), indent=1) + "\n", encoding="utf-8")
+        path = self.folder / "index.html"
+        path.write_text(document("Kempe and the paper", parts), encoding="utf-8")
+        return path
+
+    def head(self) -> str:
+        quick = ("" if not self.results.quick else paragraph("""This is the quick run: few
+            repetitions and short chains. Its times show that all works, not how fast it is."""))
+        return "<h1>The paper, computed again</h1>\n" + paragraph(
+            f"""The results section of {published.AUTHORS}, “{published.TITLE}” (2023), with Kempe,
+            and the paper's figures beside ours.""") + quick
+
+    # --- conclusions -----------------------------------------------------------------------------
+
+    def in_short(self) -> str:
+        points = (self.cost_of_exactness(), self.beside_the_program(), *self.when_to_approximate(),
+                  self.consequence())
+        return ('<div class="short"><h2>In short</h2><ul>'
+                + "".join(f"<li>{flowing(point)}</li>" for point in points) + "</ul></div>")
+
+    def percents(self, algorithm: str, method: str) -> dict[str, float]:
+        """More (+) or less (−) time than the exact recursion, by robot."""
+        return {robot: 100 * (self.results.robots.ratio(Key(algorithm, robot, method)).median - 1)
+                for robot in published.ROBOTS}
+
+    def cost_of_exactness(self) -> str:
+        def more(percents: Sequence[float]) -> dict[str, float]:
+            """Percent more time for exact, where the approximation takes so much more or less."""
+            return {robot: 100 * (1 / (1 + value / 100) - 1)
+                    for robot, value in zip(published.ROBOTS, percents, strict=True)}
+        approximate = self.percents("forward_dynamics", "approximate")
+        ours = more(list(approximate.values()))
+        theirs = more(published.FORWARD_DYNAMICS.percent["approximate"])
+        tello, their_tello = ours.pop("tello"), theirs.pop("tello")
+        time = self.results.robots.time(Key("forward_dynamics", "tello", "cluster")).median
+        others = {method: between(list(self.percents("forward_dynamics", method).values()))
+                  for method in ("projection", "lagrange")}
+        return f"""What exactness costs: where motors drive their joints through gears and belts,
+            exact forward dynamics takes {between(list(ours.values()))} % more time than the
+            approximation (the paper: {between(list(theirs.values()))} %). Tello's legs have loops
+            that must be solved at every state, which the approximation never does: {tello:.0f} %
+            more (the paper: {their_tello:.0f} %), {1e6 * time:.1f} µs in all. The other exact ways
+            take {others["projection"]} % (projection) and {others["lagrange"]} % (multipliers) more
+            time than the recursion."""
+
+    def beside_the_program(self) -> str:
+        parts = [1e6 * self.results.robots.time(Key(comparison.algorithm, robot, "cluster")).median
+                 / theirs for comparison in published.COMPARISONS
+                 for robot, theirs in zip(published.ROBOTS, comparison.microseconds["cluster"],
+                                          strict=True)]
+        return f"""Kempe's exact recursions take {between(parts, ".2f")} of the time that the
+            paper's program took on its machine. The machines differ, so that this is an order of
+            magnitude, not a ratio."""
+
+    def when_to_approximate(self) -> tuple[str, str]:
+        errors = {robot: methods["approximate"] for robot, methods in self.results.errors.items()}
+        left_out = {robot: methods["unconstrained"]
+                    for robot, methods in self.results.errors.items()}
+        real = [robot for robot in errors if not robot.endswith("chain")]
+        torques = self.results.torques.at_hertz
+        knee, ankle = (torques.error("approximate")[joint] / torques.largest[joint]
+                       for joint in (torque.KNEE, torque.ANKLE))
+        whole = [100 * errors[robot].all_joints for robot in real]
+        return (
+            f"""When the approximation is good enough: where the rotors' reflected inertia is small
+            beside that of the links. In the chains, whose rotors hardly weigh beside links of a
+            kilogram, it is wrong by {percent(errors["geared_chain"].worst_joint)} of the torque at
+            the joint where it is worst. Over all joints of the robots that exist it is wrong by
+            {between(whole, ".1f")} %: enough for many a simulation, and for planning.""",
+            f"""When it is not: where a belt or a differential drives two joints at once, and at the
+            light end of a limb. At the MIT Humanoid's ankle it is wrong by
+            {percent(errors["mit_humanoid"].worst_joint)} of the torque in random motions, and by
+            {percent(ankle)} of the largest torque in the paper's (knee: {percent(knee)}). Leaving
+            rotors out altogether is wrong by up to
+            {percent(max(left_out[robot].worst_joint for robot in real))} of a joint's torque.""")
+
+    def consequence(self) -> str:
+        soft = {method: self.find_jump(method, "soft") for method in torque.METHODS}
+        foot = {method: 1e3 * one.foot_error.max() for method, one in soft.items()}
+        apex = {method: signed(1e3 * (one.height.max() - soft["cluster"].height.max()))
+                for method, one in soft.items()}
+        return f"""What it does to a controller: in a jump with soft feedback, the foot is off by up
+            to {foot["cluster"]:.1f} mm with exact torques ahead, {foot["approximate"]:.0f} mm with
+            approximate and {foot["unconstrained"]:.0f} mm with unconstrained ones, and the torso's
+            highest point by {apex["approximate"]} and {apex["unconstrained"]} mm. Stiffer feedback
+            hides the difference in the motion, not in the torque that it has to add."""
+
+    # --- times -----------------------------------------------------------------------------------
+
+    def how(self) -> str:
+        rounds = min(self.results.robots.repetitions, self.results.chains.repetitions)
+        facts = [[words(name), words(value)] for name, value in self.results.machine.items()]
+        return "\n".join([
+            "<h2>How it is measured</h2>", paragraph(
+                f"""All methods run on the same kernels, in one process and on one thread. Robots,
+                methods and peers take turns in random order; times are medians of at least {rounds}
+                rounds, ± half the width of their middle half, and percentages are medians of the
+                ratios within a round. Every call gets another of {speed.STATES} random states
+                (chains: {speed.CHAIN_STATES}). Times are of calls in C++."""),
+            paragraph(
+                """“Approximate” is the recursion on the open tree of links, with the rotors'
+                reflected inertia on the diagonal, as a model of its own: it never solves a loop.
+                For Tello, whose coordinates here are those of its motors, the time with the way
+                from motors to links is given beside. “Projection” and “Lagrange multipliers” are
+                exact and use the sparsity of the tree."""),
+            paragraph(self.results.peer), table(["", ""], facts)])
+
+    def comparison(self, comparison: Comparison) -> str:
+        path = self.folder / f"{comparison.algorithm}.png"
+        figures.draw_comparison(comparison, self.results.robots, path)
+        frames = ("" if comparison is not published.OPERATIONAL_INERTIA else paragraph(
+            """Of all feet and hands at once (JVRC-1: and the head); of the chains' last link. The
+            paper does not say which frames it takes: compare shapes here, not digits."""))
+        return "\n".join([
+            f"<h2>{comparison.title} ({comparison.table}, {comparison.figure})</h2>", frames,
+            table([f"time beside {comparison.recursion}, %", *ROBOT_NAMES],
+                  self.percent_rows(comparison)),
+            picture(path, f"{comparison.title}, as in the paper's {comparison.figure}."),
+            paragraph("µs per call:"), table(["", *ROBOT_NAMES], self.time_rows(comparison))])
+
+    def percent_rows(self, comparison: Comparison) -> list[Row]:
+        rows: list[Row] = []
+        for method in ("approximate", "projection", "lagrange"):
+            ours = self.percents(comparison.algorithm, method).values()
+            rows.append([words(METHOD_NAMES[method]), *(Cell(signed(x), "ours") for x in ours)])
+            if method in comparison.percent:
+                rows.append([words("the paper"), *(Cell(signed(value), "paper")
+                                                   for value in comparison.percent[method])])
+        return rows
+
+    def time_rows(self, comparison: Comparison) -> list[Row]:
+        rows: list[Row] = []
+        for method, name in METHOD_NAMES.items():
+            keys = [Key(comparison.algorithm, robot, method) for robot in published.ROBOTS]
+            if any(key in self.results.robots for key in keys):
+                rows.append([words(name), *map(self.time, keys)])
+            if method in comparison.microseconds:
+                rows.append([words("the paper's program"), *(
+                    Cell(f"{value:.3g}", "paper") for value in comparison.microseconds[method])])
+        return rows
+
+    def time(self, key: Key) -> Cell:
+        if key not in self.results.robots:
+            return Cell("–")
+        time = self.results.robots.time(key)
+        spread = 50 * (time.high - time.low) / time.median
+        return Cell(f"{1e6 * time.median:#.3g} ±{spread:.0f} %", "ours")
+
+    # --- chains ----------------------------------------------------------------------------------
+
+    def scaling(self) -> str:
+        small = [n for n in self.results.links if n <= max(published.LINKS)]
+        large = [n for n in self.results.links if n >= max(published.LINKS)]
+        parts = ["<h2>Growth with the number of links (Figs. 11 and 13)</h2>"]
+        for algorithm, title in (("forward_dynamics", "Forward dynamics"),
+                                 ("inverse_operational_inertia", "Inverse operational inertia")):
+            path = self.folder / f"chains_{algorithm}.png"
+            figures.draw_scaling([s for s in published.SCALINGS if s.algorithm == algorithm],
+                                 self.results.chains, self.results.links, path)
+            parts.append(picture(path, f"{title} of chains; right: both axes logarithmic."))
+        rows: list[Row] = []
+        for scaling in published.SCALINGS:
+            for method, name in METHOD_NAMES.items():
+                if not self.known_links(scaling, method, small):
+                    continue
+                theirs = scaling.microseconds.get(method)
+                rows.append([
+                    words(f"{scaling.algorithm} of {scaling.robot}".replace("_", " ")), words(name),
+                    Cell(self.fitted(scaling, method, small), "ours"),
+                    Cell(f"{exponent(published.LINKS, np.array(theirs)):.2f}" if theirs else "–",
+                         "paper"),
+                    Cell(self.fitted(scaling, method, large), "ours")])
+        return "\n".join([*parts, paragraph(
+            """Exponents p of time ∝ linksᵖ, by least squares. The recursions are linear; methods
+            that factor a matrix of the chain's size tend to the cube. In short chains other work
+            hides that, in the paper's figures too."""),
+            table(["", "method", f"{min(small)} to {max(small)} links",
+                   f"the paper, {min(published.LINKS)} to {max(published.LINKS)}",
+                   f"{min(large)} to {max(large)} links"], rows)])
+
+    @staticmethod
+    def chain_key(scaling: Scaling, method: str, links: int) -> Key:
+        return Key(scaling.algorithm, speed.chain_name(scaling.robot, links), method)
+
+    def known_links(self, scaling: Scaling, method: str, links: Sequence[int]) -> list[int]:
+        return [n for n in links if self.chain_key(scaling, method, n) in self.results.chains]
+
+    def fitted(self, scaling: Scaling, method: str, links: Sequence[int]) -> str:
+        known = self.known_links(scaling, method, links)
+        if len(known) < 2:
+            return "–"
+        times = [self.results.chains.time(self.chain_key(scaling, method, n)).median for n in known]
+        return f"{exponent(known, np.array(times)):.2f}"
+
+    # --- torques ---------------------------------------------------------------------------------
+
+    def torques(self) -> str:
+        study = self.results.torques
+        path = self.folder / "torques.png"
+        figures.draw_torques(study.at_hertz, path)
+        rows: list[Row] = []
+        for number, joint in enumerate(torque.JOINTS):
+            largest = study.at_hertz.largest[number]
+            errors = [study.at_hertz.error(method)[number] for method in torque.INEXACT]
+            rows.append([words(joint), f"{largest:.2f}",
+                         *(f"{error:.2f} ({100 * error / largest:.1f} %)" for error in errors)])
+        rows.append([words("the paper, “ankle”"), Cell(f"{published.LARGEST_TORQUE:.1f}", "paper"),
+                     *(Cell(f"{error.rms:.2f} ({100 * error.share:.1f} %)", "paper")
+                       for error in published.TORQUE_ERRORS.values())])
+        sweep: list[Row] = [
+            [f"{frequency:g}", *(f"{100 * one.error(method)[joint] / one.largest[joint]:.1f} %"
+                                 for joint in (torque.KNEE, torque.ANKLE)
+                                 for method in torque.INEXACT)]
+            for frequency, one in study.sweep.items()]
+        belt = study.knee_and_ankle.error("approximate")[torque.KNEE]
+        knee = study.at_hertz.error("approximate")[torque.KNEE]
+        return "\n".join([
+            "<h2>Torques of a leg (Fig. 14, section IX-B)</h2>", paragraph(
+                f"""All five joints of the MIT Humanoid's leg follow A sin(2π ω t) with A =
+                {torque.AMPLITUDE} rad and ω = {torque.FREQUENCY}, for {torque.DURATION:g} s, every
+                {1e3 * torque.STEP:g} ms, as in the authors' program. Errors are root mean squares
+                over time in N·m, and in brackets their share of the joint's largest torque."""),
+            table(["joint", "largest torque", "approximate", "unconstrained"], rows),
+            picture(path, "Torques by exact, approximate and unconstrained inverse dynamics."),
+            paragraph(
+                f"""The paper's errors are found again to the last digit, but at the knee: its text
+                and caption say ankle. The authors' published drawing program takes joint 4, counted
+                from one (accuracy_benchmark_ee_tracking.m), and the fourth joint is the knee. The
+                shares differ a little because the paper divides by {published.LARGEST_TORQUE:.1f}
+                N·m; the largest exact torque is {study.at_hertz.largest[torque.KNEE]:.2f} N·m. At
+                the ankle itself the approximation is wrong by less in N·m, but by far more of the
+                torque that there is."""),
+            paragraph(
+                f"""ω counts turns per second, as in the paper's equation sin(2π ω t); its caption
+                says rad/s, with which the error at the knee would be
+                {study.at_radians.error("approximate")[torque.KNEE]:.3f} N·m. The leg is that of the
+                authors' program, whose rotors have inertia but no mass: leaving them out changes no
+                weight."""),
+            paragraph(
+                f"""Where the error comes from: the ankle's rotor sits on the thigh and turns by the
+                sum of knee and ankle, which a diagonal of reflected inertias cannot say. If only
+                knee and ankle move, the approximation is wrong by {belt:.2f} N·m at both; the rest
+                of the knee's {knee:.2f} N·m comes from rotors that the hips carry along."""),
+            paragraph("Shares of the largest torque, by frequency:"),
+            table(["Hz", "knee, approximate", "knee, unconstrained", "ankle, approximate",
+                   "ankle, unconstrained"], sweep)])
+
+    def robot_errors(self) -> str:
+        rows: list[Row] = []
+        for robot, name in published.ROBOTS.items():
+            row: Row = [words(name)]
+            for method in torque.INEXACT:
+                error = self.results.errors[robot][method]
+                row += [percent(error.all_joints), percent(error.worst_joint),
+                        words(error.worst_name)]
+            rows.append(row)
+        return "\n".join([
+            "<h2>How wrong, robot by robot</h2>", paragraph(
+                f"""Beyond the paper: torques of random motions with the base held, joints within
+                {torque.AMPLITUDE} rad of their neutral position, up to {torque.SPEED:g} rad/s and
+                {torque.ACCELERATION:g} rad/s². Errors are parts of the exact torques, root mean
+                squares over all joints, and of the joint where it is largest. Rotors have mass
+                here, except those of the chains; dropping it with them is part of the error."""),
+            table(["", *(head for method in torque.INEXACT
+                         for head in (method, "worst joint", ""))], rows)])
+
+    # --- the jump --------------------------------------------------------------------------------
+
+    def find_jump(self, method: str, gains: str) -> jump.Jump:
+        return next(one for one in self.results.jumps
+                    if (one.method, one.gains) == (method, gains))
+
+    def jumps(self) -> str:
+        path = self.folder / "jump.png"
+        figures.draw_jumps(self.results.jumps, path)
+        return "\n".join([
+            "<h2>What it does to a controller</h2>", paragraph(
+                f"""Beyond the paper: the same leg carries the humanoid's torso,
+                {jump.TORSO_MASS} kg, on a vertical rail. It crouches, pushes off at
+                {jump.TAKE_OFF_SPEED} m/s, tucks the leg in and reaches down again. The controller
+                runs at 1 kHz: torques computed ahead for the planned motion by one of the methods,
+                plus feedback from position and velocity of each joint. The robot that is simulated
+                is always the exact one; its foot leaves the ground when it would have to pull. What
+                is left of the error with exact torques comes from holding them for a
+                millisecond."""),
+            picture(path, "A jump with soft feedback."),
+            table(["feedback (N·m/rad, N·m·s/rad)", "torques ahead", "foot error, mm, rms",
+                   "largest", "knee error, °, rms", "ankle", "apex, mm beside exact",
+                   "feedback, N·m, rms", "largest", "motor effort, (N·m)²s"],
+                  map(self.jump_row, self.results.jumps)),
+            paragraph("""Foot errors are relative to the torso. Motor effort is ∫ Σ τ² dt of the
+                torques at the rotors, to which the heat in the windings is proportional.""")])
+
+    def jump_row(self, one: jump.Jump) -> Row:
+        report, exact = one.report(), self.find_jump("cluster", one.gains)
+        stiffness, damping = jump.GAINS[one.gains]
+        apex = 1e3 * (one.height.max() - exact.height.max())
+        return [words(f"{one.gains} ({stiffness:g}, {damping:g})"),
+                words(figures.LABELS[one.method]),
+                f"{1e3 * report['foot_error_rms']:.1f}",
+                f"{1e3 * report['foot_error_largest']:.1f}",
+                f"{report['joint_error_degrees'][torque.KNEE]:.2f}",
+                f"{report['joint_error_degrees'][torque.ANKLE]:.2f}",
+                "–" if one is exact else minus(f"{apex:+.0f}"),
+                f"{report['feedback_rms']:.2f}", f"{report['feedback_largest']:.1f}",
+                f"{report['motor_effort']:.2f}"]
+
+    def sources(self) -> str:
+        return "\n".join([
+            "<h2>Sources</h2>", paragraph(
+                f"""Percentages and torque errors of the paper are those of its Tables II to IV and
+                section IX-B. Its times ({published.MACHINE}) are the numbers behind its figures,
+                which the authors publish with their program, generalized_rbda (folder
+                Benchmarking/data). All of our numbers are in results.json beside this page; to
+                measure again: kempe paper.""")])

@@ -1,0 +1,102 @@
+"""Pinocchio beside Kempe.
+
+Best is a library that is compiled for this very machine (`make paper` does so): it holds
+Pinocchio's fastest ways, each checked against Kempe's results. Without one, the package `pinocchio`
+is called from Python, where it is installed, and what a call from there costs is taken off.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import kempe
+from kempe.paper.robots import approximate_tree, in_link_coordinates
+from kempe.timing import Timed, calls_of
+
+Cases = dict[tuple[str, str], Timed]  # by algorithm and method
+
+
+@dataclasses.dataclass(frozen=True)
+class Peer:
+    """What there is to compare with, and a word on it."""
+
+    note: str
+    version: str = ""
+    cases: Callable[[str, int | None], Cases] = lambda robot, links: {}
+
+
+def installed_pinocchio() -> Peer:
+    """Pinocchio as its Python package brings it."""
+    try:
+        from kempe.cli import pinocchio_tree
+    except ImportError:
+        return Peer("Pinocchio is not installed; `pip install pin` puts it beside.")
+    return Peer(
+        "Pinocchio is called from Python, as its package brings it, on the tree without rotors and "
+        "loops that the approximation uses; what a call costs, as measured on a robot of a single "
+        "joint, is taken off.",
+        f"{pinocchio_tree.pinocchio.__version__}, its Python package", python_cases)
+
+
+def python_cases(robot: str, links: int | None) -> Cases:
+    from kempe.cli.pinocchio_tree import OpenTree, open_tree, pinocchio
+
+    opened = open_tree(approximate_tree(in_link_coordinates(kempe.robots.load(robot, links))))
+    single = one_joint(pinocchio)
+
+    def case(function: Any) -> Timed:
+        whole, alone = (calls_of(call_on(function, tree)) for tree in (opened, single))
+        return Timed(lambda calls: max(whole(calls) - alone(calls), 1e-12))
+
+    def call_on(function: Any, tree: OpenTree) -> Callable[[], object]:
+        data, q = tree.model.createData(), pinocchio.neutral(tree.model)
+        v, x = np.random.default_rng(0).uniform(-1, 1, (2, tree.model.nv))
+        return lambda: function(tree.model, data, q, v, x)
+    return {("forward_dynamics", "pinocchio"): case(pinocchio.aba),
+            ("inverse_dynamics", "pinocchio"): case(pinocchio.rnea)}
+
+
+def one_joint(pinocchio: Any) -> Any:
+    from kempe.cli.pinocchio_tree import OpenTree
+
+    tree = pinocchio.Model()
+    tree.addJoint(0, pinocchio.JointModelRZ(), pinocchio.SE3.Identity(), "joint")
+    tree.appendBodyToJoint(1, pinocchio.Inertia.Random(), pinocchio.SE3.Identity())
+    return OpenTree(tree, [0], [0])
+
+
+# --- compiled ------------------------------------------------------------------------------------
+
+def compiled_pinocchio(path: str) -> Peer:
+    """Pinocchio in a library that benchmarks/pinocchio_library.cpp is compiled to. Raises OSError
+    where it cannot be loaded."""
+    library = ctypes.CDLL(path)
+    library.kempe_peer_open.restype = ctypes.c_void_p
+    library.kempe_peer_open.argtypes = [ctypes.c_char_p, ctypes.c_int]
+    library.kempe_peer_ways.argtypes = [ctypes.c_void_p]
+    library.kempe_peer_name.restype = ctypes.c_char_p
+    library.kempe_peer_name.argtypes = [ctypes.c_void_p, ctypes.c_int]
+    library.kempe_peer_seconds.restype = ctypes.c_double
+    library.kempe_peer_seconds.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
+    library.kempe_peer_version.restype = ctypes.c_char_p
+
+    def cases(robot: str, links: int | None) -> Cases:
+        opened = library.kempe_peer_open(robot.encode(), links or 0)
+        found = {}
+        for way in range(library.kempe_peer_ways(opened)):
+            algorithm, method = library.kempe_peer_name(opened, way).decode().split("/")
+            found[algorithm, method] = Timed(partial(library.kempe_peer_seconds, opened, way))
+        return found
+    return Peer(
+        "Pinocchio is compiled for this very processor and called from C++, each algorithm in its "
+        "fastest way. “No rotors” is its recursion on the tree without rotors and loops, which is "
+        "what the approximation computes; “exact” has all rotors, by joints that mimic others or "
+        "by projecting the mass matrix. Results are checked against Kempe's before they are timed. "
+        "It has no way of its own for Tello's loops.",
+        library.kempe_peer_version().decode(), cases)

@@ -1,0 +1,62 @@
+"""What the studies ask of the bundled robots."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import kempe
+from kempe.simulation import Vector
+
+# Tello's motors drive its hips, knees and ankles through loops; these joints move the links.
+LINK_JOINTS = {"tello": [f"{side}-{joint}" for side in ("left", "right") for joint in (
+    "hip-clamp-to-gimbal", "gimbal-to-thigh", "thigh-to-shin", "shin-to-foot")]}
+
+
+def in_link_coordinates(model: kempe.Model) -> kempe.Model:
+    """The robot with coordinates of its links where those of the model are its rotors'."""
+    joints = LINK_JOINTS.get(model.name)
+    return model if joints is None else model.with_independent(joints)
+
+
+def ends_of(model: kempe.Model) -> list[str]:
+    """Feet and hands of a robot in link coordinates: the last bodies of branches, rotors aside."""
+    joints = model.mechanism.joints
+    parents = {joint.parent for joint in joints}
+    independent = {name.rpartition(".")[0] or name for name in model.v_names}
+    return [joint.child for joint in joints
+            if joint.child not in parents and joint.name in independent]
+
+
+def approximate_tree(model: kempe.Model) -> kempe.Model:
+    """What a library without loops approximates a robot by: its links as an open tree, without
+    rotors, whose reflected inertia becomes the armature of joints. Of a robot in link coordinates;
+    computes what method="approximate" does, without a detour."""
+    q, still = model.neutral(), np.zeros(model.nv)
+    inertias = {name: reflected_inertia(model, q, still, number)
+                for number, name in enumerate(model.v_names)}
+    whole = model.mechanism
+    tree = kempe.Mechanism(whole.name)
+    tree.gravity = model.gravity
+    children = {joint.child for joint in whole.joints}
+    kept = {body.name for body in whole.bodies if body.name not in children}
+    for joint in whole.joints:  # parents come before children in the bundled robots
+        if joint.parent in kept and (joint.type in ("fixed", "free") or joint.name in inertias):
+            kept.add(joint.child)
+            tree.add_joint(
+                joint.name, joint.type, parent=joint.parent, child=joint.child, origin=joint.origin,
+                axis=joint.axis, lower=joint.lower, upper=joint.upper, damping=joint.damping,
+                friction=joint.friction, armature=joint.armature + inertias.get(joint.name, 0.0))
+    for body in whole.bodies:
+        if body.name in kept:
+            tree.add_body(body.name, mass=body.mass, center_of_mass=body.center_of_mass,
+                          inertia=body.inertia)
+    return kempe.Model(tree)
+
+
+def reflected_inertia(model: kempe.Model, q: Vector, still: Vector, number: int) -> float:
+    """What the approximation adds to the diagonal of the mass matrix."""
+    a = still.copy()
+    a[number] = 1.0
+    approximate, plain = (model.inverse_dynamics(q, still, a, method=method)[number]
+                          for method in ("approximate", "unconstrained"))
+    return float(approximate - plain)

@@ -1,0 +1,143 @@
+"""How long each method takes: Tables II to IV and Figures 9 to 13."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import kempe
+from kempe.paper import published
+from kempe.paper.peers import Cases, Peer
+from kempe.paper.robots import approximate_tree, ends_of, in_link_coordinates
+from kempe.simulation import Vector
+from kempe.timing import Spread, Timed, measure
+
+EXACT_METHODS = ("cluster", "projection", "lagrange")
+
+STATES, CHAIN_STATES = 64, 8
+PAPER_LINKS = published.LINKS
+MORE_LINKS = (36, 50, 75, 100, 150, 200)
+QUICK_LINKS = (2, 6, 12, 24)
+
+
+class Key(NamedTuple):
+    algorithm: str
+    robot: str
+    method: str
+
+
+class Times:
+    """What was measured: times, and ratios of those of the same round."""
+
+    def __init__(self, cases: dict[Key, Timed]) -> None:
+        self._times = {key: np.array(case.times) for key, case in cases.items()}
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._times
+
+    def keys(self) -> Iterable[Key]:
+        return self._times.keys()
+
+    def time(self, key: Key) -> Spread:
+        """Seconds per call."""
+        return Spread.of(self._times[key])
+
+    def ratio(self, key: Key) -> Spread:
+        """To the exact recursion in the same round."""
+        return Spread.of(self._times[key] / self._times[key._replace(method="cluster")])
+
+    @property
+    def repetitions(self) -> int:
+        return min(len(times) for times in self._times.values())
+
+    def report(self) -> list[dict[str, Any]]:
+        """Everything as plain numbers."""
+        return [{**key._asdict(), **self.time(key)._asdict(),
+                 "ratio": self.ratio(key)._asdict()} for key in self._times]
+
+
+class States(NamedTuple):
+    """Of a model: configurations, velocities, and forces or accelerations."""
+
+    model: kempe.Model
+    q: Vector
+    v: Vector
+    x: Vector
+
+    @classmethod
+    def random(cls, model: kempe.Model, count: int) -> States:
+        q = model.random_configuration(0, size=count)
+        v, x = np.random.default_rng(0).uniform(-1, 1, (2, count, model.nv))
+        return cls(model, q, v, x)
+
+    def seconds(self, algorithm: str, method: str, frames: list[str], calls: int) -> float:
+        return self.model.seconds_per_call(algorithm, self.q, self.v, self.x, frames=frames,
+                                           method=method, calls=calls)
+
+
+class Robot:
+    """A robot with its loops and rotors, and the tree that approximates it."""
+
+    def __init__(self, name: str, links: int | None, states: int) -> None:
+        model = kempe.robots.load(name, links)
+        linked = in_link_coordinates(model)
+        self.has_motor_coordinates = linked is not model
+        self.ends = ends_of(linked)
+        self.exact = States.random(model, states)
+        self.tree = States.random(approximate_tree(linked), states)
+
+    def cases(self, algorithm: str) -> dict[str, Timed]:
+        """By method."""
+        def case(states: States, method: str) -> Timed:
+            return Timed(partial(states.seconds, algorithm, method, self.ends))
+        cases = {method: case(self.exact, method) for method in EXACT_METHODS}
+        cases["approximate"] = case(self.tree, "cluster")  # the recursion on a tree
+        if self.has_motor_coordinates:
+            cases["approximate_motors"] = case(self.exact, "approximate")
+        return cases
+
+
+def measure_robots(seconds: float, done: Callable[[float], None], peer: Peer) -> Times:
+    """All methods on the paper's robots."""
+    algorithms = [comparison.algorithm for comparison in published.COMPARISONS]
+    cases: dict[Key, Timed] = {}
+    for name in published.ROBOTS:
+        add_cases(cases, name, Robot(name, None, STATES), algorithms, peer.cases(name, None))
+    measure(list(cases.values()), seconds, done)
+    return Times(cases)
+
+
+def measure_chains(links: Sequence[int], seconds: float, done: Callable[[float], None],
+                   peer: Peer) -> Times:
+    """Forward dynamics and operational inertia of chains of so many links."""
+    cases: dict[Key, Timed] = {}
+    for robot in dict.fromkeys(scaling.robot for scaling in published.SCALINGS):
+        algorithms = [scaling.algorithm for scaling in published.SCALINGS
+                      if scaling.robot == robot]
+        for count in links:
+            add_cases(cases, chain_name(robot, count), Robot(robot, count, CHAIN_STATES),
+                      algorithms, peer.cases(robot, count))
+    measure(list(cases.values()), seconds, done)
+    return Times(cases)
+
+
+def add_cases(cases: dict[Key, Timed], name: str, robot: Robot, algorithms: Sequence[str],
+              of_peer: Cases) -> None:
+    for algorithm in algorithms:
+        for method, case in robot.cases(algorithm).items():
+            cases[Key(algorithm, name, method)] = case
+    for (algorithm, method), case in of_peer.items():
+        if algorithm in algorithms:
+            cases[Key(algorithm, name, method)] = case
+
+
+def chain_name(robot: str, links: int) -> str:
+    return f"{robot}_{links}"
+
+
+def exponent(links: Sequence[int], seconds: Vector) -> float:
+    """p of time ∝ links^p, by least squares of logarithms."""
+    return float(np.polyfit(np.log(links), np.log(seconds), 1)[0])

@@ -1,0 +1,90 @@
+"""All that the page shows, measured and computed."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import os
+import platform
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import kempe
+from kempe import _kempe
+from kempe.paper import jump, published, speed, torque
+from kempe.paper.peers import Peer
+from kempe.timing import processor
+
+Progress = Callable[[str, float], None]  # what is done, and the fraction of it
+
+
+@dataclasses.dataclass(frozen=True)
+class Extent:
+    """How much is measured."""
+
+    robot_seconds: float
+    chain_seconds: float
+    links: tuple[int, ...]
+    random_states: int
+
+
+FULL = Extent(60.0, 150.0, (*published.LINKS, *speed.MORE_LINKS), 2000)
+QUICK = Extent(2.0, 2.0, speed.QUICK_LINKS, 100)
+
+
+@dataclasses.dataclass(frozen=True)
+class Results:
+    quick: bool
+    machine: dict[str, str]
+    peer: str  # a word on Pinocchio
+    robots: speed.Times
+    chains: speed.Times
+    links: tuple[int, ...]
+    torques: torque.Study
+    errors: dict[str, dict[str, torque.RobotError]]
+    jumps: list[jump.Jump]
+
+    def report(self) -> dict[str, Any]:
+        """Everything as plain numbers; times in s."""
+        return {
+            "quick": self.quick, "machine": self.machine, "peer": self.peer,
+            "robots": self.robots.report(), "chains": self.chains.report(),
+            "torques": self.torques.report(),
+            "errors": {robot: {method: dataclasses.asdict(error)
+                               for method, error in methods.items()}
+                       for robot, methods in self.errors.items()},
+            "jumps": [one.report() for one in self.jumps],
+        }
+
+
+def machine() -> dict[str, str]:
+    facts = {
+        "processor": f"{processor()}, {os.cpu_count()} cores",
+        "system": f"{platform.system()} {platform.release()}",
+        "Kempe": f"{kempe.__version__}, compiled by {_kempe.compiler()}; instruction set chosen "
+                 f"when it is loaded: {kempe.instruction_set()}",
+        "Python": f"{platform.python_version()}, numpy {np.__version__}",
+        "date": datetime.date.today().isoformat(),
+    }
+    if hasattr(os, "getloadavg"):
+        load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+        facts["other work"] = f"load average at the start {load}"
+    return facts
+
+
+def run(extent: Extent, peer: Peer, progress: Progress) -> Results:
+    facts = machine()
+    if peer.version:
+        facts["Pinocchio"] = peer.version
+    robots = speed.measure_robots(
+        extent.robot_seconds, lambda done: progress("robots", done), peer)
+    chains = speed.measure_chains(
+        extent.links, extent.chain_seconds, lambda done: progress("chains", done), peer)
+    progress("torques", 0.0)
+    torques = torque.study()
+    errors = torque.robot_errors(extent.random_states)
+    progress("jumps", 0.0)
+    return Results(extent is QUICK, facts, peer.note, robots, chains, extent.links, torques, errors,
+                   list(jump.jumps()))

@@ -1,0 +1,134 @@
+"""What methods that are not exact get wrong: Figure 14 and section IX-B.
+
+Torques of the MIT Humanoid's leg, whose five joints all follow the same sinusoid, by exact,
+approximate and unconstrained inverse dynamics.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+import kempe
+from kempe.paper import published
+from kempe.paper.robots import in_link_coordinates
+from kempe.simulation import Vector
+
+METHODS = ("cluster", "approximate", "unconstrained")
+INEXACT = METHODS[1:]
+
+AMPLITUDE, FREQUENCY = 0.5, 1.5  # rad, Hz
+# As in the authors' program (generalized_rbda, accuracyBenchmarkEndEffectorTracking.cpp).
+DURATION, STEP = 5.0, 5e-4  # s
+KNEE, ANKLE = 3, 4
+JOINTS = ("hip yaw", "hip roll", "hip pitch", "knee", "ankle")
+
+
+def root_mean_square(values: Vector) -> Vector:
+    return np.asarray(np.sqrt(np.mean(np.square(values), axis=0)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Torques:
+    """Of all joints over time, by method."""
+
+    t: Vector
+    tau: dict[str, Vector]
+
+    @property
+    def largest(self) -> Vector:
+        """Of each joint, by the exact method."""
+        return np.asarray(np.abs(self.tau["cluster"]).max(axis=0))
+
+    def error(self, method: str) -> Vector:
+        """Root mean square of each joint's difference from exact, N·m."""
+        return root_mean_square(self.tau[method] - self.tau["cluster"])
+
+    def report(self) -> dict[str, Any]:
+        return {"largest": self.largest.tolist(),
+                **{method: self.error(method).tolist() for method in INEXACT}}
+
+
+def sinusoid(model: kempe.Model, t: Vector, frequency: float = FREQUENCY,
+             moving: tuple[int, ...] | None = None) -> tuple[Vector, Vector, Vector]:
+    """q, v, a of the paper's trajectory, of all joints or of those that are `moving`."""
+    omega = 2 * np.pi * frequency
+    joints = np.ones(model.nv)
+    if moving is not None:
+        joints[:] = 0
+        joints[list(moving)] = 1
+    return (np.outer(AMPLITUDE * np.sin(omega * t), joints),
+            np.outer(AMPLITUDE * omega * np.cos(omega * t), joints),
+            np.outer(-AMPLITUDE * omega**2 * np.sin(omega * t), joints))
+
+
+def torques(frequency: float = FREQUENCY, moving: tuple[int, ...] | None = None) -> Torques:
+    model = kempe.robots.load("mit_humanoid_leg")
+    t = np.arange(round(DURATION / STEP) + 1) * STEP
+    q, v, a = sinusoid(model, t, frequency, moving)
+    return Torques(t, {method: model.inverse_dynamics(q, v, a, method=method)
+                       for method in METHODS})
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    """The paper's experiment, and what tells where its figures come from."""
+
+    at_hertz: Torques  # ω = 1.5 turns a second, as the paper's equation has it: sin(2π ω t)
+    at_radians: Torques  # ω = 1.5 rad/s, as the paper's caption has it
+    knee_and_ankle: Torques  # only these move: what the belt's coupling is alone
+    sweep: dict[float, Torques]  # by frequency, Hz
+
+    def report(self) -> dict[str, Any]:
+        return {"joints": JOINTS, "hertz": self.at_hertz.report(),
+                "radians": self.at_radians.report(),
+                "knee_and_ankle": self.knee_and_ankle.report(),
+                "sweep": {str(f): torques.report() for f, torques in self.sweep.items()}}
+
+
+def study() -> Study:
+    return Study(torques(), torques(FREQUENCY / (2 * np.pi)), torques(moving=(KNEE, ANKLE)),
+                 {frequency: torques(frequency) for frequency in (0.25, 0.5, 0.75, 1.5, 3.0)})
+
+
+# --- all robots ----------------------------------------------------------------------------------
+
+# Bounds of random motions of the joints, like those of the leg: rad/s, rad/s².
+SPEED, ACCELERATION = 5.0, 50.0
+
+
+@dataclasses.dataclass(frozen=True)
+class RobotError:
+    """Of torques of random motions, as a part of the exact torques; both root mean squares."""
+
+    all_joints: float
+    worst_joint: float
+    worst_name: str
+
+
+def robot_errors(states: int) -> dict[str, dict[str, RobotError]]:
+    """By robot and method. Bases are held, as on a test stand; coordinates are those of links."""
+    errors: dict[str, dict[str, RobotError]] = {}
+    for name in published.ROBOTS:
+        mechanism = kempe.robots.mechanism(name)
+        for joint in mechanism.joints:
+            if joint.type == "free":
+                joint.type = "fixed"
+        model = in_link_coordinates(kempe.Model(mechanism))
+        random = np.random.default_rng(0)
+        aside = AMPLITUDE * random.uniform(-1, 1, (states, model.nv))
+        q = model.integrate(model.neutral(), aside, 1.0)
+        v = SPEED * random.uniform(-1, 1, (states, model.nv))
+        a = ACCELERATION * random.uniform(-1, 1, (states, model.nv))
+        exact = model.inverse_dynamics(q, v, a)
+        sizes = root_mean_square(exact)
+        errors[name] = {}
+        for method in INEXACT:
+            wrong = root_mean_square(model.inverse_dynamics(q, v, a, method=method) - exact)
+            worst = int(np.argmax(wrong / sizes))
+            errors[name][method] = RobotError(
+                float(np.linalg.norm(wrong) / np.linalg.norm(sizes)),
+                float(wrong[worst] / sizes[worst]), model.v_names[worst])
+    return errors

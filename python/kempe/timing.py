@@ -1,0 +1,80 @@
+"""Times of calls that take turns, so that what disturbs the machine disturbs all alike."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCK = 2e-4  # seconds that a repetition lasts, at least: long beside the clock's resolution
+REPETITIONS = 15  # at least, of every measurement
+
+
+class Spread(NamedTuple):
+    """The middle of many numbers, and the bounds of their middle half."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, numbers: Sequence[float] | NDArray[np.floating]) -> Spread:
+        low, median, high = np.percentile(numbers, [25, 50, 75])
+        return cls(float(median), float(low), float(high))
+
+
+class Timed:
+    """Something to measure: `seconds(calls)` is how long one call takes, on average of so many."""
+
+    def __init__(self, seconds: Callable[[int], float]) -> None:
+        self._seconds = seconds
+        self.calls = 1  # in one repetition
+        self.times: list[float] = []
+
+    def repeat(self) -> None:
+        self.times.append(self._seconds(self.calls))
+
+    def choose_calls(self) -> None:
+        """Warms up, and finds how many calls a repetition needs."""
+        self._seconds(1)
+        self.calls = max(1, int(np.ceil(BLOCK / max(self._seconds(1), 1e-9))))
+
+
+def calls_of(function: Callable[[], object]) -> Callable[[int], float]:
+    """What Timed needs, of a function to be called from Python."""
+    def seconds(calls: int) -> float:
+        repeated = range(calls)
+        start = time.perf_counter()
+        for _ in repeated:
+            function()
+        return (time.perf_counter() - start) / calls
+    return seconds
+
+
+def measure(cases: Sequence[Timed], seconds: float, done: Callable[[float], None],
+            repetitions: int = REPETITIONS) -> None:
+    """Repeats all cases, in another order each time, for about so long."""
+    for case in cases:
+        case.choose_calls()
+    random = np.random.default_rng(0)
+    start = time.perf_counter()
+    rounds = 0
+    while rounds < repetitions or time.perf_counter() - start < seconds:
+        for index in random.permutation(len(cases)):
+            cases[index].repeat()
+        rounds += 1
+        done(min(1.0, (time.perf_counter() - start) / seconds, rounds / repetitions))
+
+
+def processor() -> str:
+    """Its name."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return next(line.partition(":")[2].strip() for line in file
+                        if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
