@@ -55,17 +55,21 @@ def calls_of(function: Callable[[], object]) -> Callable[[int], float]:
     return seconds
 
 
-def measure(cases: Sequence[Timed], seconds: float, done: Callable[[float], None],
+def measure(groups: Sequence[Sequence[Timed]], seconds: float, done: Callable[[float], None],
             repetitions: int = REPETITIONS) -> None:
-    """Repeats all cases, in another order each time, for about so long."""
-    for case in cases:
-        case.choose_calls()
+    """Repeats all cases for about so long. Groups, and the cases in each, come in another order
+    each time; cases of a group, which are to be compared, come close together: processors change
+    their speed within tenths of a second."""
+    for group in groups:
+        for case in group:
+            case.choose_calls()
     random = np.random.default_rng(0)
     start = time.perf_counter()
     rounds = 0
     while rounds < repetitions or time.perf_counter() - start < seconds:
-        for index in random.permutation(len(cases)):
-            cases[index].repeat()
+        for index in random.permutation(len(groups)):
+            for number in random.permutation(len(groups[index])):
+                groups[index][number].repeat()
         rounds += 1
         done(min(1.0, (time.perf_counter() - start) / seconds, rounds / repetitions))
 

@@ -70,13 +70,14 @@ def test_cases_take_turns() -> None:
             order.append(name)
             return seconds
         return Timed(run)
-    cases = [case("short", 1e-5), case("long", 1.0)]
+    cases = [case("short", 1e-5), case("long", 1.0), case("alone", 1.0)]
     fractions: list[float] = []
-    measure(cases, 1e-9, fractions.append, repetitions=50)
-    assert [one.calls for one in cases] == [20, 1]
-    assert [len(one.times) for one in cases] == [50, 50]
-    rounds = [tuple(order[i:i + 2]) for i in range(4, len(order), 2)]
-    assert set(rounds) == {("short", "long"), ("long", "short")}
+    measure([cases[:2], cases[2:]], 1e-9, fractions.append, repetitions=50)
+    assert [one.calls for one in cases] == [20, 1, 1]
+    assert [len(one.times) for one in cases] == [50, 50, 50]
+    rounds = [tuple(order[i:i + 3]) for i in range(6, len(order), 3)]
+    assert set(rounds) == {("short", "long", "alone"), ("long", "short", "alone"),
+                           ("alone", "short", "long"), ("alone", "long", "short")}
     assert fractions[-1] == 1.0
 
 
@@ -309,6 +310,6 @@ def test_pinocchio_from_python_is_measured() -> None:
     peer = peers.installed_pinocchio()
     cases = peer.cases("mini_cheetah", None)
     assert set(cases) == {("forward_dynamics", "pinocchio"), ("inverse_dynamics", "pinocchio")}
-    measure(list(cases.values()), 0.1, lambda done: None)
+    measure([list(cases.values())], 0.1, lambda done: None)
     for case in cases.values():
         assert 1e-7 < Spread.of(case.times).median < 1e-4

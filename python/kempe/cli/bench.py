@@ -189,7 +189,7 @@ def run(arguments: argparse.Namespace) -> None:
     cases = kempe_cases(model, arguments.batch, threads)
     peers, note = pinocchio_cases(model)
     with progress_bar("measuring") as done:
-        measure([*cases, *peers], arguments.seconds, done)
+        measure([[*cases, *peers]], arguments.seconds, done)
     result = report(model, [*cases, *peers], arguments.batch, threads, note)
     if arguments.json:
         print_json(result)

@@ -106,8 +106,7 @@ def measure_robots(seconds: float, done: Callable[[float], None], peer: Peer) ->
     cases: dict[Key, Timed] = {}
     for name in published.ROBOTS:
         add_cases(cases, name, Robot(name, None, STATES), algorithms, peer.cases(name, None))
-    measure(list(cases.values()), seconds, done)
-    return Times(cases)
+    return measured(cases, seconds, done)
 
 
 def measure_chains(links: Sequence[int], seconds: float, done: Callable[[float], None],
@@ -120,8 +119,7 @@ def measure_chains(links: Sequence[int], seconds: float, done: Callable[[float],
         for count in links:
             add_cases(cases, chain_name(robot, count), Robot(robot, count, CHAIN_STATES),
                       algorithms, peer.cases(robot, count))
-    measure(list(cases.values()), seconds, done)
-    return Times(cases)
+    return measured(cases, seconds, done)
 
 
 def add_cases(cases: dict[Key, Timed], name: str, robot: Robot, algorithms: Sequence[str],
@@ -132,6 +130,15 @@ def add_cases(cases: dict[Key, Timed], name: str, robot: Robot, algorithms: Sequ
     for (algorithm, method), case in of_peer.items():
         if algorithm in algorithms:
             cases[Key(algorithm, name, method)] = case
+
+
+def measured(cases: dict[Key, Timed], seconds: float, done: Callable[[float], None]) -> Times:
+    """Methods for the same thing are a group."""
+    groups: dict[Key, list[Timed]] = {}
+    for key, case in cases.items():
+        groups.setdefault(key._replace(method=""), []).append(case)
+    measure(list(groups.values()), seconds, done)
+    return Times(cases)
 
 
 def chain_name(robot: str, links: int) -> str:
