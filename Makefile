@@ -25,7 +25,8 @@ python_stamp := $(venv)/.kempe
 python_inputs := $(shell find CMakeLists.txt pyproject.toml README.md LICENSE cmake include src robots python -type f -not -name '*.pyc')
 
 .PHONY: help setup packages build python demo docs test test-release test-sanitize test-outside \
-        test-python test-viewer test-docs test-peers format check-format lint bench paper peer-library fuzz clean
+        test-python test-viewer test-docs test-peers format check-format lint bench paper paper-docs peer-library \
+        fuzz clean
 
 help:
 	@sed -n '3,9s/^# *//p' Makefile
@@ -146,6 +147,10 @@ with_pinocchio := $(filter yes,$(PINOCCHIO))
 paper: python $(if $(with_pinocchio),peer-library)
 	$(venv)/bin/kempe paper --out build/paper \
 	  $(if $(with_pinocchio),--pinocchio $(peer_library)) $(PAPER_FLAGS)
+
+# Takes the page into the documentation; it must be of a full run on a quiet machine.
+paper-docs: paper
+	$(venv)/bin/python tools/paper_docs.py
 
 peer-library: packages
 	test -d $(peers) || /usr/bin/python3 -m venv $(peers)

@@ -95,6 +95,14 @@ def algorithm_table(results: Results, algorithm: str) -> str:
     return table(["robot", *(f"`{method}`" for method in methods)], rows)
 
 
+def forces_table(results: Results) -> str:
+    """What forces between bodies cost beside the accelerations that they come with."""
+    algorithms = ["forward_dynamics", "joint_forces", "joint_and_loop_forces"]
+    rows = [[f"`{robot}`", *(cell(results.measured.get((algorithm, robot, "cluster")))
+                             for algorithm in algorithms)] for robot in ROBOTS]
+    return table(["robot", *(f"`{algorithm}`" for algorithm in algorithms)], rows)
+
+
 def ways_table(results: Results) -> str:
     """All ways of peers for forward dynamics, those that `pinocchio_exact` was chosen from."""
     rows = []
@@ -165,7 +173,8 @@ def targets(results: Results, scaling: Results) -> list[Target]:
 def scaling_table(scaling: Results) -> str:
     names = sorted({name[1] for name in scaling.measured},
                    key=lambda robot: (robot.rsplit("_", 1)[0], int(robot.rsplit("_", 1)[1])))
-    methods = ["cluster", "projection", "lagrange", "pinocchio", "pinocchio_exact"]
+    methods = ["cluster", "cluster_cut", "cut_joint", "projection", "lagrange", "pinocchio",
+               "pinocchio_exact"]
     rows = []
     for robot in names:
         links = int(robot.rsplit("_", 1)[1])
@@ -232,7 +241,8 @@ def parts_of(results: Results, scaling: Results) -> dict[str, str]:
     parts = {"machine": machine_table(results),
              "targets": table(["what is compared", "ratio", "worst", "at most", "aim"],
                               [target.row() for target in targets(results, scaling)]),
-             "ways": ways_table(results), "scaling": scaling_table(scaling)}
+             "ways": ways_table(results), "joint_forces": forces_table(results),
+             "scaling": scaling_table(scaling)}
     return parts | {name: algorithm_table(results, name) for name in ALGORITHMS}
 
 

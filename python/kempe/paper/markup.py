@@ -1,4 +1,4 @@
-"""Pieces of a page: HTML, and how numbers are written."""
+"""A page as a list of blocks, and how it becomes HTML or Markdown."""
 
 from __future__ import annotations
 
@@ -7,6 +7,62 @@ import html
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+# --- blocks --------------------------------------------------------------------------------------
+# Line breaks within words do not matter.
+
+class Heading(NamedTuple):
+    words: str
+    level: int = 2
+
+
+class Paragraph(NamedTuple):
+    words: str
+
+
+class Points(NamedTuple):
+    points: Sequence[str]
+
+
+class Picture(NamedTuple):
+    path: Path
+    caption: str
+
+
+class Cell(NamedTuple):
+    """Of a table: "ours" or "paper" says whose figure it is, "words" that it is none."""
+
+    content: str
+    kind: str = ""
+
+
+class Table(NamedTuple):
+    """Columns whose last cell holds words stand on the left."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str | Cell]]
+
+    def cells(self) -> list[list[Cell]]:
+        return [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
+                for row in self.rows]
+
+    def head_cells(self) -> list[Cell]:
+        kinds = ("words" if cell.kind == "words" else "" for cell in self.cells()[-1])
+        return [Cell(name, kind) for name, kind in zip(self.head, kinds, strict=True)]
+
+
+Block = Heading | Paragraph | Points | Picture | Table
+
+
+def words(content: str) -> Cell:
+    return Cell(content, "words")
+
+
+def flowing(text: str) -> str:
+    return " ".join(text.split())
+
+
+# --- HTML ----------------------------------------------------------------------------------------
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #24292f; max-width: 66rem; margin: 2rem auto;
@@ -18,70 +74,78 @@ th, td { padding: 0.25rem 0.7rem; text-align: right; border-bottom: 1px solid #d
 td { white-space: nowrap; }
 th.words, td.words { text-align: left; white-space: normal; }
 td.paper { color: #6e7781; } td.ours { font-weight: 600; }
+ul { background: #f6f8fa; padding: 0.8rem 1.2rem 0.8rem 2.5rem; border-left: 4px solid #2e75b6; }
 figure { margin: 1.5rem 0; } figcaption { font-size: 0.9rem; color: #57606a; }
-img { max-width: 100%; } code { background: #f6f8fa; padding: 0.1rem 0.3rem; }
-.short { background: #f6f8fa; padding: 0.5rem 1.5rem; border-left: 4px solid #2e75b6; }
+img { max-width: 100%; }
 """
 
 
-def flowing(words: str) -> str:
-    """Text whose line breaks do not matter."""
-    return html.escape(" ".join(words.split()), quote=False)
+def html_page(title: str, blocks: Iterable[Block]) -> str:
+    """One file that needs no other: pictures are within."""
+    return "\n".join([
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body>",
+        *map(html_of, blocks), "</body></html>\n"])
 
 
-def paragraph(words: str) -> str:
-    return f"<p>{flowing(words)}</p>"
+def html_of(block: Block) -> str:
+    match block:
+        case Heading(text, level):
+            return element(f"h{level}", text)
+        case Paragraph(text):
+            return element("p", text)
+        case Points(points):
+            return "<ul>" + "".join(element("li", point) for point in points) + "</ul>"
+        case Picture(path, caption):
+            data = base64.b64encode(path.read_bytes()).decode()
+            return (f'<figure><img alt="{html.escape(caption)}" src="data:image/png;base64,{data}">'
+                    + element("figcaption", f"{caption} ({path.name})") + "</figure>")
+        case Table():
+            lines = [("th", block.head_cells()), *(("td", cells) for cells in block.cells())]
+            return "\n".join(["<table>", *(
+                "<tr>" + "".join(element(tag, cell.content, cell.kind) for cell in cells) + "</tr>"
+                for tag, cells in lines), "</table>"])
 
 
-class Cell(NamedTuple):
-    """Of a table: "ours" or "paper" says whose figure it is, "words" that it is none."""
-
-    content: str
-    kind: str = ""
+def element(tag: str, text: str, kind: str = "") -> str:
+    opening = f'{tag} class="{kind}"' if kind else tag
+    return f"<{opening}>{html.escape(flowing(text), quote=False)}</{tag}>"
 
 
-def words(content: str) -> Cell:
-    return Cell(content, "words")
+# --- Markdown ------------------------------------------------------------------------------------
+
+def markdown_page(blocks: Iterable[Block]) -> str:
+    """Pictures are files beside it."""
+    return "\n\n".join(map(markdown_of, blocks)) + "\n"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str | Cell]]) -> str:
-    """Columns that hold words in their last row stand on the left."""
-    lines = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
-    kinds = ["words" if cell.kind == "words" else "" for cell in lines[-1]]
-
-    def line(tag: str, cells: Iterable[Cell]) -> str:
-        return "<tr>" + "".join(f'<{tag} class="{cell.kind}">{flowing(cell.content)}</{tag}>'
-                                for cell in cells) + "</tr>"
-    return "\n".join(["<table>", line("th", map(Cell, head, kinds)),
-                      *(line("td", cells) for cells in lines), "</table>"])
-
-
-def picture(path: Path, caption: str) -> str:
-    """Within the page, so that it can be sent alone."""
-    data = base64.b64encode(path.read_bytes()).decode()
-    return (f'<figure><img alt="{html.escape(caption)}" src="data:image/png;base64,{data}">'
-            f"<figcaption>{flowing(caption)} ({path.name})</figcaption></figure>")
-
-
-def document(title: str, parts: Iterable[str]) -> str:
-    return ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width">'
-            f"<title>{flowing(title)}</title><style>{STYLE}</style></head><body>\n"
-            + "\n".join(parts) + "\n</body></html>\n")
+def markdown_of(block: Block) -> str:
+    match block:
+        case Heading(text, level):
+            return "#" * level + " " + flowing(text)
+        case Paragraph(text):
+            return flowing(text)
+        case Points(points):
+            return "\n".join(f"- {flowing(point)}" for point in points)
+        case Picture(path, caption):
+            return f"![{flowing(caption)}]({path.name})"
+        case Table():
+            head = block.head_cells()
+            lines = [[cell.content for cell in head],
+                     ["---" if cell.kind == "words" else "---:" for cell in head],
+                     *([cell.content for cell in cells] for cells in block.cells())]
+            return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 # --- numbers -------------------------------------------------------------------------------------
 
-def minus(number: str) -> str:
-    return number.replace("-", "−")
-
-
-def signed(number: float, form: str = "+.0f") -> str:
-    return minus(format(number, form))
+def signed(number: float) -> str:
+    return f"{number:+.0f}".replace("-", "−")
 
 
 def between(values: Sequence[float], form: str = ".0f") -> str:
-    low, high = (minus(format(value, form)) for value in (min(values), max(values)))
+    low, high = (format(value, form).replace("-", "−") for value in (min(values), max(values)))
     return low if low == high else f"{low} to {high}"
 
 

@@ -1,4 +1,4 @@
-"""The page: tables, figures and what they mean, as HTML that needs no other file."""
+"""The page: tables, figures and what they mean."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ import numpy as np
 
 from kempe.paper import figures, jump, published, speed, torque
 from kempe.paper.markup import (
+    Block,
     Cell,
+    Heading,
+    Paragraph,
+    Picture,
+    Points,
+    Table,
     between,
-    document,
-    flowing,
-    minus,
-    paragraph,
+    html_page,
+    markdown_page,
     percent,
-    picture,
     signed,
-    table,
     words,
 )
 from kempe.paper.published import Comparison, Scaling
@@ -44,29 +46,34 @@ class Page:
         self.results, self.folder = results, folder
 
     def write(self) -> Path:
-        parts = [self.head(), self.in_short(), self.how(),
-                 *(self.comparison(comparison) for comparison in published.COMPARISONS),
-                 self.scaling(), self.torques(), self.robot_errors(), self.jumps(), self.sources()]
+        """index.html, which needs no other file; index.md, its figures and numbers beside it."""
+        blocks = [*self.head(), *self.in_short(), *self.how()]
+        for comparison in published.COMPARISONS:
+            blocks += self.comparison(comparison)
+        blocks += [*self.scaling(), *self.torques(), *self.robot_errors(), *self.jumps(),
+                   *self.sources()]
         (self.folder / "results.json").write_text(
             json.dumps(self.results.report(), indent=1) + "\n", encoding="utf-8")
+        (self.folder / "index.md").write_text(markdown_page(blocks), encoding="utf-8")
         path = self.folder / "index.html"
-        path.write_text(document("Kempe and the paper", parts), encoding="utf-8")
+        path.write_text(html_page("Kempe and the paper", blocks), encoding="utf-8")
         return path
 
-    def head(self) -> str:
-        quick = ("" if not self.results.quick else paragraph("""This is the quick run: few
-            repetitions and short chains. Its times show that all works, not how fast it is."""))
-        return "<h1>The paper, computed again</h1>\n" + paragraph(
+    def head(self) -> list[Block]:
+        blocks: list[Block] = [Heading("The paper, computed again", level=1), Paragraph(
             f"""The results section of {published.AUTHORS}, “{published.TITLE}” (2023), with Kempe,
-            and the paper's figures beside ours.""") + quick
+            and the paper's figures beside ours.""")]
+        if self.results.quick:
+            blocks.append(Paragraph("""This is the quick run: few repetitions and short chains. Its
+                times show that all works, not how fast it is."""))
+        return blocks
 
     # --- conclusions -----------------------------------------------------------------------------
 
-    def in_short(self) -> str:
-        points = (self.cost_of_exactness(), self.beside_the_program(), *self.when_to_approximate(),
-                  self.consequence())
-        return ('<div class="short"><h2>In short</h2><ul>'
-                + "".join(f"<li>{flowing(point)}</li>" for point in points) + "</ul></div>")
+    def in_short(self) -> list[Block]:
+        return [Heading("In short"), Points([
+            self.cost_of_exactness(), self.beside_the_program(), *self.when_to_approximate(),
+            self.consequence()])]
 
     def percents(self, algorithm: str, method: str) -> dict[str, float]:
         """More (+) or less (−) time than the exact recursion, by robot."""
@@ -138,36 +145,36 @@ class Page:
 
     # --- times -----------------------------------------------------------------------------------
 
-    def how(self) -> str:
+    def how(self) -> list[Block]:
         rounds = min(self.results.robots.repetitions, self.results.chains.repetitions)
         facts = [[words(name), words(value)] for name, value in self.results.machine.items()]
-        return "\n".join([
-            "<h2>How it is measured</h2>", paragraph(
+        return [
+            Heading("How it is measured"), Paragraph(
                 f"""All methods run on the same kernels, in one process and on one thread. Robots,
                 methods and peers take turns in random order; times are medians of at least {rounds}
                 rounds, ± half the width of their middle half, and percentages are medians of the
                 ratios within a round. Every call gets another of {speed.STATES} random states
                 (chains: {speed.CHAIN_STATES}). Times are of calls in C++."""),
-            paragraph(
+            Paragraph(
                 """“Approximate” is the recursion on the open tree of links, with the rotors'
                 reflected inertia on the diagonal, as a model of its own: it never solves a loop.
                 For Tello, whose coordinates here are those of its motors, the time with the way
                 from motors to links is given beside. “Projection” and “Lagrange multipliers” are
                 exact and use the sparsity of the tree."""),
-            paragraph(self.results.peer), table(["", ""], facts)])
+            Paragraph(self.results.peer), Table(["", ""], facts)]
 
-    def comparison(self, comparison: Comparison) -> str:
+    def comparison(self, comparison: Comparison) -> list[Block]:
         path = self.folder / f"{comparison.algorithm}.png"
         figures.draw_comparison(comparison, self.results.robots, path)
-        frames = ("" if comparison is not published.OPERATIONAL_INERTIA else paragraph(
+        frames = [] if comparison is not published.OPERATIONAL_INERTIA else [Paragraph(
             """Of all feet and hands at once (JVRC-1: and the head); of the chains' last link. The
-            paper does not say which frames it takes: compare shapes here, not digits."""))
-        return "\n".join([
-            f"<h2>{comparison.title} ({comparison.table}, {comparison.figure})</h2>", frames,
-            table([f"time beside {comparison.recursion}, %", *ROBOT_NAMES],
+            paper does not say which frames it takes: compare shapes here, not digits.""")]
+        return [
+            Heading(f"{comparison.title} ({comparison.table}, {comparison.figure})"), *frames,
+            Table([f"time beside {comparison.recursion}, %", *ROBOT_NAMES],
                   self.percent_rows(comparison)),
-            picture(path, f"{comparison.title}, as in the paper's {comparison.figure}."),
-            paragraph("µs per call:"), table(["", *ROBOT_NAMES], self.time_rows(comparison))])
+            Picture(path, f"{comparison.title}, as in the paper's {comparison.figure}."),
+            Paragraph("µs per call:"), Table(["", *ROBOT_NAMES], self.time_rows(comparison))]
 
     def percent_rows(self, comparison: Comparison) -> list[Row]:
         rows: list[Row] = []
@@ -199,16 +206,16 @@ class Page:
 
     # --- chains ----------------------------------------------------------------------------------
 
-    def scaling(self) -> str:
+    def scaling(self) -> list[Block]:
         small = [n for n in self.results.links if n <= max(published.LINKS)]
         large = [n for n in self.results.links if n >= max(published.LINKS)]
-        parts = ["<h2>Growth with the number of links (Figs. 11 and 13)</h2>"]
+        parts: list[Block] = [Heading("Growth with the number of links (Figs. 11 and 13)")]
         for algorithm, title in (("forward_dynamics", "Forward dynamics"),
                                  ("inverse_operational_inertia", "Inverse operational inertia")):
             path = self.folder / f"chains_{algorithm}.png"
             figures.draw_scaling([s for s in published.SCALINGS if s.algorithm == algorithm],
                                  self.results.chains, self.results.links, path)
-            parts.append(picture(path, f"{title} of chains; right: both axes logarithmic."))
+            parts.append(Picture(path, f"{title} of chains; right: both axes logarithmic."))
         rows: list[Row] = []
         for scaling in published.SCALINGS:
             for method, name in METHOD_NAMES.items():
@@ -221,13 +228,13 @@ class Page:
                     Cell(f"{exponent(published.LINKS, np.array(theirs)):.2f}" if theirs else "–",
                          "paper"),
                     Cell(self.fitted(scaling, method, large), "ours")])
-        return "\n".join([*parts, paragraph(
+        return [*parts, Paragraph(
             """Exponents p of time ∝ linksᵖ, by least squares. The recursions are linear; methods
             that factor a matrix of the chain's size tend to the cube. In short chains other work
             hides that, in the paper's figures too."""),
-            table(["", "method", f"{min(small)} to {max(small)} links",
+            Table(["", "method", f"{min(small)} to {max(small)} links",
                    f"the paper, {min(published.LINKS)} to {max(published.LINKS)}",
-                   f"{min(large)} to {max(large)} links"], rows)])
+                   f"{min(large)} to {max(large)} links"], rows)]
 
     @staticmethod
     def chain_key(scaling: Scaling, method: str, links: int) -> Key:
@@ -245,7 +252,7 @@ class Page:
 
     # --- torques ---------------------------------------------------------------------------------
 
-    def torques(self) -> str:
+    def torques(self) -> list[Block]:
         study = self.results.torques
         path = self.folder / "torques.png"
         figures.draw_torques(study.at_hertz, path)
@@ -264,15 +271,15 @@ class Page:
             for frequency, one in study.sweep.items()]
         belt = study.knee_and_ankle.error("approximate")[torque.KNEE]
         knee = study.at_hertz.error("approximate")[torque.KNEE]
-        return "\n".join([
-            "<h2>Torques of a leg (Fig. 14, section IX-B)</h2>", paragraph(
+        return [
+            Heading("Torques of a leg (Fig. 14, section IX-B)"), Paragraph(
                 f"""All five joints of the MIT Humanoid's leg follow A sin(2π ω t) with A =
                 {torque.AMPLITUDE} rad and ω = {torque.FREQUENCY}, for {torque.DURATION:g} s, every
                 {1e3 * torque.STEP:g} ms, as in the authors' program. Errors are root mean squares
                 over time in N·m, and in brackets their share of the joint's largest torque."""),
-            table(["joint", "largest torque", "approximate", "unconstrained"], rows),
-            picture(path, "Torques by exact, approximate and unconstrained inverse dynamics."),
-            paragraph(
+            Table(["joint", "largest torque", "approximate", "unconstrained"], rows),
+            Picture(path, "Torques by exact, approximate and unconstrained inverse dynamics."),
+            Paragraph(
                 f"""The paper's errors are found again to the last digit, but at the knee: its text
                 and caption say ankle. The authors' published drawing program takes joint 4, counted
                 from one (accuracy_benchmark_ee_tracking.m), and the fourth joint is the knee. The
@@ -280,23 +287,23 @@ class Page:
                 N·m; the largest exact torque is {study.at_hertz.largest[torque.KNEE]:.2f} N·m. At
                 the ankle itself the approximation is wrong by less in N·m, but by far more of the
                 torque that there is."""),
-            paragraph(
+            Paragraph(
                 f"""ω counts turns per second, as in the paper's equation sin(2π ω t); its caption
                 says rad/s, with which the error at the knee would be
                 {study.at_radians.error("approximate")[torque.KNEE]:.3f} N·m. The leg is that of the
                 authors' program, whose rotors have inertia but no mass: leaving them out changes no
                 weight."""),
-            paragraph(
+            Paragraph(
                 f"""Where the error comes from: the ankle's rotor sits on the thigh and turns by the
                 sum of knee and ankle, which a diagonal of reflected inertias cannot say. If only
                 knee and ankle move, the approximation is wrong by {belt:.2f} N·m at both; the rest
                 of the knee's {knee:.2f} N·m comes from rotors that the hips carry along."""),
-            paragraph("""Slower motions need less of what the rotors' inertia asks for, and the
+            Paragraph("""Slower motions need less of what the rotors' inertia asks for, and the
                 weight of the leg stays: largest torques and errors in N·m, by frequency."""),
-            table(["Hz", *(f"{joint}, {what}" for joint in ("knee", "ankle")
-                           for what in ("largest", *torque.INEXACT))], sweep)])
+            Table(["Hz", *(f"{joint}, {what}" for joint in ("knee", "ankle")
+                           for what in ("largest", *torque.INEXACT))], sweep)]
 
-    def robot_errors(self) -> str:
+    def robot_errors(self) -> list[Block]:
         rows: list[Row] = []
         for robot, name in published.ROBOTS.items():
             row: Row = [words(name)]
@@ -305,15 +312,15 @@ class Page:
                 row += [percent(error.all_joints), percent(error.worst_joint),
                         words(error.worst_name)]
             rows.append(row)
-        return "\n".join([
-            "<h2>How wrong, robot by robot</h2>", paragraph(
+        return [
+            Heading("How wrong, robot by robot"), Paragraph(
                 f"""Beyond the paper: torques of random motions with the base held, joints within
                 {torque.AMPLITUDE} rad of their neutral position, up to {torque.SPEED:g} rad/s and
                 {torque.ACCELERATION:g} rad/s². Errors are parts of the exact torques, root mean
                 squares over all joints, and of the joint where it is largest. Rotors have mass
                 here, except those of the chains; dropping it with them is part of the error."""),
-            table(["", *(head for method in torque.INEXACT
-                         for head in (method, "worst joint", ""))], rows)])
+            Table(["", *(head for method in torque.INEXACT
+                         for head in (method, "worst joint", ""))], rows)]
 
     # --- the jump --------------------------------------------------------------------------------
 
@@ -321,11 +328,11 @@ class Page:
         return next(one for one in self.results.jumps
                     if (one.method, one.gains) == (method, gains))
 
-    def jumps(self) -> str:
+    def jumps(self) -> list[Block]:
         path = self.folder / "jump.png"
         figures.draw_jumps(self.results.jumps, path)
-        return "\n".join([
-            "<h2>What it does to a controller</h2>", paragraph(
+        return [
+            Heading("What it does to a controller"), Paragraph(
                 f"""Beyond the paper: the same leg carries the humanoid's torso,
                 {jump.TORSO_MASS} kg, on a vertical rail. It crouches, pushes off at
                 {jump.TAKE_OFF_SPEED} m/s, tucks the leg in and reaches down again. The controller
@@ -334,13 +341,13 @@ class Page:
                 is always the exact one; its foot leaves the ground when it would have to pull. What
                 is left of the error with exact torques comes from holding them for a
                 millisecond."""),
-            picture(path, "A jump with soft feedback."),
-            table(["feedback (N·m/rad, N·m·s/rad)", "torques ahead", "foot error, mm, rms",
+            Picture(path, "A jump with soft feedback."),
+            Table(["feedback (N·m/rad, N·m·s/rad)", "torques ahead", "foot error, mm, rms",
                    "largest", "knee error, °, rms", "ankle", "apex, mm beside exact",
                    "feedback, N·m, rms", "largest", "motor effort, (N·m)²s"],
-                  map(self.jump_row, self.results.jumps)),
-            paragraph("""Foot errors are relative to the torso. Motor effort is ∫ Σ τ² dt of the
-                torques at the rotors, to which the heat in the windings is proportional.""")])
+                  [self.jump_row(one) for one in self.results.jumps]),
+            Paragraph("""Foot errors are relative to the torso. Motor effort is ∫ Σ τ² dt of the
+                torques at the rotors, to which the heat in the windings is proportional.""")]
 
     def jump_row(self, one: jump.Jump) -> Row:
         report, exact = one.report(), self.find_jump("cluster", one.gains)
@@ -352,15 +359,17 @@ class Page:
                 f"{1e3 * report['foot_error_largest']:.1f}",
                 f"{report['joint_error_degrees'][torque.KNEE]:.2f}",
                 f"{report['joint_error_degrees'][torque.ANKLE]:.2f}",
-                "–" if one is exact else minus(f"{apex:+.0f}"),
+                "–" if one is exact else signed(apex),
                 f"{report['feedback_rms']:.2f}", f"{report['feedback_largest']:.1f}",
                 f"{report['motor_effort']:.2f}"]
 
-    def sources(self) -> str:
-        return "\n".join([
-            "<h2>Sources</h2>", paragraph(
+    def sources(self) -> list[Block]:
+        return [
+            Heading("Sources"), Paragraph(
                 f"""Percentages and torque errors of the paper are those of its Tables II to IV and
                 section IX-B. Its times ({published.MACHINE}) are the numbers behind its figures,
                 which the authors publish with their program, generalized_rbda (folder
-                Benchmarking/data). All of our numbers are in results.json beside this page; to
-                measure again: kempe paper.""")])
+                Benchmarking/data)."""),
+            Paragraph("""To measure again: kempe paper, on a machine that does nothing else. It
+                leaves all numbers in results.json. In Kempe's repository, make paper compiles
+                Pinocchio for the machine first, and lets it take turns with the others.""")]

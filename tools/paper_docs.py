@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""Takes the page that `make paper` left in build/paper/ into the documentation, docs/paper/."""
+
+import json
+from pathlib import Path
+
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parent.parent
+COLOURS = 64  # enough for lines and bars, and small files
+
+
+def main() -> None:
+    source, target = ROOT / "build" / "paper", ROOT / "docs" / "paper"
+    if json.loads((source / "results.json").read_text(encoding="utf-8"))["quick"]:
+        raise SystemExit("build/paper/ is of a quick run: its times are not for the documentation")
+    target.mkdir(exist_ok=True)
+    (target / "index.md").write_bytes((source / "index.md").read_bytes())
+    for path in source.glob("*.png"):
+        with Image.open(path) as drawing:
+            drawing.convert("RGB").quantize(COLOURS).save(target / path.name, optimize=True)
+
+
+if __name__ == "__main__":
+    main()
