@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 2e-4  # seconds that a repetition lasts, at least: long beside the clock's resolution
+BLOCK = 1e-3  # seconds that a repetition lasts, at least: long beside what caches need
+WARMING = 3  # one call for so many that are timed comes before them
 REPETITIONS = 15  # at least, of every measurement
 
 
@@ -36,6 +37,7 @@ class Timed:
         self.times: list[float] = []
 
     def repeat(self) -> None:
+        self._seconds(-(-self.calls // WARMING))  # what the others left in the caches is not ours
         self.times.append(self._seconds(self.calls))
 
     def choose_calls(self) -> None:

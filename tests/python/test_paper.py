@@ -67,17 +67,21 @@ def test_cases_take_turns() -> None:
 
     def case(name: str, seconds: float) -> Timed:
         def run(calls: int) -> float:
-            order.append(name)
+            order.append(f"{name} {calls}")
             return seconds
         return Timed(run)
     cases = [case("short", 1e-5), case("long", 1.0), case("alone", 1.0)]
     fractions: list[float] = []
     measure([cases[:2], cases[2:]], 1e-9, fractions.append, repetitions=50)
-    assert [one.calls for one in cases] == [20, 1, 1]
+    assert [one.calls for one in cases] == [100, 1, 1]
     assert [len(one.times) for one in cases] == [50, 50, 50]
-    rounds = [tuple(order[i:i + 3]) for i in range(6, len(order), 3)]
-    assert set(rounds) == {("short", "long", "alone"), ("long", "short", "alone"),
-                           ("alone", "short", "long"), ("alone", "long", "short")}
+    assert order[:6] == ["short 1"] * 2 + ["long 1"] * 2 + ["alone 1"] * 2  # how many are needed?
+    measured, warming = order[7::2], order[6::2]
+    assert set(warming) == {"short 34", "long 1", "alone 1"}
+    short, long, alone = "short 100", "long 1", "alone 1"
+    rounds = [tuple(measured[i:i + 3]) for i in range(0, len(measured), 3)]
+    assert set(rounds) == {(short, long, alone), (long, short, alone),
+                           (alone, short, long), (alone, long, short)}
     assert fractions[-1] == 1.0
 
 
@@ -244,6 +248,16 @@ def test_page_has_all_tables_and_figures(page: Path) -> None:
     assert not re.search(r"https?://", text), "the page needs no network"
     words = re.sub(r"base64,[^\"]*", "", text)
     assert not re.search(r"\b(nan|inf|None)\b", words)
+
+
+def test_page_is_markdown_too(page: Path) -> None:
+    lines = (page / "index.md").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "# The paper, computed again"
+    pictures = [match[1] for line in lines if (match := re.fullmatch(r"!\[.*\]\((.*)\)", line))]
+    assert len(pictures) == 7 and all((page / name).is_file() for name in pictures)
+    for number, line in enumerate(lines):
+        if re.fullmatch(r"\|( -+:? \|)+", line):  # below the head of a table
+            assert lines[number - 1].count("|") == lines[number + 1].count("|") == line.count("|")
 
 
 def test_page_has_its_figures_beside(page: Path) -> None:
