@@ -286,9 +286,15 @@ def test_page_has_its_numbers_beside(page: Path) -> None:
 
 def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
               capsys: pytest.CaptureFixture[str]) -> None:
-    """What is printed is what is written; measured in no time."""
+    """What is printed is what is written; measured in no time, beside a peer of one second."""
     from kempe import cli
-    from kempe.paper import study
+    from kempe.paper import peers, study
+
+    def slow(robot: str, links: int | None) -> peers.Cases:
+        return {(algorithm, "pinocchio"): Timed(lambda calls: 1.0)
+                for algorithm in ("forward_dynamics", "inverse_dynamics", "mass_matrix")}
+    monkeypatch.setattr(peers, "installed_pinocchio",
+                        lambda: peers.Peer("A peer.", "1.2.3", slow))
     monkeypatch.setattr(study, "QUICK", study.Extent(1e-9, 1e-9, (2, 24), 2))
     monkeypatch.setattr(speed, "STATES", 2)
     out = tmp_path / "new" / "page"
@@ -296,6 +302,10 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     printed = json.loads(capsys.readouterr().out)
     assert printed.pop("page") == str(out / "index.html")
     assert printed == json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert printed["machine"]["Pinocchio"] == "1.2.3"
+    text = (out / "index.md").read_text(encoding="utf-8")
+    assert "takes 0.00 of the time of Pinocchio's recursion on the tree without them." in text
+    assert "| Pinocchio, no rotors | 1.00e+06 ±0 % |" in text
 
 
 @pytest.mark.parametrize("prepare, arguments, text", [

@@ -72,8 +72,8 @@ class Page:
 
     def in_short(self) -> list[Block]:
         return [Heading("In short"), Points([
-            self.cost_of_exactness(), self.beside_the_program(), *self.when_to_approximate(),
-            self.consequence()])]
+            self.cost_of_exactness(), self.beside_the_program(), *self.beside_pinocchio(),
+            *self.when_to_approximate(), self.consequence()])]
 
     def percents(self, algorithm: str, method: str) -> dict[str, float]:
         """More (+) or less (−) time than the exact recursion, by robot."""
@@ -109,6 +109,21 @@ class Page:
         return f"""Kempe's exact recursions take {between(parts, ".2f")} of the time that the
             paper's program took on its machine. The machines differ, so that this is an order of
             magnitude, not a ratio."""
+
+    def beside_pinocchio(self) -> list[str]:
+        """Nothing where it was not measured."""
+        parts: dict[str, list[float]] = {}
+        for method in ("pinocchio", "pinocchio_exact"):
+            keys = [Key("forward_dynamics", robot, method) for robot in published.ROBOTS]
+            parts[method] = [1 / self.results.robots.ratio(key).median for key in keys
+                             if key in self.results.robots]
+        if not parts["pinocchio"]:
+            return []
+        exact = ("" if not parts["pinocchio_exact"] else f""", and
+            {between(parts["pinocchio_exact"], ".2f")} of the time of its fastest exact way""")
+        return [f"""Beside Pinocchio, in the same run: Kempe's exact forward dynamics, rotors and
+            loops and all, takes {between(parts["pinocchio"], ".2f")} of the time of Pinocchio's
+            recursion on the tree without them{exact}."""]
 
     def when_to_approximate(self) -> tuple[str, str]:
         errors = {robot: methods["approximate"] for robot, methods in self.results.errors.items()}

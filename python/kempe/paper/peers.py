@@ -99,4 +99,4 @@ def compiled_pinocchio(path: str) -> Peer:
         "what the approximation computes; “exact” has all rotors, by joints that mimic others or "
         "by projecting the mass matrix. Results are checked against Kempe's before they are timed. "
         "It has no way of its own for Tello's loops.",
-        library.kempe_peer_version().decode(), cases)
+        library.kempe_peer_version().decode().strip(), cases)
