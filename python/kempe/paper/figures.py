@@ -95,6 +95,9 @@ def draw_scaling(scalings: Sequence[Scaling], times: Times, links: Sequence[int]
         dress(logarithmic, "µs per call", "links", f"{kind}, here, to {max(links)} links")
         logarithmic.set_xscale("log")
         logarithmic.set_yscale("log")
+        ticks = [n for n in (2, 5, 10, 20, 50, 100, 200) if n <= max(links)]
+        logarithmic.set_xticks(ticks, labels=map(str, ticks))
+        logarithmic.set_xticks([], minor=True)
         for axes in (linear, theirs):
             axes.set_ylim(bottom=0)
             axes.set_xlim(left=0)
