@@ -49,9 +49,10 @@ build: packages
 	cmake --preset release -Wno-dev
 	cmake --build --preset release
 
-# The build folder is kept, so that only what changed is compiled again.
+# The build folder is kept, so that only what changed is compiled again. The compiler is called as
+# `make build` does, so that ccache has what that compiled.
 $(python_stamp): $(python_inputs) $(requirements_stamp) | packages
-	$(venv)/bin/pip install --quiet --no-build-isolation --no-deps --no-index --force-reinstall .
+	CXX="$${CXX:-c++}" $(venv)/bin/pip install --quiet --no-build-isolation --no-deps --no-index --force-reinstall .
 	touch $@
 
 python: $(python_stamp)

@@ -1,6 +1,5 @@
 #include "algorithms/positions.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +8,7 @@
 #include "algorithms/kernels/outward.hpp"
 #include "kempe/errors.hpp"
 #include "loops/cluster_velocity.hpp"
+#include "loops/decompositions.hpp"
 #include "mechanism/text.hpp"
 
 namespace kempe::detail {
@@ -103,7 +103,7 @@ void throwSingularityError(const ModelImpl& model, const ClusterEntry& cluster,
       dependentK(r, j) = scratch.K[r * n + model.tables.dependent[cluster.firstDependent + j]];
     }
   }
-  const Eigen::VectorXd values = Eigen::JacobiSVD<Eigen::MatrixXd>(dependentK).singularValues();
+  const Eigen::VectorXd values = singularValues(dependentK);
   const double condition = values[0] / values[d - 1];
   const std::string& loop = loopOfRow(model, cluster, 0);
   throw SingularityError("loop " + quoted(loop) + " is at a singular position (dead point)" +

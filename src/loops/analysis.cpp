@@ -1,6 +1,5 @@
 #include "loops/analysis.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +7,7 @@
 
 #include "kempe/errors.hpp"
 #include "loops/assembly.hpp"
+#include "loops/decompositions.hpp"
 #include "loops/force_analysis.hpp"
 #include "loops/random_positions.hpp"
 #include "mechanism/text.hpp"
@@ -191,7 +191,7 @@ class ClusterAnalyzer {
     for (int rows = 1; rows <= cluster_.rows; ++rows) {
       const Eigen::MatrixXd A = K.topRows(rows);
       const Eigen::VectorXd b = couplingOffsets().head(rows);
-      const Eigen::VectorXd q = A.completeOrthogonalDecomposition().solve(b);
+      const Eigen::VectorXd q = leastNormSolution(A, b);
       const double gap = (A * q - b).cwiseAbs().maxCoeff();
       if (gap > 1e-9 * (1.0 + b.cwiseAbs().maxCoeff())) {
         throw ModelError(problem_.rowNames[rows - 1] +
@@ -222,12 +222,8 @@ class ClusterAnalyzer {
     for (int j = 0; j < m; ++j) {
       independent.col(j) = K.col(solution_.independent[j]);
     }
-    const Eigen::FullPivLU<Eigen::MatrixXd> lu(dependent);
-    Eigen::MatrixXd ratio(n - m, m);
-    if (m > 0) {  // couplings may hold every joint; Eigen does not solve for no columns
-      ratio = -lu.solve(independent);
-    }
-    const Eigen::VectorXd shift = lu.solve(b);
+    const Eigen::MatrixXd ratio = -solved(dependent, independent);
+    const Eigen::VectorXd shift = solved(dependent, b);
     solution_.G.assign(static_cast<std::size_t>(n) * static_cast<std::size_t>(m), 0.0);
     solution_.offset.assign(static_cast<std::size_t>(n), 0.0);
     for (int j = 0; j < m; ++j) {

@@ -1,6 +1,6 @@
 #include "loops/force_analysis.hpp"
 
-#include <Eigen/Dense>
+#include "loops/decompositions.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -18,13 +18,12 @@ std::vector<bool> uniqueForces(const ModelTables<double>& tables, const ClusterE
     return unique;
   }
   for (const Eigen::MatrixXd& K : jacobians) {
-    const Eigen::JacobiSVD<Eigen::MatrixXd> svd(rows.weights.asDiagonal() * K, Eigen::ComputeFullU);
-    const Eigen::VectorXd& values = svd.singularValues();
+    const auto [values, U] = leftSingularVectors(rows.weights.asDiagonal() * K);
     const auto rank = (values.array() > kRankTolerance * values.maxCoeff()).count();
     if (rank != rows.rank) {
       continue;  // a singular configuration, where more is undetermined than elsewhere
     }
-    const Eigen::MatrixXd balanced = svd.matrixU().rightCols(cluster.rows - rows.rank);
+    const Eigen::MatrixXd balanced = U.rightCols(cluster.rows - rows.rank);
     for (int l = 0; l < cluster.loops; ++l) {
       const LoopEntry<double>& loop = tables.loops[cluster.firstLoop + l];
       if (balanced.middleRows(loop.firstRow, loop.rows).cwiseAbs().maxCoeff() > kShare) {
@@ -43,8 +42,7 @@ std::vector<double> couplingForces(const ModelTables<double>& tables, const Clus
   }
   const Eigen::MatrixXd scaled = K.rowwise().normalized();
   const Eigen::MatrixXd ofDependent = scaled(Eigen::all, dependent);
-  const Eigen::MatrixXd multipliers =
-      ofDependent.transpose().completeOrthogonalDecomposition().pseudoInverse();
+  const Eigen::MatrixXd multipliers = pseudoInverse(ofDependent.transpose());
   std::vector<double> forces;
   for (int l = 0; l < cluster.loops; ++l) {
     const LoopEntry<double>& loop = tables.loops[cluster.firstLoop + l];

@@ -1,7 +1,8 @@
 #include "loops/selection.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
+
+#include "loops/decompositions.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -10,10 +11,6 @@ namespace {
 constexpr double kAdmissible = 1e-5;
 /// Wishes are followed as long as the pivot is at least this fraction of the best one.
 constexpr double kWishPivot = 1e-2;
-
-Eigen::VectorXd singularValues(const Eigen::MatrixXd& A) {
-  return Eigen::JacobiSVD<Eigen::MatrixXd>(A).singularValues();
-}
 
 double smallestSingularValue(const Eigen::MatrixXd& A) {
   return A.size() == 0 ? 1.0 : singularValues(A).minCoeff();

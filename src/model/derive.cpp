@@ -1,6 +1,5 @@
 #include "model/derive.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -8,6 +7,7 @@
 
 #include "algorithms/positions.hpp"
 #include "loops/cluster_velocity.hpp"
+#include "loops/decompositions.hpp"
 #include "loops/force_analysis.hpp"
 #include "loops/selection.hpp"
 #include "mechanism/text.hpp"
@@ -34,9 +34,8 @@ void solveCouplings(ModelTables<double>& tables, const ClusterEntry& cluster,
   Eigen::Map<RowMajor> G(tables.G.data() + cluster.firstG, cluster.velocities, cluster.nv);
   Eigen::Map<Eigen::VectorXd> offset(tables.offset.data() + cluster.firstOffset,
                                      cluster.velocities);
-  const Eigen::MatrixXd inverse =
-      Eigen::FullPivLU<Eigen::MatrixXd>(G(independent, Eigen::all)).inverse();
-  const Eigen::MatrixXd ratios = G * inverse;
+  const Eigen::MatrixXd own = G(independent, Eigen::all);
+  const Eigen::MatrixXd ratios = G * solved(own, Eigen::MatrixXd::Identity(cluster.nv, cluster.nv));
   const Eigen::VectorXd shift = offset - ratios * offset(independent);
   G = ratios;
   offset = shift;
@@ -101,10 +100,7 @@ double determination(const Model& model, Data& data, const ClusterEntry& cluster
                                  G.data()))) {
     return 0.0;
   }
-  const auto values = [](const Eigen::MatrixXd& A) {
-    return Eigen::JacobiSVD<Eigen::MatrixXd>(A).singularValues().eval();
-  };
-  return values(G(chosen, Eigen::all)).minCoeff() / values(G).maxCoeff();
+  return singularValues(G(chosen, Eigen::all)).minCoeff() / singularValues(G).maxCoeff();
 }
 
 /// The coordinates of each cluster that are named.

@@ -1,8 +1,7 @@
 #include "model/rotors.hpp"
 
-#include <Eigen/Dense>
-
 #include "loops/cluster_velocity.hpp"
+#include "loops/decompositions.hpp"
 #include "model/fold_rotors.hpp"
 
 namespace kempe::detail {
@@ -46,7 +45,7 @@ void findDrives(ModelImpl& model) {
       continue;
     }
     const Eigen::MatrixXd G = neutralRatios(model, cluster, scratch), own = G(rotors, Eigen::all);
-    const Eigen::VectorXd values = Eigen::JacobiSVD<Eigen::MatrixXd>(own).singularValues();
+    const Eigen::VectorXd values = singularValues(own);
     if (values.minCoeff() > kSlowest * G.cwiseAbs().maxCoeff()) {
       cluster.drives = cluster.nv;
       tables.drives.insert(tables.drives.end(), rotors.begin(), rotors.end());

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Geometry>
 #include <functional>
 #include <limits>
 #include <random>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kempe/kempe.hpp"
+#include "support/decompositions.hpp"
 
 /// All functions of batch.hpp under one signature, beside what gives the same for one state.
 namespace kempe::test {
@@ -230,7 +231,7 @@ inline double conditionOf(const Model& model, Data& data, const Eigen::VectorXd&
   }
   Eigen::MatrixXd H(model.nv(), model.nv());
   massMatrix(model, data, q, H);
-  const Eigen::VectorXd values = H.selfadjointView<Eigen::Lower>().eigenvalues();
+  const Eigen::VectorXd values = eigenvalues(H);
   return values.maxCoeff() / values.minCoeff();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Geometry>
 #include <array>
 #include <initializer_list>
 #include <string>

@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Geometry>
 #include <random>
 
 #include "kempe/kempe.hpp"
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
+#include "support/decompositions.hpp"
 #include "support/random_mechanism.hpp"
 #include "support/refusal.hpp"
 
@@ -73,17 +74,14 @@ class ConstrainedMechanism : public ::testing::TestWithParam<MechanismCase> {
     biasForces(model, data, q, v, h);
     constraintRows(model, data, constraints, time, q, K);
     K = (K.array().abs() < 1e-13).select(0.0, K);  // rows that move nothing, but for rounding
-    const Eigen::LLT<Eigen::MatrixXd> llt(H);
-    const Eigen::VectorXd free = llt.solve(tau - h);
+    const Eigen::VectorXd free = solveDefinite(H, tau - h);
     const Eigen::VectorXd bias = secondRates(free, time);
-    const Eigen::MatrixXd A = K * llt.solve(K.transpose());
-    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-    solver.setThreshold(1e-10);
-    solver.compute(A);
+    const Eigen::MatrixXd A = K * solveDefinite(H, K.transpose());
+    const LeastNorm multipliers = leastNorm(A, -bias, 1e-10);
     DenseSolution solution;
-    solution.lambda = solver.solve(-bias);
-    solution.a = free + llt.solve(K.transpose() * solution.lambda);
-    solution.rank = static_cast<int>(solver.rank());
+    solution.lambda = multipliers.X;
+    solution.a = free + solveDefinite(H, K.transpose() * solution.lambda);
+    solution.rank = multipliers.rank;
     return solution;
   }
 

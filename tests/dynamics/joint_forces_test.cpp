@@ -1,12 +1,13 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Geometry>
 #include <functional>
 #include <random>
 
 #include "kempe/kempe.hpp"
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
+#include "support/decompositions.hpp"
 #include "support/force_oracle.hpp"
 #include "support/random_mechanism.hpp"
 
@@ -301,10 +302,9 @@ TEST_P(EveryCase, OfRedundantForcesTheLeastAreGiven) {
   }
   const Eigen::VectorXd y = loopForcesOf(options());
   const Eigen::MatrixXd effect = oracle.felt * oracle.bearable;
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(effect, Eigen::ComputeFullV);
-  const auto& values = svd.singularValues();
+  const auto [values, V] = rightSingularVectors(effect);
   const auto rank = (values.array() > 1e-7 * values.maxCoeff()).count();
-  const Eigen::MatrixXd balanced = oracle.bearable * svd.matrixV().rightCols(effect.cols() - rank);
+  const Eigen::MatrixXd balanced = oracle.bearable * V.rightCols(effect.cols() - rank);
   int redundant = 0;
   for (const ClusterInfo& cluster : model.clusters()) {
     redundant += cluster.redundantRows;

@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Geometry>
 #include <random>
 
 #include "kempe/kempe.hpp"
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
+#include "support/decompositions.hpp"
 #include "support/projected_oracle.hpp"
 #include "support/random_mechanism.hpp"
 
@@ -224,7 +225,7 @@ TEST_P(KinematicsOfEveryMechanism, OperationalInertiaIsJHinverseJ) {
   const int k = static_cast<int>(J.rows());
   Eigen::MatrixXd Omega = poisoned(k, k);
   inverseOperationalInertia(model, data, q, frames, Omega);
-  const Eigen::MatrixXd expected = J * oracle.massMatrix().llt().solve(J.transpose());
+  const Eigen::MatrixXd expected = J * solveDefinite(oracle.massMatrix(), J.transpose());
   EXPECT_TRUE(closeTo(Omega, expected, 1e-9));
   EXPECT_EQ(Omega, Omega.transpose());
   for (const Method method : {Method::Projection, Method::Lagrange}) {

@@ -1,12 +1,13 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Geometry>
 #include <random>
 #include <thread>
 
 #include "kempe/kempe.hpp"
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
+#include "support/decompositions.hpp"
 #include "support/oracle.hpp"
 #include "support/random_mechanism.hpp"
 
@@ -71,7 +72,7 @@ TEST_P(EveryMechanism, MobilityIsWhatTheConstraintsLeave) {
   const Eigen::MatrixXd K = oracle.constraintRows(positionsOf(model.randomConfiguration(1)));
   Eigen::Index rank = 0;
   if (K.rows() > 0) {
-    const Eigen::VectorXd singular = K.jacobiSvd().singularValues();
+    const Eigen::VectorXd singular = singularValues(K);
     rank = (singular.array() > 1e-9 * singular[0]).count();
   }
   EXPECT_EQ(model.nv(), model.nvSpanning() - rank);

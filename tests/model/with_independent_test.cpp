@@ -1,11 +1,12 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <random>
 
 #include "kempe/kempe.hpp"
 #include "support/close_to.hpp"
+#include "support/decompositions.hpp"
 #include "support/random_mechanism.hpp"
 #include "support/refusal.hpp"
 
@@ -33,8 +34,8 @@ std::vector<std::string> otherCoordinates(const Model& model, const Eigen::Matri
     for (const Eigen::Index row : order) {
       picked.push_back(row);
       const Eigen::MatrixXd part = G(picked, Eigen::seqN(firstColumn, cluster.mobility));
-      const auto values = Eigen::JacobiSVD<Eigen::MatrixXd>(part).singularValues();
-      if (static_cast<int>(picked.size()) > cluster.mobility || values.minCoeff() < 0.1) {
+      if (static_cast<int>(picked.size()) > cluster.mobility ||
+          singularValues(part).minCoeff() < 0.1) {
         picked.pop_back();
       }
     }

@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Geometry>
 #include <limits>
 
 #include "kempe/spatial/transform.hpp"
+#include "support/decompositions.hpp"
 
 /// The spatial algebra written out as dense matrices of double, from the book and not from the
 /// library's operations: what tests compare with.
@@ -91,7 +92,7 @@ Matrix6 motionMatrix(const Transform<T>& X) {
 /// The matrix that takes forces written in B to A.
 template <typename T>
 Matrix6 forceMatrix(const Transform<T>& X) {
-  return motionMatrix(X).inverse().transpose();
+  return solveRegular(motionMatrix(X), Matrix6::Identity()).transpose();
 }
 
 template <typename T>

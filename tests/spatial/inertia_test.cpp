@@ -3,6 +3,7 @@
 #include <array>
 
 #include "dense.hpp"
+#include "support/decompositions.hpp"
 #include "support/random_spatial.hpp"
 
 namespace kempe::test {
@@ -11,10 +12,6 @@ namespace {
 template <typename T>
 class Inertias : public ::testing::Test {};
 TYPED_TEST_SUITE(Inertias, Scalars);
-
-Vector6 eigenvalues(const Matrix6& symmetric) {
-  return Eigen::SelfAdjointEigenSolver<Matrix6>(symmetric, Eigen::EigenvaluesOnly).eigenvalues();
-}
 
 TYPED_TEST(Inertias, MomentumIsTheMatrixTimesTheMotion) {
   using T = TypeParam;

@@ -1,4 +1,5 @@
 #include "support/force_oracle.hpp"
+#include "support/decompositions.hpp"
 
 #include <algorithm>
 
@@ -125,8 +126,8 @@ void ForceOracle::set(const Eigen::VectorXd& q, const Eigen::VectorXd& v, const 
     applied += load.spanning;
   }
   const Eigen::MatrixXd& G = projected.G;
-  a = projected.massMatrix().llt().solve(load.tau + G.transpose() * (applied + pushed) -
-                                         projected.biasForces());
+  a = solveDefinite(projected.massMatrix(),
+                    load.tau + G.transpose() * (applied + pushed) - projected.biasForces());
   accelerations = G * a + projected.g;
   for (int i = 0; i < model_.nv(); ++i) {
     const auto& names = model_.spanningVelocityNames();
@@ -158,7 +159,7 @@ void ForceOracle::applyAtRotors(const Eigen::VectorXd& tau) {
       rotors.push_back(model_.jointVelocityIndex(name));
     }
     const Eigen::MatrixXd ratios = projected.G(rotors, own);
-    const Eigen::VectorXd atRotors = ratios.transpose().fullPivLu().solve(tau(own).eval());
+    const Eigen::VectorXd atRotors = solveRegular(ratios.transpose(), tau(own));
     for (std::size_t i = 0; i < rotors.size(); ++i) {
       applied[rotors[i]] += atRotors[static_cast<Eigen::Index>(i)];
     }
@@ -226,8 +227,8 @@ void ForceOracle::solveLoops() {
       }
       const Eigen::MatrixXd rows =
           K.middleRows(firstRow.at(loop.name), loop.rows)(Eigen::all, columns);
-      Eigen::JacobiSVD<Eigen::MatrixXd> svd(rows, Eigen::ComputeThinV);
-      basis = svd.matrixV().leftCols(svd.setThreshold(1e-9).rank());
+      const auto [values, V] = rightSingularVectors(rows);
+      basis = V.leftCols((values.array() > 1e-9 * values.maxCoeff()).count());
     }
     const Eigen::Index before = bearable.cols();
     bearable.conservativeResize(Eigen::NoChange, before + basis.cols());
@@ -236,10 +237,7 @@ void ForceOracle::solveLoops() {
   }
   loopForces = Eigen::VectorXd::Zero(model_.nLoopForces());
   if (bearable.cols() > 0) {
-    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-    solver.setThreshold(1e-9);
-    solver.compute(felt * bearable);
-    loopForces = bearable * solver.solve(left);
+    loopForces = bearable * leastNorm(felt * bearable, left, 1e-9).X;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kempe/configuration.hpp"
+#include "support/decompositions.hpp"
 
 namespace kempe::test {
 
@@ -29,17 +30,15 @@ void ProjectedOracle::set(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
   for (int j = 0; j < m; ++j) {
     G(independent[static_cast<std::size_t>(j)], j) = 1.0;
   }
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> Kd;
+  const Eigen::MatrixXd Kd = K(Eigen::all, dependent);
   if (!dependent.empty()) {
-    Kd.setThreshold(1e-9);
-    Kd.compute(K(Eigen::all, dependent));
-    const Eigen::MatrixXd ratios = -Kd.solve(Ki);
+    const Eigen::MatrixXd ratios = -leastNorm(Kd, Ki, 1e-9).X;
     G(dependent, Eigen::all) = ratios;
   }
   rates = G * v;
   g.setZero(n);
   if (!dependent.empty()) {
-    const Eigen::VectorXd bias = Kd.solve(oracle.constraintBias(positions, rates));
+    const Eigen::VectorXd bias = leastNorm(Kd, oracle.constraintBias(positions, rates), 1e-9).X;
     g(dependent) = bias;
   }
   H = oracle.massMatrix(positions);
