@@ -3,7 +3,8 @@
 #   make demo     build, then watch Tello run: info, check, simulation, plot, page
 #   make test     everything that must hold: tests, sanitizers, format, static checks, docs
 #   make bench    benchmarks        make fuzz     fuzz the readers (FUZZ_SECONDS=60 each)
-#   make paper    the results of the paper that Kempe builds on, computed again, in build/paper/
+#   make paper    the results of the paper that Kempe builds on, computed again, in build/paper/;
+#                 beside Pinocchio, unless PINOCCHIO=no
 #   make format   clang-format      make lint     clang-tidy, ruff
 #   make docs     the documentation site, in build/site/
 #   make setup    only set up       make clean    remove build/ and .venv/
@@ -29,7 +30,7 @@ python_inputs := $(shell find CMakeLists.txt pyproject.toml README.md LICENSE cm
         fuzz clean
 
 help:
-	@sed -n '3,9s/^# *//p' Makefile
+	@sed -n '3,10s/^# //p' Makefile
 
 # --- set-up ------------------------------------------------------------------------------------
 

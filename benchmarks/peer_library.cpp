@@ -33,8 +33,8 @@ struct Opened {
   std::size_t states = 0;
 };
 
-PeerRobot peerRobot(const Model& model, int states) {
-  return forPeers(model, kempe::bench::randomStates(model, states));
+PeerRobot peerRobot(const Model& model, int states, const std::string& foot) {
+  return forPeers(model, kempe::bench::randomStates(model, states), {foot});
 }
 
 void addFastest(Opened& opened, const std::string& robotName, const std::string& method,
@@ -46,18 +46,18 @@ void addFastest(Opened& opened, const std::string& robotName, const std::string&
   }
 }
 
-Opened open(const std::string& name, int links) {
+Opened open(const std::string& name, int links, const std::string& foot) {
   const Mechanism mechanism = kempe::robots::mechanism(name, links);
   const int states = links > 0 ? kChainStates : kempe::bench::kStates;
-  const Model tree(kempe::bench::openTree(mechanism)), closed(mechanism);
+  const Model tree(kempe::bench::openTreeWithArmature(mechanism)), closed(mechanism);
   Opened opened;
   if (tree.nv() <= kMostFreedoms) {
-    const PeerRobot robot = peerRobot(tree, states);
+    const PeerRobot robot = peerRobot(tree, states, foot);
     addFastest(opened, name, "pinocchio", robot,
                withoutDenseWays(kempe::bench::pinocchioOpenTree(robot)));
   }
   if (closed.nvSpanning() <= kMostFreedoms) {
-    const PeerRobot robot = peerRobot(closed, states);
+    const PeerRobot robot = peerRobot(closed, states, foot);
     addFastest(opened, name, "pinocchio_exact", robot,
                links > 0 ? withoutDenseWays(kempe::bench::pinocchioExact(robot))
                          : kempe::bench::pinocchioExact(robot));
@@ -74,16 +74,23 @@ std::deque<Opened>& all() {
 
 #define KEMPE_PEER extern "C" KEMPE_BENCH_SHOWN
 
-/// The fastest ways for a bundled robot (chains: of so many links, 0 otherwise), checked against
-/// Kempe's results; null, with a message, where there are none. Lives as long as the process.
-KEMPE_PEER void* kempe_peer_open(const char* robot, int links) {
+/// The fastest ways for a bundled robot (chains: of so many links, 0 otherwise) and the operational
+/// inertia of a body, checked against Kempe's results; null, with a message, where there are none.
+/// Lives as long as the process.
+KEMPE_PEER void* kempe_peer_open(const char* robot, int links, const char* foot) {
   try {
-    all().push_back(open(robot, links));
+    all().push_back(open(robot, links, foot));
     return &all().back();
   } catch (const std::exception& error) {
     std::cerr << robot << ": " << error.what() << "\n";
-    return nullptr;
+  } catch (...) {
+    std::cerr << robot << ": failed\n";
   }
+  return nullptr;
+}
+
+KEMPE_PEER int kempe_peer_states(const void* opened) {
+  return static_cast<int>(static_cast<const Opened*>(opened)->states);
 }
 
 KEMPE_PEER int kempe_peer_ways(const void* opened) {

@@ -179,12 +179,17 @@ bool hasCouplingsOnly(const Mechanism& robot) {
 }
 
 PeerRobot forPeers(const Model& model, const std::vector<State>& states) {
+  return forPeers(model, states, endsOf(model));
+}
+
+PeerRobot forPeers(const Model& model, const std::vector<State>& states,
+                   const std::vector<std::string>& endBodies) {
   PeerRobot robot{.mechanism = model.mechanism(),
                   .nv = model.nv(),
                   .nvSpanning = model.nvSpanning(),
                   .independent = placesOf(model.vNames(), model.spanningVelocityNames()),
                   .independentPositions = placesOf(model.qNames(), model.spanningPositionNames()),
-                  .ends = endsOf(model),
+                  .ends = endBodies,
                   .couplingsOnly = hasCouplingsOnly(model.mechanism())};
   for (const std::string& joint : model.jointNames()) {
     robot.position[joint] = model.jointPositionIndex(joint);

@@ -36,7 +36,11 @@ std::vector<int> framesOf(const Model& model, const std::vector<std::string>& bo
 /// Whether all loops are couplings, so that G is constant.
 bool hasCouplingsOnly(const Mechanism& robot);
 
-/// What a peer is given: the robot and its states as plain numbers, and what it must find.
+/// What a peer is given: the robot and its states as plain numbers, and what it must find; of
+/// operational inertia that of some bodies.
+PeerRobot forPeers(const Model& model, const std::vector<State>& states,
+                   const std::vector<std::string>& ends);
+/// With all feet and hands.
 PeerRobot forPeers(const Model& model, const std::vector<State>& states);
 
 }  // namespace kempe::bench

@@ -12,9 +12,14 @@ COLOURS = 64  # enough for lines and bars, and small files
 
 def main() -> None:
     source, target = ROOT / "build" / "paper", ROOT / "docs" / "paper"
-    if json.loads((source / "results.json").read_text(encoding="utf-8"))["quick"]:
+    results = source / "results.json"
+    if not results.is_file():
+        raise SystemExit("build/paper/ has no results; `make paper` leaves them there")
+    if json.loads(results.read_text(encoding="utf-8"))["quick"]:
         raise SystemExit("build/paper/ is of a quick run: its times are not for the documentation")
     target.mkdir(exist_ok=True)
+    for path in target.glob("*.png"):
+        path.unlink()
     (target / "index.md").write_bytes((source / "index.md").read_bytes())
     for path in source.glob("*.png"):
         with Image.open(path) as drawing:

@@ -29,11 +29,15 @@ class Spread(NamedTuple):
 
 
 class Timed:
-    """Something to measure: `seconds(calls)` is how long one call takes, on average of so many."""
+    """Something to measure: `seconds(calls)` is how long one call takes, on average of so many.
 
-    def __init__(self, seconds: Callable[[int], float]) -> None:
-        self._seconds = seconds
-        self.calls = 1  # in one repetition
+    A repetition has a multiple of `unit` calls. Where what is measured is a difference, `block` is
+    the time that passes: it tells how many calls a repetition needs."""
+
+    def __init__(self, seconds: Callable[[int], float], unit: int = 1,
+                 block: Callable[[int], float] | None = None) -> None:
+        self._seconds, self._block = seconds, block or seconds
+        self.calls = unit  # in one repetition
         self.times: list[float] = []
 
     def repeat(self) -> None:
@@ -42,8 +46,9 @@ class Timed:
 
     def choose_calls(self) -> None:
         """Warms up, and finds how many calls a repetition needs."""
-        self._seconds(1)
-        self.calls = max(1, int(np.ceil(BLOCK / max(self._seconds(1), 1e-9))))
+        self._block(self.calls)
+        while (passed := self.calls * self._block(self.calls)) < BLOCK:
+            self.calls *= 2 if passed > BLOCK / 8 else 8
 
 
 def calls_of(function: Callable[[], object]) -> Callable[[int], float]:

@@ -66,11 +66,21 @@ double secondsFor(const PyModel& self, const std::vector<TimedState>& states, lo
   return taken.count();
 }
 
+void refuse(bool given, const char* argument, const std::string& algorithm) {
+  if (given) {
+    throw std::invalid_argument(std::string(argument) + ": \"" + algorithm + "\" takes none");
+  }
+}
+
 double secondsPerCall(const PyModel& self, const std::string& algorithm, nb::handle q, nb::handle v,
                       nb::handle x, nb::handle frames, const std::string& method, long calls) {
   if (calls < 1) {
     throw std::invalid_argument("calls: at least one is needed, got " + std::to_string(calls));
   }
+  const bool ofMotion = algorithm == "forward_dynamics" || algorithm == "inverse_dynamics";
+  refuse(!ofMotion && !v.is_none(), "v", algorithm);
+  refuse(!ofMotion && !x.is_none(), "x", algorithm);
+  refuse(algorithm != "inverse_operational_inertia" && !frames.is_none(), "frames", algorithm);
   const Model& model = self.model();
   const std::vector<TimedState> states = statesOf(self, q, v, x);
   if (states.empty()) throw std::invalid_argument("q: at least one state is needed");
@@ -128,7 +138,7 @@ Args:
     q: configurations, (nq,) or (N, nq), which take turns.
     v: velocities, (nv,) or (N, nv); zero if not given.
     x: forces of forward or accelerations of inverse dynamics, (nv,) or (N, nv); zero if not given.
-    frames: of inverse_operational_inertia.
+    frames: of inverse_operational_inertia; None: all.
     method: as in the algorithm.
     calls: how many to time, one after the other.
 

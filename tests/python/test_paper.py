@@ -1,18 +1,22 @@
 """`kempe paper`: what it computes, and the page that it writes."""
 
+import ctypes.util
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from program import kempe_program
+from program import ROOT, kempe_program
 
 import kempe
 from kempe.paper import jump, published, robots, speed, torque
 from kempe.timing import Spread, Timed, calls_of, measure
+
+LIBC = ctypes.util.find_library("c")  # a library, but not the one
 
 # --- what the paper says -------------------------------------------------------------------------
 
@@ -52,12 +56,26 @@ def test_approximate_tree_computes_the_approximation(name: str) -> None:
                                    atol=1e-9 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("name, ends", [
-    ("geared_chain", 1), ("mini_cheetah", 4), ("mit_humanoid", 4), ("tello", 4), ("jvrc1", 5)])
-def test_ends_are_feet_and_hands(name: str, ends: int) -> None:
-    found = robots.ends_of(robots.in_link_coordinates(kempe.robots.load(name)))
-    assert len(found) == ends
-    assert not any("rotor" in end for end in found)
+@pytest.mark.parametrize("name", published.ROBOTS)
+def test_approximation_can_keep_the_mass(name: str) -> None:
+    model = robots.in_link_coordinates(kempe.robots.load(name))
+    tree = robots.approximate_tree(model, keep_mass=True)
+    assert tree.v_names == model.v_names
+    assert tree.total_mass == pytest.approx(model.total_mass, rel=1e-12)
+    # At rest and in the neutral position it is exact, but for masses that turn aside.
+    places = [model.spanning_position_names.index(name) for name in tree.q_names]
+    q = model.neutral()
+    np.testing.assert_allclose(tree.gravity_forces(model.spanning_positions(q)[places]),
+                               model.gravity_forces(q), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", published.ROBOTS)
+def test_foot_is_the_end_of_a_branch(name: str) -> None:
+    model = robots.in_link_coordinates(kempe.robots.load(name))
+    foot = robots.foot_of(model)
+    assert foot not in {joint.parent for joint in model.mechanism.joints if "rotor" not in joint.child}
+    above = model.mechanism.joint_above(foot)
+    assert above is not None and above.name in model.v_names
 
 
 # --- times ---------------------------------------------------------------------------------------
@@ -65,24 +83,35 @@ def test_ends_are_feet_and_hands(name: str, ends: int) -> None:
 def test_cases_take_turns() -> None:
     order: list[str] = []
 
-    def case(name: str, seconds: float) -> Timed:
+    def case(name: str, seconds: float, unit: int = 1) -> Timed:
         def run(calls: int) -> float:
             order.append(f"{name} {calls}")
             return seconds
-        return Timed(run)
-    cases = [case("short", 1e-5), case("long", 1.0), case("alone", 1.0)]
+        return Timed(run, unit)
+    cases = [case("short", 3e-6, unit=3), case("long", 1.0), case("alone", 1.0)]
     fractions: list[float] = []
     measure([cases[:2], cases[2:]], 1e-9, fractions.append, repetitions=50)
-    assert [one.calls for one in cases] == [100, 1, 1]
+    assert [one.calls for one in cases] == [384, 1, 1]
     assert [len(one.times) for one in cases] == [50, 50, 50]
-    assert order[:6] == ["short 1"] * 2 + ["long 1"] * 2 + ["alone 1"] * 2  # how many are needed?
-    measured, warming = order[7::2], order[6::2]
-    assert set(warming) == {"short 34", "long 1", "alone 1"}
-    short, long, alone = "short 100", "long 1", "alone 1"
+    # How many are needed?
+    trials = [*(f"short {calls}" for calls in (3, 3, 24, 192, 384)), *["long 1"] * 2,
+              *["alone 1"] * 2]
+    assert order[:9] == trials
+    measured, warming = order[10::2], order[9::2]
+    assert set(warming) == {"short 128", "long 1", "alone 1"}
+    short, long, alone = "short 384", "long 1", "alone 1"
     rounds = [tuple(measured[i:i + 3]) for i in range(0, len(measured), 3)]
     assert set(rounds) == {(short, long, alone), (long, short, alone),
                            (alone, short, long), (alone, long, short)}
     assert fractions[-1] == 1.0
+
+
+def test_a_difference_does_not_tell_how_many_calls_are_needed() -> None:
+    case = Timed(lambda calls: -1e-9, block=lambda calls: 1e-4)
+    case.choose_calls()
+    assert 10 <= case.calls <= 20
+    case.repeat()
+    assert case.times == [-1e-9]
 
 
 def test_times_of_python_calls() -> None:
@@ -96,11 +125,10 @@ def test_seconds_per_call_times_what_it_says(four_bar: kempe.Model) -> None:
     q = four_bar.random_configuration(0, size=3)
     for algorithm in ("forward_dynamics", "inverse_dynamics", "mass_matrix",
                       "inverse_operational_inertia"):
-        seconds = four_bar.seconds_per_call(algorithm, q, calls=2000)
-        assert 1e-8 < seconds < 1e-3
+        assert four_bar.seconds_per_call(algorithm, q, calls=2000) > 1e-8
     long, short = (kempe.robots.load("geared_chain", n=n) for n in (60, 3))
-    times = [model.seconds_per_call("forward_dynamics", model.neutral(), calls=500)
-             for model in (long, short)]
+    times = [min(model.seconds_per_call("forward_dynamics", model.neutral(), calls=200)
+                 for _ in range(20)) for model in (long, short)]
     assert times[0] > 4 * times[1]
 
 
@@ -112,7 +140,10 @@ def test_seconds_per_call_times_what_it_says(four_bar: kempe.Model) -> None:
     ({"q": np.zeros((0, 3))}, "q"),
     ({"v": np.zeros(9)}, "v"),
     ({"q": [np.nan] * 3}, "q"),
-    ({"algorithm": "inverse_operational_inertia", "frames": ["nobody"]}, "nobody")])
+    ({"algorithm": "inverse_operational_inertia", "frames": ["nobody"]}, "nobody"),
+    ({"frames": ["nobody"]}, 'frames: "forward_dynamics" takes none'),
+    ({"algorithm": "mass_matrix", "v": [0.0]}, 'v: "mass_matrix" takes none'),
+    ({"algorithm": "inverse_operational_inertia", "x": [0.0]}, "x: ")])
 def test_seconds_per_call_refuses(four_bar: kempe.Model, change: dict[str, Any],
                                   text: str) -> None:
     arguments: dict[str, Any] = {"algorithm": "forward_dynamics", "q": four_bar.neutral(), **change}
@@ -150,8 +181,9 @@ def test_torque_errors_of_robots() -> None:
     errors = torque.robot_errors(50)
     for methods in errors.values():
         assert methods["approximate"].all_joints <= methods["unconstrained"].all_joints
-    assert errors["geared_chain"]["approximate"].worst_joint < 1e-3
-    assert "ankle" in errors["mit_humanoid"]["approximate"].worst_name
+        assert methods["mass_kept"].all_joints <= methods["approximate"].all_joints * 1.001
+    assert errors["geared_chain"]["mass_kept"].worst_joint < 1e-3
+    assert "ankle" in errors["mit_humanoid"]["mass_kept"].worst_name
 
 
 # --- the jump ------------------------------------------------------------------------------------
@@ -213,7 +245,17 @@ def test_better_torques_ahead_track_better() -> None:
         assert errors == sorted(errors) and errors[1] > 4 * errors[0]
         assert feedback == sorted(feedback) and feedback[1] > 4 * feedback[0]
         for one in methods.values():
-            assert jump.CROUCHING + jump.PUSHING / 2 < one.take_off < one.t[-1]
+            assert one.take_off is not None
+            assert jump.CROUCHING + jump.PUSHING / 2 < one.take_off < one.t[-1] - 0.2
+
+
+def test_jump_ends_at_touch_down(hopper: kempe.Model) -> None:
+    for one in jump.jumps(("soft",)):
+        q = np.column_stack([one.height, one.joints])
+        heights = hopper.frame_placement(q, jump.FOOT)[1][:, 2]
+        above = heights - heights[0]
+        assert above.max() > 0.05
+        assert above.min() > -2e-3 and 0 <= above[-1] < 5e-3
 
 
 def test_motor_torques_do_the_work_of_the_joints(hopper: kempe.Model) -> None:
@@ -230,11 +272,20 @@ def test_motor_torques_do_the_work_of_the_joints(hopper: kempe.Model) -> None:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("paper")
-    result = kempe_program("paper", "--quick", "--out", "page", folder=folder,
-                           without="pinocchio")
+    help_text = kempe_program("paper", "--help").stdout
+    first = help_text.partition("examples:")[2].split("\n")[1].split()
+    assert first == ["kempe", "paper", "--quick"]
+    result = kempe_program(*first[1:], folder=folder, without="pinocchio")
     assert result.returncode == 0, result.stderr
-    assert result.stdout == "The page: page/index.html\n"
-    return folder / "page"
+    assert result.stdout == "The page: paper/index.html\n"
+    return folder / "paper"
+
+
+def test_documentation_has_the_same_page(page: Path) -> None:
+    def headings(path: Path) -> list[str]:
+        return [line for line in path.read_text(encoding="utf-8").splitlines()
+                if line.startswith("#")]
+    assert headings(ROOT / "docs" / "paper" / "index.md") == headings(page / "index.md")
 
 
 def test_page_has_all_tables_and_figures(page: Path) -> None:
@@ -276,7 +327,7 @@ def test_page_has_its_numbers_beside(page: Path) -> None:
         for robot in published.ROBOTS:
             for method in ("cluster", "approximate", "projection", "lagrange"):
                 row = times[comparison.algorithm, robot, method]
-                assert 0 < row["low"] <= row["median"] <= row["high"] < 1e-3
+                assert 0 < row["low"] <= row["median"] <= row["high"]
             assert times[comparison.algorithm, robot, "projection"]["ratio"]["median"] > 1
     assert len(results["jumps"]) == 9
     assert results["quick"] is True
@@ -290,12 +341,12 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     from kempe import cli
     from kempe.paper import peers, study
 
-    def slow(robot: str, links: int | None) -> peers.Cases:
+    def slow(robot: str, links: int | None, foot: str) -> peers.Cases:
         return {(algorithm, "pinocchio"): Timed(lambda calls: 1.0)
                 for algorithm in ("forward_dynamics", "inverse_dynamics", "mass_matrix")}
     monkeypatch.setattr(peers, "installed_pinocchio",
-                        lambda: peers.Peer("A peer.", "1.2.3", slow))
-    monkeypatch.setattr(study, "QUICK", study.Extent(1e-9, 1e-9, (2, 24), 2))
+                        lambda: peers.Peer("A peer.", "1.2.3", slow, at_its_best=True))
+    monkeypatch.setattr(study, "QUICK", study.Extent(1e-9, 1e-9, (2, 24), 2, quick=True))
     monkeypatch.setattr(speed, "STATES", 2)
     out = tmp_path / "new" / "page"
     assert cli.main(["paper", "--quick", "--json", "--out", str(out)]) == 0
@@ -304,14 +355,18 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert printed == json.loads((out / "results.json").read_text(encoding="utf-8"))
     assert printed["machine"]["Pinocchio"] == "1.2.3"
     text = (out / "index.md").read_text(encoding="utf-8")
-    assert "takes 0.00 of the time of Pinocchio's recursion on the tree without them." in text
+    assert "takes 0.00 of the time of Pinocchio's recursion on the tree that" in text
     assert "| Pinocchio, no rotors | 1.00e+06 ±0 % |" in text
 
 
 @pytest.mark.parametrize("prepare, arguments, text", [
     (lambda folder: (folder / "file").write_text(""), ["--out", "file"], "--out file"),
     (lambda folder: (folder / "file").write_text(""), ["--out", "file/below"], "--out file/below"),
+    (lambda folder: (folder / "page").mkdir() or (folder / "page" / "index.md").write_text("mine"),
+     ["--out", "page"], "there is another page in it"),
+    (lambda folder: None, ["--out", ""], "--out: the name of a folder is needed"),
     (lambda folder: None, ["--pinocchio", "none.so"], "--pinocchio none.so: not a library"),
+    (lambda folder: None, ["--pinocchio", str(LIBC)], "not a library that"),
     (lambda folder: None, ["tello"], "unrecognized arguments: tello")])
 def test_bad_input(prepare: Callable[[Path], object], arguments: list[str], text: str,
                    tmp_path: Path) -> None:
@@ -319,6 +374,40 @@ def test_bad_input(prepare: Callable[[Path], object], arguments: list[str], text
     result = kempe_program("paper", "--quick", *arguments, folder=tmp_path)
     assert result.returncode == 2
     assert text in result.stderr
+
+
+@pytest.mark.parametrize("text, note", [
+    ("raise RuntimeError('built for another numpy')", "cannot be used: built for another numpy"),
+    ("import no_such_library", "cannot be used: No module named 'no_such_library'"),
+    ("", "cannot be used: module 'pinocchio' has no attribute")])
+def test_broken_pinocchio(text: str, note: str, tmp_path: Path,
+                          monkeypatch: pytest.MonkeyPatch) -> None:
+    from kempe.paper import peers
+    (tmp_path / "pinocchio.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    for module in ("pinocchio", "kempe.cli.pinocchio_tree"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.delattr(sys.modules["kempe.cli"], "pinocchio_tree", raising=False)
+    peer = peers.installed_pinocchio()
+    assert note in peer.note and not peer.version
+    assert peer.cases("tello", None, "left-foot") == {}
+    for module in ("pinocchio", "kempe.cli.pinocchio_tree"):
+        sys.modules.pop(module, None)
+
+
+def test_drawing_that_fails_keeps_the_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                              capsys: pytest.CaptureFixture[str]) -> None:
+    from kempe import cli
+    from kempe.paper import figures, study
+    monkeypatch.setattr(study, "QUICK", study.Extent(1e-9, 1e-9, (2, 24), 2, quick=True))
+    monkeypatch.setattr(speed, "STATES", 2)
+
+    def fail(*arguments: object) -> None:
+        raise RuntimeError("no fonts")
+    monkeypatch.setattr(figures, "save", fail)
+    assert cli.main(["paper", "--quick", "--out", str(tmp_path)]) == 1
+    assert "the page could not be drawn: no fonts" in capsys.readouterr().err
+    assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["jumps"]
 
 
 def test_without_matplotlib(tmp_path: Path) -> None:
@@ -332,7 +421,7 @@ def test_pinocchio_from_python_is_measured() -> None:
     pytest.importorskip("pinocchio")
     from kempe.paper import peers
     peer = peers.installed_pinocchio()
-    cases = peer.cases("mini_cheetah", None)
+    cases = peer.cases("mini_cheetah", None, "FR_knee_link")
     assert set(cases) == {("forward_dynamics", "pinocchio"), ("inverse_dynamics", "pinocchio")}
     measure([list(cases.values())], 0.1, lambda done: None)
     for case in cases.values():

@@ -7,7 +7,15 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kempe.cli.common import BadInput, add_json_argument, console, escaped, print_json, progress_bar
+from kempe.cli.common import (
+    BadInput,
+    Failed,
+    add_json_argument,
+    console,
+    escaped,
+    print_json,
+    progress_bar,
+)
 from kempe.cli.files import optional_packages
 
 if TYPE_CHECKING:
@@ -54,37 +62,59 @@ def chosen_peer(library: str | None) -> Peer:
                        ) from error
 
 
-def writable_folder(path: str) -> Path:
-    """Says before the work, not after it, that nothing can be written there."""
+def own_folder(path: str) -> Path:
+    """Says before the work, not after it, that nothing can be written there, or that it holds
+    somebody else's page."""
+    if not path:
+        raise BadInput("--out: the name of a folder is needed")
     folder = Path(path)
+    pages = [folder / name for name in ("index.html", "index.md")]
+    if any(page.exists() for page in pages) and not (folder / "results.json").is_file():
+        raise BadInput(f"--out {path}: there is another page in it already. Name a new folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / "index.html"
-        with open(probe, "ab"):
-            pass
-        if probe.stat().st_size == 0:
-            probe.unlink()
+        with open(folder / "results.json", "ab") as probe:
+            new = probe.tell() == 0
+        if new:
+            (folder / "results.json").unlink()
     except OSError as error:
         raise BadInput(f"--out {path}: cannot be written: {error.strerror}") from error
     return folder
 
 
-def run(arguments: argparse.Namespace) -> None:
+def require_matplotlib() -> None:
     with optional_packages("plot"):
-        importlib.import_module("matplotlib")
+        try:
+            importlib.import_module("matplotlib.figure")
+        except ImportError:
+            raise
+        except Exception as error:
+            raise BadInput(f"matplotlib does not start: {error}") from error
+
+
+def run(arguments: argparse.Namespace) -> None:
+    require_matplotlib()
     from kempe.paper import study
     from kempe.paper.page import Page
 
-    folder = writable_folder(arguments.out)
-    extent = study.QUICK if arguments.quick else study.FULL
     peer = chosen_peer(arguments.pinocchio)
+    folder = own_folder(arguments.out)
+    extent = study.QUICK if arguments.quick else study.FULL
     whole = extent.robot_seconds + extent.chain_seconds
     shares = {"robots": (0.0, extent.robot_seconds / whole),
               "chains": (extent.robot_seconds / whole, extent.chain_seconds / whole)}
     with progress_bar("measuring") as done:
         results = study.run(extent, peer, lambda part, fraction: done(
             shares[part][0] + fraction * shares[part][1] if part in shares else 1.0))
-    path = Page(results, folder).write()
+    page = Page(results, folder)
+    page.write_numbers()
+    try:
+        path = page.write()
+    except OSError:
+        raise
+    except Exception as error:  # of matplotlib; what was measured is not lost
+        raise Failed(f"the page could not be drawn: {error}. "
+                     f"The numbers are in {folder / 'results.json'}") from error
     if arguments.json:
         print_json({"page": str(path), **results.report()})
     else:

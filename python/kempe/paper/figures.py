@@ -12,18 +12,17 @@ from matplotlib.figure import Figure
 from kempe.drawing import INK, dress
 from kempe.paper import published
 from kempe.paper.jump import Jump
+from kempe.paper.names import METHODS
 from kempe.paper.published import Comparison, Scaling
 from kempe.paper.speed import Key, Times, chain_name
-from kempe.paper.torque import ANKLE, FREQUENCY, KNEE, METHODS, Torques
+from kempe.paper.torque import ANKLE, FREQUENCY, KNEE, Torques
 from kempe.simulation import Vector
+from kempe.timing import Spread
 
-COLOURS = {"cluster": "#2e75b6", "approximate": "#edae49", "projection": "#1f9e89",
-           "lagrange": "#8e6bbf", "unconstrained": "#b0413e", "pinocchio": "#8c8c8c",
+COLOURS = {"cluster": "#2e75b6", "cluster_bodies": "#8ab6dc",
+           "approximate": "#edae49", "projection": "#1f9e89", "lagrange": "#8e6bbf",
+           "unconstrained": "#b0413e", "pinocchio": "#8c8c8c",
            "pinocchio_exact": "#4d4d4d"}
-LABELS = {"cluster": "exact (cluster)", "approximate": "approximate", "projection": "projection",
-          "lagrange": "Lagrange multipliers", "unconstrained": "unconstrained",
-          "pinocchio": "Pinocchio, no rotors", "pinocchio_exact": "Pinocchio, exact"}
-SHORT_NAMES = ("geared\nchain", "belt\nchain", "Mini\nCheetah", "MIT\nHumanoid", "Tello", "JVRC-1")
 
 
 def legend_above(figure: Figure, axes: Axes) -> None:
@@ -42,15 +41,16 @@ def draw_comparison(comparison: Comparison, times: Times, path: Path) -> None:
     """What was measured here, and what the paper has."""
     figure = Figure(figsize=(11, 3.6), layout="constrained")
     ours, theirs = figure.subplots(1, 2)
+    unknown = Spread(np.nan, np.nan, np.nan)
     measured = {}
     for method in COLOURS:
         keys = [Key(comparison.algorithm, robot, method) for robot in published.ROBOTS]
         if any(key in times for key in keys):
-            measured[method] = [1e6 * times.time(key).median if key in times else np.nan
-                                for key in keys]
-    draw_bars(ours, measured)
-    dress(ours, "µs per call", "", "Kempe, here")
-    draw_bars(theirs, {method: list(values) for method, values in comparison.microseconds.items()})
+            measured[method] = [times.time(key) if key in times else unknown for key in keys]
+    draw_bars(ours, {method: 1e6 * np.array(spreads) for method, spreads in measured.items()})
+    dress(ours, "µs per call", "", "Here; the middle half of the repetitions as bars of error")
+    draw_bars(theirs, {method: np.column_stack([values] * 3)
+                       for method, values in comparison.microseconds.items()})
     dress(theirs, "µs per call", "", f"The paper's program, {published.MACHINE}")
     for axes in (ours, theirs):
         axes.grid(visible=False, axis="x")
@@ -59,12 +59,16 @@ def draw_comparison(comparison: Comparison, times: Times, path: Path) -> None:
     save(figure, path)
 
 
-def draw_bars(axes: Axes, times: dict[str, list[float]]) -> None:
+def draw_bars(axes: Axes, times: dict[str, Vector]) -> None:
+    """Of each method a row for each robot: median, low, high."""
     width = 0.84 / len(times)
-    for number, (method, values) in enumerate(times.items()):
-        places = np.arange(len(values)) + (number - (len(times) - 1) / 2) * width
-        axes.bar(places, values, width, color=COLOURS[method], label=LABELS[method])
-    axes.set_xticks(range(len(SHORT_NAMES)), SHORT_NAMES)
+    for number, (method, (median, low, high)) in enumerate(
+            (method, spreads.T) for method, spreads in times.items()):
+        places = np.arange(len(median)) + (number - (len(times) - 1) / 2) * width
+        axes.bar(places, median, width, color=COLOURS[method], label=METHODS[method],
+                 yerr=(median - low, high - median), error_kw={"elinewidth": 0.8, "ecolor": INK})
+    names = [name.replace(" ", "\n") for name in published.ROBOTS.values()]
+    axes.set_xticks(range(len(names)), names)
 
 
 # --- chains: Figures 11 and 13 -------------------------------------------------------------------
@@ -85,7 +89,7 @@ def draw_scaling(scalings: Sequence[Scaling], times: Times, links: Sequence[int]
                          if key in times}
                 if known:
                     axes.plot(list(known), list(known.values()), "o-", color=COLOURS[method],
-                              markersize=3.5, linewidth=1.4, label=LABELS[method])
+                              markersize=3.5, linewidth=1.4, label=METHODS[method])
         for method, values in scaling.microseconds.items():
             theirs.plot(published.LINKS, values, "o-", color=COLOURS[method], markersize=3.5,
                         linewidth=1.4)
@@ -113,9 +117,9 @@ def draw_torques(torques: Torques, path: Path) -> None:
     shown = torques.t <= 2 / FREQUENCY
     panels = figure.subplots(1, 2)
     for axes, joint, name in zip(panels, (KNEE, ANKLE), ("knee", "ankle"), strict=True):
-        for method in METHODS:
+        for method in torques.tau:
             axes.plot(torques.t[shown], torques.tau[method][shown, joint], color=COLOURS[method],
-                      linewidth=1.6, label=LABELS[method])
+                      linewidth=1.6, label=METHODS[method])
         dress(axes, "N·m", "time, s", f"Torque at the {name}")
     legend_above(figure, panels[0])
     save(figure, path)
@@ -133,7 +137,7 @@ def draw_jumps(jumps: Sequence[Jump], path: Path) -> None:
 
     def draw(axes: Axes, jump: Jump, values: Vector) -> None:
         axes.plot(jump.t, values, color=COLOURS[jump.method], linewidth=1.4,
-                  label=LABELS[jump.method])
+                  label=METHODS[jump.method])
     for jump in first:
         draw(angle, jump, np.degrees(jump.joints[:, KNEE]))
         draw(height, jump, 1e3 * jump.height)

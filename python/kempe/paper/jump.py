@@ -3,7 +3,8 @@
 The MIT Humanoid's leg carries its torso, which slides on a vertical rail; the foot stands on the
 ground until it would have to pull. A controller at 1 kHz adds feedback (position and velocity of
 the five joints) to torques that it computes ahead from the planned motion, by exact, approximate or
-unconstrained inverse dynamics. The robot that is simulated is always the exact one.
+unconstrained inverse dynamics. The robot that is simulated is always the exact one. A run ends when
+the foot touches down.
 """
 
 from __future__ import annotations
@@ -19,9 +20,8 @@ import kempe
 from kempe.paper.torque import METHODS, root_mean_square
 from kempe.simulation import Vector
 
-TORSO_MASS, TORSO_CENTER, TORSO_INERTIA = 8.52, (0, 0, 0.1), (0.173, 0.106, 0.092)
-THIGH, SHIN = 0.267, 0.2785  # m
-FOOT = "ankle_link"
+TORSO, FOOT = "Floating Base", "ankle_link"
+THIGH, SHIN = 0.267, 0.2785  # m, between the axes of hip, knee and ankle
 GRAVITY = 9.81
 
 # The plan, in heights of the hip above the ankle: crouch, push off, tuck the leg in, reach down.
@@ -30,6 +30,7 @@ TAKE_OFF_SPEED = 1.8  # m/s
 CROUCHING, PUSHING, FLYING = 0.35, 0.16, 2 * TAKE_OFF_SPEED / GRAVITY  # s
 
 CONTROL_STEP, STEPS_PER_CONTROL = 1e-3, 2
+CLEAR = 5e-3  # m: height of a foot that has left the ground for good
 GAINS = {"soft": (20.0, 0.5), "medium": (60.0, 1.5), "stiff": (200.0, 4.0)}  # N·m/rad, N·m·s/rad
 
 
@@ -37,13 +38,20 @@ def hopper() -> kempe.Model:
     """The leg below a torso on a rail; the rail's coordinate comes first."""
     mechanism = kempe.robots.mechanism("mit_humanoid_leg")
     mechanism.name = "jumping_leg"
-    mechanism.add_body("torso", mass=TORSO_MASS, center_of_mass=TORSO_CENTER,
-                       inertia=TORSO_INERTIA)
+    torso = torso_of_humanoid()
+    mechanism.add_body(TORSO, mass=torso.mass, center_of_mass=torso.center_of_mass,
+                       inertia=torso.inertia)
     for joint in mechanism.joints:
         if joint.parent == "base":
-            joint.parent = "torso"
-    mechanism.add_joint("rail", "prismatic", parent="base", child="torso", axis=(0, 0, 1))
+            joint.parent = TORSO
+    mechanism.add_joint("rail", "prismatic", parent="base", child=TORSO, axis=(0, 0, 1))
     return kempe.Model(mechanism)
+
+
+def torso_of_humanoid() -> kempe.Body:
+    torso = kempe.robots.mechanism("mit_humanoid").find_body(TORSO)
+    assert torso is not None
+    return torso
 
 
 # --- the plan ------------------------------------------------------------------------------------
@@ -155,7 +163,7 @@ class Jump:
     motor_torque: Vector  # at the rotors
     height: Vector  # of the torso
     foot_error: Vector  # m, relative to the torso
-    take_off: float  # s
+    take_off: float | None  # s; None where the foot stays on the ground
 
     @property
     def joint_error(self) -> Vector:
@@ -169,7 +177,7 @@ class Jump:
             "foot_error_rms": float(root_mean_square(self.foot_error)),
             "foot_error_largest": float(self.foot_error.max()),
             "apex": float(self.height.max()),
-            "take_off": self.take_off,
+            "take_off": self.take_off, "touch_down": float(self.t[-1]),
             "feedback_rms": float(np.linalg.norm(root_mean_square(self.feedback))),
             "feedback_largest": float(np.abs(self.feedback).max()),
             "torque_rms": float(np.linalg.norm(root_mean_square(self.torque))),
@@ -197,26 +205,32 @@ def jump(model: kempe.Model, plan: Plan, method: str, gains: str) -> Jump:
     upward = ground.rows_of("ground").start + 2  # the row of its vertical force
     simulator.set_state(q, v)
     simulator.set_constraints(ground)
-    standing, take_off = True, float("nan")
+    take_off: float | None = None
+    lifted = False
     states, feedbacks, torques = [], [], []
     for index, t in enumerate(plan.t):
         feedback = (stiffness * (plan.joints.position[index] - simulator.q[1:])
                     + damping * (plan.joints.velocity[index] - simulator.v[1:]))
         torque = ahead[index] + feedback
         simulator.set_forces(np.concatenate([[0.0], torque]))
-        if standing and simulator.multipliers[upward] <= 0:
+        if take_off is None and simulator.multipliers[upward] <= 0:
             simulator.enable_constraint("ground", False)
-            standing, take_off = False, float(t)
+            take_off = float(t)
+        height = model.frame_placement(simulator.q, FOOT)[1][2] - foot[2]
+        lifted = lifted or height > CLEAR
+        if lifted and height < 0:
+            break  # it touches down
         states.append(simulator.q)
         feedbacks.append(feedback)
         torques.append(torque)
         for _ in range(STEPS_PER_CONTROL):
             simulator.step(plan.control_step / STEPS_PER_CONTROL)
     path, torque = np.array(states), np.array(torques)
-    wanted = np.column_stack([path[:, 0], plan.joints.position])
+    planned = plan.joints.position[:len(path)]
+    wanted = np.column_stack([path[:, 0], planned])
     foot_error = np.linalg.norm(
         model.frame_placement(path, FOOT)[1] - model.frame_placement(wanted, FOOT)[1], axis=1)
-    return Jump(method, gains, plan.t, path[:, 1:], plan.joints.position, np.array(feedbacks),
+    return Jump(method, gains, plan.t[:len(path)], path[:, 1:], planned, np.array(feedbacks),
                 torque, motor_torques(model, torque), path[:, 0], foot_error, take_off)
 
 

@@ -6,8 +6,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 
+import kempe
 from kempe.paper import figures, jump, published, speed, torque
 from kempe.paper.markup import (
     Block,
@@ -24,16 +26,12 @@ from kempe.paper.markup import (
     signed,
     words,
 )
+from kempe.paper.names import METHODS
 from kempe.paper.published import Comparison, Scaling
 from kempe.paper.speed import Key, exponent
 from kempe.paper.study import Results
+from kempe.paper.torque import root_mean_square
 
-METHOD_NAMES = {
-    "cluster": "exact: recursion over clusters", "approximate": "approximate",
-    "approximate_motors": "approximate, given motor coordinates", "projection": "projection",
-    "lagrange": "Lagrange multipliers", "pinocchio": "Pinocchio, no rotors",
-    "pinocchio_exact": "Pinocchio, exact",
-}
 ROBOT_NAMES = tuple(published.ROBOTS.values())
 
 Row = list[str | Cell]
@@ -46,18 +44,28 @@ class Page:
         self.results, self.folder = results, folder
 
     def write(self) -> Path:
-        """index.html, which needs no other file; index.md, its figures and numbers beside it."""
+        """index.html, which needs no other file; index.md and its figures beside it. In the look
+        that matplotlib comes with, whatever the user has set."""
+        with matplotlib.rc_context():
+            matplotlib.rcdefaults()
+            blocks = self.blocks()
+        (self.folder / "index.md").write_text(markdown_page(blocks), encoding="utf-8")
+        path = self.folder / "index.html"
+        path.write_text(html_page("Kempe and the paper", blocks), encoding="utf-8")
+        return path
+
+    def write_numbers(self) -> None:
+        """results.json"""
+        (self.folder / "results.json").write_text(
+            json.dumps(self.results.report(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+    def blocks(self) -> list[Block]:
         blocks = [*self.head(), *self.in_short(), *self.how()]
         for comparison in published.COMPARISONS:
             blocks += self.comparison(comparison)
         blocks += [*self.scaling(), *self.torques(), *self.robot_errors(), *self.jumps(),
                    *self.sources()]
-        (self.folder / "results.json").write_text(
-            json.dumps(self.results.report(), indent=1) + "\n", encoding="utf-8")
-        (self.folder / "index.md").write_text(markdown_page(blocks), encoding="utf-8")
-        path = self.folder / "index.html"
-        path.write_text(html_page("Kempe and the paper", blocks), encoding="utf-8")
-        return path
+        return blocks
 
     def head(self) -> list[Block]:
         blocks: list[Block] = [Heading("The paper, computed again", level=1), Paragraph(
@@ -92,13 +100,16 @@ class Page:
         time = self.results.robots.time(Key("forward_dynamics", "tello", "cluster")).median
         others = {method: between(list(self.percents("forward_dynamics", method).values()))
                   for method in ("projection", "lagrange")}
+        robot = kempe.robots.load("jvrc1")
+        rotors = sum("rotor" in body.name for body in robot.mechanism.bodies)
         return f"""What exactness costs: where motors drive their joints through gears and belts,
             exact forward dynamics takes {between(list(ours.values()))} % more time than the
-            approximation, and {jvrc1:.0f} % more for JVRC-1, 18 of whose 25 rotors are not
-            symmetric about their axes and stay bodies (the paper: {between(list(theirs.values()))}
-            %). Tello's legs have loops that must be solved at every state, which the approximation
-            never does: {tello:.0f} % more (the paper: {their_tello:.0f} %), {1e6 * time:.1f} µs in
-            all. The other exact ways take {others["projection"]} % (projection) and
+            approximation, and {jvrc1:.0f} % more for JVRC-1, {rotors - len(robot.folded_rotors)} of
+            whose {rotors} rotors are not symmetric about their axes and stay bodies (the paper:
+            {between(list(theirs.values()))} %). Tello's legs have loops that must be solved at
+            every state, which the approximation never does: {tello:.0f} % more, {1e6 * time:.1f} µs
+            in all (the paper: {their_tello:.0f} %, but its program solves them before its clock
+            starts). The other exact ways take {others["projection"]} % (projection) and
             {others["lagrange"]} % (multipliers) more time than the recursion."""
 
     def beside_the_program(self) -> str:
@@ -111,52 +122,60 @@ class Page:
             magnitude, not a ratio."""
 
     def beside_pinocchio(self) -> list[str]:
-        """Nothing where it was not measured."""
+        """Nothing where it was not measured at its best."""
         parts: dict[str, list[float]] = {}
         for method in ("pinocchio", "pinocchio_exact"):
             keys = [Key("forward_dynamics", robot, method) for robot in published.ROBOTS]
             parts[method] = [1 / self.results.robots.ratio(key).median for key in keys
                              if key in self.results.robots]
-        if not parts["pinocchio"]:
+        if not parts["pinocchio"] or not self.results.peer_at_its_best:
             return []
         exact = ("" if not parts["pinocchio_exact"] else f""", and
             {between(parts["pinocchio_exact"], ".2f")} of the time of its fastest exact way""")
         return [f"""Beside Pinocchio, in the same run: Kempe's exact forward dynamics, rotors and
             loops and all, takes {between(parts["pinocchio"], ".2f")} of the time of Pinocchio's
-            recursion on the tree without them{exact}."""]
+            recursion on the tree that approximates them{exact}."""]
 
     def when_to_approximate(self) -> tuple[str, str]:
-        errors = {robot: methods["approximate"] for robot, methods in self.results.errors.items()}
-        left_out = {robot: methods["unconstrained"]
-                    for robot, methods in self.results.errors.items()}
-        real = [robot for robot in errors if not robot.endswith("chain")]
+        errors = self.results.errors
+        legged = [robot for robot in errors if not robot.endswith("chain")]
         torques = self.results.torques.at_hertz
         knee, ankle = (torques.error("approximate")[joint] / torques.largest[joint]
                        for joint in (torque.KNEE, torque.ANKLE))
-        whole = [100 * errors[robot].all_joints for robot in real]
+
+        def whole(method: str) -> str:
+            return between([100 * errors[robot][method].all_joints for robot in legged], ".1f")
         return (
-            f"""When the approximation is good enough: where the rotors' reflected inertia is small
-            beside that of the links. In the chains, whose rotors hardly weigh beside links of a
-            kilogram, it is wrong by {percent(errors["geared_chain"].worst_joint)} of the torque at
-            the joint where it is worst. Over all joints of the robots that exist it is wrong by
-            {between(whole, ".1f")} %: enough for many a simulation, and for planning.""",
+            f"""When the approximation is good enough: where each rotor drives one joint and its
+            reflected inertia is small beside that of the links, and where the rotor's mass is kept
+            with the body that carries it. It is then wrong by
+            {percent(errors["geared_chain"]["mass_kept"].worst_joint)} of the torque at the worst
+            joint of the geared chain, whose rotors hardly weigh beside links of a kilogram, and by
+            {percent(errors["jvrc1"]["mass_kept"].worst_joint)} at that of JVRC-1. Over all joints
+            of the four robots with legs it is wrong by {whole("mass_kept")} %; if the rotors' mass
+            is dropped, as in the paper, by {whole("approximate")} %.""",
             f"""When it is not: where a belt or a differential drives two joints at once, and at the
             light end of a limb. At the MIT Humanoid's ankle it is wrong by
-            {percent(errors["mit_humanoid"].worst_joint)} of the torque in random motions, and by
-            {percent(ankle)} of the largest torque in the paper's (knee: {percent(knee)}). Leaving
-            rotors out altogether is wrong by up to
-            {percent(max(left_out[robot].worst_joint for robot in real))} of a joint's torque.""")
+            {percent(errors["mit_humanoid"]["mass_kept"].worst_joint)} of the torque in random
+            motions, and by {percent(ankle)} of the largest torque in the paper's motion (knee:
+            {percent(knee)}). Leaving rotors out altogether is wrong by up to
+            {percent(max(errors[robot]["unconstrained"].worst_joint for robot in legged))} of a
+            joint's torque.""")
 
     def consequence(self) -> str:
         soft = {method: self.find_jump(method, "soft") for method in torque.METHODS}
         foot = {method: 1e3 * one.foot_error.max() for method, one in soft.items()}
         apex = {method: signed(1e3 * (one.height.max() - soft["cluster"].height.max()))
                 for method, one in soft.items()}
+        stiff = self.find_jump("approximate", "stiff")
+        exact, added = (root_mean_square(one.feedback).max()
+                        for one in (self.find_jump("cluster", "stiff"), stiff))
         return f"""What it does to a controller: in a jump with soft feedback, the foot is off by up
             to {foot["cluster"]:.1f} mm with exact torques ahead, {foot["approximate"]:.0f} mm with
             approximate and {foot["unconstrained"]:.0f} mm with unconstrained ones, and the torso's
-            highest point by {apex["approximate"]} and {apex["unconstrained"]} mm. Stiffer feedback
-            hides the difference in the motion, not in the torque that it has to add."""
+            highest point by {apex["approximate"]} and {apex["unconstrained"]} mm. Stiff feedback
+            brings the foot within {1e3 * stiff.foot_error.max():.0f} mm with approximate torques
+            too, but has to add {added:.1f} N·m at a joint where exact ones leave it {exact:.1f}."""
 
     # --- times -----------------------------------------------------------------------------------
 
@@ -168,8 +187,15 @@ class Page:
                 f"""All methods run on the same kernels, in one process and on one thread. Robots,
                 methods and peers take turns in random order; times are medians of at least {rounds}
                 rounds, ± half the width of their middle half, and percentages are medians of the
-                ratios within a round. Every call gets another of {speed.STATES} random states
-                (chains: {speed.CHAIN_STATES}). Times are of calls in C++."""),
+                ratios within a round. Calls go through {speed.STATES} random states (chains:
+                {speed.CHAIN_STATES}), all of them in every round. Times are of calls in C++."""),
+            Paragraph(
+                """Percentages are given twice: beside Kempe's recursion as it is, which folds
+                rotors that are symmetric about their axes into the bodies that carry them, and
+                beside the same recursion with all rotors as bodies, as in the paper. The first is what users
+                get, the second what compares with the paper. The rest is a difference of programs:
+                here the recursions have kernels of fixed size, and the mass matrices of the other
+                methods are factored along the tree."""),
             Paragraph(
                 """“Approximate” is the recursion on the open tree of links, with the rotors'
                 reflected inertia on the diagonal, as a model of its own: it never solves a loop.
@@ -182,8 +208,8 @@ class Page:
         path = self.folder / f"{comparison.algorithm}.png"
         figures.draw_comparison(comparison, self.results.robots, path)
         frames = [] if comparison is not published.OPERATIONAL_INERTIA else [Paragraph(
-            """Of all feet and hands at once (JVRC-1: and the head); of the chains' last link. The
-            paper does not say which frames it takes: compare shapes here, not digits.""")]
+            """Of one foot, as in the authors' program; of the chains' last link. (Of all feet and
+            hands at once: Kempe's benchmarks.)""")]
         return [
             Heading(f"{comparison.title} ({comparison.table}, {comparison.figure})"), *frames,
             Table([f"time beside {comparison.recursion}, %", *ROBOT_NAMES],
@@ -194,16 +220,23 @@ class Page:
     def percent_rows(self, comparison: Comparison) -> list[Row]:
         rows: list[Row] = []
         for method in ("approximate", "projection", "lagrange"):
-            ours = self.percents(comparison.algorithm, method).values()
-            rows.append([words(METHOD_NAMES[method]), *(Cell(signed(x), "ours") for x in ours)])
+            for beside, name in (("cluster", ""), ("cluster_bodies", ", rotors as bodies")):
+                rows.append([words(METHODS[method] + name), *(
+                    self.more_or_less(Key(comparison.algorithm, robot, method), beside)
+                    for robot in published.ROBOTS)])
             if method in comparison.percent:
                 rows.append([words("the paper"), *(Cell(signed(value), "paper")
                                                    for value in comparison.percent[method])])
         return rows
 
+    def more_or_less(self, key: Key, beside: str) -> Cell:
+        ratio = self.results.robots.ratio(key, beside)
+        return Cell(f"{signed(100 * (ratio.median - 1))} ±{50 * (ratio.high - ratio.low):.0f}",
+                    "ours")
+
     def time_rows(self, comparison: Comparison) -> list[Row]:
         rows: list[Row] = []
-        for method, name in METHOD_NAMES.items():
+        for method, name in METHODS.items():
             keys = [Key(comparison.algorithm, robot, method) for robot in published.ROBOTS]
             if any(key in self.results.robots for key in keys):
                 rows.append([words(name), *map(self.time, keys)])
@@ -233,12 +266,13 @@ class Page:
             parts.append(Picture(path, f"{title} of chains; right: both axes logarithmic."))
         rows: list[Row] = []
         for scaling in published.SCALINGS:
-            for method, name in METHOD_NAMES.items():
+            for method, name in METHODS.items():
                 if not self.known_links(scaling, method, small):
                     continue
                 theirs = scaling.microseconds.get(method)
                 rows.append([
-                    words(f"{scaling.algorithm} of {scaling.robot}".replace("_", " ")), words(name),
+                    words(f"{scaling.algorithm} of {scaling.robot}".replace("_", " ")
+                          + f" ({scaling.figure})"), words(name),
                     Cell(self.fitted(scaling, method, small), "ours"),
                     Cell(f"{exponent(published.LINKS, np.array(theirs)):.2f}" if theirs else "–",
                          "paper"),
@@ -263,7 +297,8 @@ class Page:
         if len(known) < 2:
             return "–"
         times = [self.results.chains.time(self.chain_key(scaling, method, n)).median for n in known]
-        return f"{exponent(known, np.array(times)):.2f}"
+        reached = "" if max(known) == max(links) else f" (to {max(known)})"
+        return f"{exponent(known, np.array(times)):.2f}{reached}"
 
     # --- torques ---------------------------------------------------------------------------------
 
@@ -280,10 +315,15 @@ class Page:
         rows.append([words("the paper, “ankle”"), Cell(f"{published.LARGEST_TORQUE:.1f}", "paper"),
                      *(Cell(f"{error.rms:.2f} ({100 * error.share:.1f} %)", "paper")
                        for error in published.TORQUE_ERRORS.values())])
-        sweep: list[Row] = [
-            [f"{frequency:g}", *(f"{values[joint]:.2f}" for joint in (torque.KNEE, torque.ANKLE)
-                                 for values in (one.largest, *map(one.error, torque.INEXACT)))]
-            for frequency, one in study.sweep.items()]
+        sweep: list[Row] = []
+        for frequency, one in study.sweep.items():
+            row: Row = [f"{frequency:g}"]
+            for place in (torque.KNEE, torque.ANKLE):
+                largest = one.largest[place]
+                row += [f"{largest:.2f}", *(
+                    f"{error:.2f} ({100 * error / largest:.0f} %)"
+                    for error in (one.error(method)[place] for method in torque.INEXACT))]
+            sweep.append(row)
         belt = study.knee_and_ankle.error("approximate")[torque.KNEE]
         knee = study.at_hertz.error("approximate")[torque.KNEE]
         return [
@@ -313,16 +353,20 @@ class Page:
                 sum of knee and ankle, which a diagonal of reflected inertias cannot say. If only
                 knee and ankle move, the approximation is wrong by {belt:.2f} N·m at both; the rest
                 of the knee's {knee:.2f} N·m comes from rotors that the hips carry along."""),
-            Paragraph("""Slower motions need less of what the rotors' inertia asks for, and the
-                weight of the leg stays: largest torques and errors in N·m, by frequency."""),
+            Paragraph("""By frequency, in N·m and as a share of the largest torque: errors grow with
+                the square of the frequency. At the ankle, which carries almost no weight, the torque
+                does too, and speed does not matter. At the knee weight and inertia nearly cancel
+                at 0.5 Hz; only slower does weight win."""),
             Table(["Hz", *(f"{joint}, {what}" for joint in ("knee", "ankle")
                            for what in ("largest", *torque.INEXACT))], sweep)]
 
     def robot_errors(self) -> list[Block]:
         rows: list[Row] = []
+        methods = {"mass_kept": "approximate, rotors' mass kept", "approximate": "approximate",
+                   "unconstrained": "unconstrained"}
         for robot, name in published.ROBOTS.items():
             row: Row = [words(name)]
-            for method in torque.INEXACT:
+            for method in methods:
                 error = self.results.errors[robot][method]
                 row += [percent(error.all_joints), percent(error.worst_joint),
                         words(error.worst_name)]
@@ -333,9 +377,11 @@ class Page:
                 {torque.AMPLITUDE} rad of their neutral position, up to {torque.SPEED:g} rad/s and
                 {torque.ACCELERATION:g} rad/s². Errors are parts of the exact torques, root mean
                 squares over all joints, and of the joint where it is largest. Rotors have mass
-                here, except those of the chains; dropping it with them is part of the error."""),
-            Table(["", *(head for method in torque.INEXACT
-                         for head in (method, "worst joint", ""))], rows)]
+                here, except those of the chains. The paper's approximation drops it with them;
+                those who set armatures in a simulator usually keep it on the body that carries the
+                rotor."""),
+            Table(["", *(head for name in methods.values()
+                         for head in (name, "worst joint", ""))], rows)]
 
     # --- the jump --------------------------------------------------------------------------------
 
@@ -349,27 +395,28 @@ class Page:
         return [
             Heading("What it does to a controller"), Paragraph(
                 f"""Beyond the paper: the same leg carries the humanoid's torso,
-                {jump.TORSO_MASS} kg, on a vertical rail. It crouches, pushes off at
+                {jump.torso_of_humanoid().mass} kg, on a vertical rail. It crouches, pushes off at
                 {jump.TAKE_OFF_SPEED} m/s, tucks the leg in and reaches down again. The controller
                 runs at 1 kHz: torques computed ahead for the planned motion by one of the methods,
                 plus feedback from position and velocity of each joint. The robot that is simulated
-                is always the exact one; its foot leaves the ground when it would have to pull. What
-                is left of the error with exact torques comes from holding them for a
-                millisecond."""),
+                is always the exact one; its foot is held flat on the ground until it would have to
+                pull, and the run ends when it touches down. What is left of the error with exact
+                torques comes from holding them for a millisecond."""),
             Picture(path, "A jump with soft feedback."),
             Table(["feedback (N·m/rad, N·m·s/rad)", "torques ahead", "foot error, mm, rms",
                    "largest", "knee error, °, rms", "ankle", "apex, mm beside exact",
                    "feedback, N·m, rms", "largest", "motor effort, (N·m)²s"],
                   [self.jump_row(one) for one in self.results.jumps]),
             Paragraph("""Foot errors are relative to the torso. Motor effort is ∫ Σ τ² dt of the
-                torques at the rotors, to which the heat in the windings is proportional.""")]
+                torques at the rotors; of each motor, its part is proportional to the heat in the
+                windings. A jump that comes out lower takes less of it.""")]
 
     def jump_row(self, one: jump.Jump) -> Row:
         report, exact = one.report(), self.find_jump("cluster", one.gains)
         stiffness, damping = jump.GAINS[one.gains]
         apex = 1e3 * (one.height.max() - exact.height.max())
         return [words(f"{one.gains} ({stiffness:g}, {damping:g})"),
-                words(figures.LABELS[one.method]),
+                words(METHODS[one.method]),
                 f"{1e3 * report['foot_error_rms']:.1f}",
                 f"{1e3 * report['foot_error_largest']:.1f}",
                 f"{report['joint_error_degrees'][torque.KNEE]:.2f}",
@@ -383,8 +430,8 @@ class Page:
             Heading("Sources"), Paragraph(
                 f"""Percentages and torque errors of the paper are those of its Tables II to IV and
                 section IX-B. Its times ({published.MACHINE}) are the numbers behind its figures,
-                which the authors publish with their program, generalized_rbda (folder
-                Benchmarking/data)."""),
+                which the authors publish with their program, generalized_rbda (folders
+                Benchmarking/data and Benchmarking/Legacy/data)."""),
             Paragraph("""To measure again: kempe paper, on a machine that does nothing else. It
                 leaves all numbers in results.json. In Kempe's repository, make paper compiles
                 Pinocchio for the machine first, and lets it take turns with the others.""")]

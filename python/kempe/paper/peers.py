@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import itertools
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -28,24 +29,30 @@ class Peer:
 
     note: str
     version: str = ""
-    cases: Callable[[str, int | None], Cases] = lambda robot, links: {}
+    cases: Callable[[str, int | None, str], Cases] = lambda robot, links, foot: {}
+    at_its_best: bool = False  # compiled for this machine, and called from C++
 
 
 def installed_pinocchio() -> Peer:
     """Pinocchio as its Python package brings it."""
     try:
         from kempe.cli import pinocchio_tree
-    except ImportError:
-        return Peer("Pinocchio is not installed; `pip install pin` puts it beside.")
+        version = pinocchio_tree.pinocchio.__version__
+    except ModuleNotFoundError as error:
+        if error.name != "pinocchio":
+            return Peer(f"Pinocchio is installed, but cannot be used: {error}")
+        return Peer("Pinocchio is not installed; pip install pin puts it beside.")
+    except Exception as error:  # noqa: BLE001: whatever a broken package does when it is imported
+        return Peer(f"Pinocchio is installed, but cannot be used: {error}")
     return Peer(
         "Pinocchio is called from Python, as its package brings it, on the tree without rotors and "
         "loops that the approximation uses; what a call costs, as measured on a robot of a single "
         "joint, is taken off. The package is compiled for any processor of its kind; compiled for "
-        "this one, as `make paper` does, Pinocchio takes about half the time.",
-        f"{pinocchio_tree.pinocchio.__version__}, its Python package", python_cases)
+        "this one, as make paper does in Kempe's repository, Pinocchio is faster. Its operational "
+        "inertia is measured only there.", f"{version}, its Python package", python_cases)
 
 
-def python_cases(robot: str, links: int | None) -> Cases:
+def python_cases(robot: str, links: int | None, foot: str) -> Cases:
     from kempe.cli.pinocchio_tree import OpenTree, open_tree, pinocchio
 
     opened = open_tree(approximate_tree(in_link_coordinates(kempe.robots.load(robot, links))))
@@ -53,12 +60,14 @@ def python_cases(robot: str, links: int | None) -> Cases:
 
     def case(function: Any) -> Timed:
         whole, alone = (calls_of(call_on(function, tree)) for tree in (opened, single))
-        return Timed(lambda calls: max(whole(calls) - alone(calls), 1e-12))
+        return Timed(lambda calls: whole(calls) - alone(calls), block=whole)
 
     def call_on(function: Any, tree: OpenTree) -> Callable[[], object]:
-        data, q = tree.model.createData(), pinocchio.neutral(tree.model)
-        v, x = np.random.default_rng(0).uniform(-1, 1, (2, tree.model.nv))
-        return lambda: function(tree.model, data, q, v, x)
+        data, random = tree.model.createData(), np.random.default_rng(0)
+        states = itertools.cycle([
+            (pinocchio.integrate(tree.model, pinocchio.neutral(tree.model), step), v, x)
+            for step, v, x in random.uniform(-1, 1, (64, 3, tree.model.nv))])
+        return lambda: function(tree.model, data, *next(states))
     return {("forward_dynamics", "pinocchio"): case(pinocchio.aba),
             ("inverse_dynamics", "pinocchio"): case(pinocchio.rnea)}
 
@@ -75,29 +84,31 @@ def one_joint(pinocchio: Any) -> Any:
 # --- compiled ------------------------------------------------------------------------------------
 
 def compiled_pinocchio(path: str) -> Peer:
-    """Pinocchio in a library that benchmarks/pinocchio_library.cpp is compiled to. Raises OSError
-    where it cannot be loaded."""
+    """Pinocchio in a library that benchmarks/peer_library.cpp is compiled to. Raises OSError where
+    it cannot be loaded, AttributeError where it is another library."""
     library = ctypes.CDLL(path)
     library.kempe_peer_open.restype = ctypes.c_void_p
-    library.kempe_peer_open.argtypes = [ctypes.c_char_p, ctypes.c_int]
+    library.kempe_peer_open.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p]
     library.kempe_peer_ways.argtypes = [ctypes.c_void_p]
+    library.kempe_peer_states.argtypes = [ctypes.c_void_p]
     library.kempe_peer_name.restype = ctypes.c_char_p
     library.kempe_peer_name.argtypes = [ctypes.c_void_p, ctypes.c_int]
     library.kempe_peer_seconds.restype = ctypes.c_double
     library.kempe_peer_seconds.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
     library.kempe_peer_version.restype = ctypes.c_char_p
 
-    def cases(robot: str, links: int | None) -> Cases:
-        opened = library.kempe_peer_open(robot.encode(), links or 0)
+    def cases(robot: str, links: int | None, foot: str) -> Cases:
+        opened = library.kempe_peer_open(robot.encode(), links or 0, foot.encode())
         found = {}
         for way in range(library.kempe_peer_ways(opened)):
             algorithm, method = library.kempe_peer_name(opened, way).decode().split("/")
-            found[algorithm, method] = Timed(partial(library.kempe_peer_seconds, opened, way))
+            found[algorithm, method] = Timed(partial(library.kempe_peer_seconds, opened, way),
+                                             unit=library.kempe_peer_states(opened))
         return found
     return Peer(
-        "Pinocchio is compiled for this very processor and called from C++, each algorithm in its "
-        "fastest way. “No rotors” is its recursion on the tree without rotors and loops, which is "
-        "what the approximation computes; “exact” has all rotors, by joints that mimic others or "
-        "by projecting the mass matrix. Results are checked against Kempe's before they are timed. "
-        "It has no way of its own for Tello's loops.",
-        library.kempe_peer_version().decode().strip(), cases)
+        "Pinocchio is compiled for this very processor and called from C++, each algorithm in the "
+        "fastest of its ways (chains: without those that dense matrices make cubic; none above 200 "
+        "joints). “No rotors” is its recursion on the tree of the approximation, with armature; "
+        "“exact” has all rotors, by joints that mimic others or by projecting the mass matrix. "
+        "Results are checked against Kempe's before they are timed. It has no way of its own for "
+        "Tello's loops.", library.kempe_peer_version().decode().strip(), cases, at_its_best=True)

@@ -2,8 +2,9 @@
 
 Percentages are those of its Tables II to IV. Times are not printed in the paper, but drawn in its
 Figures 9 to 13; the authors published the numbers behind the drawings with their program
-(generalized_rbda, folder Benchmarking/data: TimingID_Robots.csv, TimingFD_Robots.csv, …). They were
-measured on a MacBook Pro with an M1 Pro by code that Clang 14 compiled.
+(generalized_rbda, folders Benchmarking/data and Benchmarking/Legacy/data: TimingID_Robots.csv,
+TimingFD_Robots.csv, TimingFD_RevoluteChain.csv, …). They were measured on a MacBook Pro with an M1
+Pro by code that Clang 14 compiled.
 """
 
 from __future__ import annotations

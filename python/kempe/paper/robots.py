@@ -18,19 +18,21 @@ def in_link_coordinates(model: kempe.Model) -> kempe.Model:
     return model if joints is None else model.with_independent(joints)
 
 
-def ends_of(model: kempe.Model) -> list[str]:
-    """Feet and hands of a robot in link coordinates: the last bodies of branches, rotors aside."""
-    joints = model.mechanism.joints
-    parents = {joint.parent for joint in joints}
-    independent = {name.rpartition(".")[0] or name for name in model.v_names}
-    return [joint.child for joint in joints
-            if joint.child not in parents and joint.name in independent]
+# The frame of the operational inertia: one foot, as in the authors' program.
+FEET = {"mini_cheetah": "FR_knee_link", "mit_humanoid": "right_ankle_link", "tello": "left-foot",
+        "jvrc1": "left-ankle-pitch"}
 
 
-def approximate_tree(model: kempe.Model) -> kempe.Model:
+def foot_of(model: kempe.Model) -> str:
+    """Of chains: the last link."""
+    return FEET.get(model.name) or f"link-{model.nv - 1}"
+
+
+def approximate_tree(model: kempe.Model, *, keep_mass: bool = False) -> kempe.Model:
     """What a library without loops approximates a robot by: its links as an open tree, without
     rotors, whose reflected inertia becomes the armature of joints. Of a robot in link coordinates;
-    computes what method="approximate" does, without a detour."""
+    computes what method="approximate" does, without a detour. With `keep_mass`, rotors are not left
+    out but held fast on the bodies that carry them."""
     q, still = model.neutral(), np.zeros(model.nv)
     inertias = {name: reflected_inertia(model, q, still, number)
                 for number, name in enumerate(model.v_names)}
@@ -40,12 +42,14 @@ def approximate_tree(model: kempe.Model) -> kempe.Model:
     children = {joint.child for joint in whole.joints}
     kept = {body.name for body in whole.bodies if body.name not in children}
     for joint in whole.joints:  # parents come before children in the bundled robots
-        if joint.parent in kept and (joint.type in ("fixed", "free") or joint.name in inertias):
+        moves = joint.type in ("fixed", "free") or joint.name in inertias
+        if joint.parent in kept and (moves or keep_mass):
             kept.add(joint.child)
             tree.add_joint(
-                joint.name, joint.type, parent=joint.parent, child=joint.child, origin=joint.origin,
-                axis=joint.axis, lower=joint.lower, upper=joint.upper, damping=joint.damping,
-                friction=joint.friction, armature=joint.armature + inertias.get(joint.name, 0.0))
+                joint.name, joint.type if moves else "fixed", parent=joint.parent,
+                child=joint.child, origin=joint.origin, axis=joint.axis, lower=joint.lower,
+                upper=joint.upper, damping=joint.damping, friction=joint.friction,
+                armature=joint.armature + inertias.get(joint.name, 0.0))
     for body in whole.bodies:
         if body.name in kept:
             tree.add_body(body.name, mass=body.mass, center_of_mass=body.center_of_mass,

@@ -11,14 +11,13 @@ import numpy as np
 import kempe
 from kempe.paper import published
 from kempe.paper.peers import Cases, Peer
-from kempe.paper.robots import approximate_tree, ends_of, in_link_coordinates
+from kempe.paper.robots import approximate_tree, foot_of, in_link_coordinates
 from kempe.simulation import Vector
 from kempe.timing import Spread, Timed, measure
 
 EXACT_METHODS = ("cluster", "projection", "lagrange")
 
 STATES, CHAIN_STATES = 64, 8
-PAPER_LINKS = published.LINKS
 MORE_LINKS = (36, 50, 75, 100, 150, 200)
 QUICK_LINKS = (2, 6, 12, 24)
 
@@ -45,9 +44,9 @@ class Times:
         """Seconds per call."""
         return Spread.of(self._times[key])
 
-    def ratio(self, key: Key) -> Spread:
-        """To the exact recursion in the same round."""
-        return Spread.of(self._times[key] / self._times[key._replace(method="cluster")])
+    def ratio(self, key: Key, to: str = "cluster") -> Spread:
+        """To another method, the exact recursion, in the same round."""
+        return Spread.of(self._times[key] / self._times[key._replace(method=to)])
 
     @property
     def repetitions(self) -> int:
@@ -73,9 +72,14 @@ class States(NamedTuple):
         v, x = np.random.default_rng(0).uniform(-1, 1, (2, count, model.nv))
         return cls(model, q, v, x)
 
-    def seconds(self, algorithm: str, method: str, frames: list[str], calls: int) -> float:
-        return self.model.seconds_per_call(algorithm, self.q, self.v, self.x, frames=frames,
-                                           method=method, calls=calls)
+    def case(self, algorithm: str, method: str, frame: str) -> Timed:
+        if algorithm == "inverse_operational_inertia":
+            call = partial(self.model.seconds_per_call, algorithm, self.q, frames=[frame],
+                           method=method)
+        else:
+            call = partial(self.model.seconds_per_call, algorithm, self.q, self.v, self.x,
+                           method=method)
+        return Timed(lambda calls: call(calls=calls), unit=len(self.q))
 
 
 class Robot:
@@ -85,18 +89,19 @@ class Robot:
         model = kempe.robots.load(name, links)
         linked = in_link_coordinates(model)
         self.has_motor_coordinates = linked is not model
-        self.ends = ends_of(linked)
+        self.foot = foot_of(linked)
         self.exact = States.random(model, states)
+        self.bodies = States.random(kempe.robots.load(name, links, fold_rotors=False), states)
         self.tree = States.random(approximate_tree(linked), states)
 
     def cases(self, algorithm: str) -> dict[str, Timed]:
         """By method."""
-        def case(states: States, method: str) -> Timed:
-            return Timed(partial(states.seconds, algorithm, method, self.ends))
-        cases = {method: case(self.exact, method) for method in EXACT_METHODS}
-        cases["approximate"] = case(self.tree, "cluster")  # the recursion on a tree
+        cases = {method: self.exact.case(algorithm, method, self.foot)
+                 for method in EXACT_METHODS}
+        cases["cluster_bodies"] = self.bodies.case(algorithm, "cluster", self.foot)
+        cases["approximate"] = self.tree.case(algorithm, "cluster", self.foot)
         if self.has_motor_coordinates:
-            cases["approximate_motors"] = case(self.exact, "approximate")
+            cases["approximate_motors"] = self.exact.case(algorithm, "approximate", self.foot)
         return cases
 
 
@@ -105,7 +110,8 @@ def measure_robots(seconds: float, done: Callable[[float], None], peer: Peer) ->
     algorithms = [comparison.algorithm for comparison in published.COMPARISONS]
     cases: dict[Key, Timed] = {}
     for name in published.ROBOTS:
-        add_cases(cases, name, Robot(name, None, STATES), algorithms, peer.cases(name, None))
+        robot = Robot(name, None, STATES)
+        add_cases(cases, name, robot, algorithms, peer.cases(name, None, robot.foot))
     return measured(cases, seconds, done)
 
 
@@ -117,8 +123,9 @@ def measure_chains(links: Sequence[int], seconds: float, done: Callable[[float],
         algorithms = [scaling.algorithm for scaling in published.SCALINGS
                       if scaling.robot == robot]
         for count in links:
-            add_cases(cases, chain_name(robot, count), Robot(robot, count, CHAIN_STATES),
-                      algorithms, peer.cases(robot, count))
+            chain = Robot(robot, count, CHAIN_STATES)
+            add_cases(cases, chain_name(robot, count), chain, algorithms,
+                      peer.cases(robot, count, chain.foot))
     return measured(cases, seconds, done)
 
 

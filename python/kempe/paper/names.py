@@ -1,0 +1,13 @@
+"""What methods are called in tables and figures."""
+
+METHODS = {
+    "cluster": "exact (recursion over clusters)",
+    "cluster_bodies": "the same, rotors as bodies",
+    "approximate": "approximate",
+    "approximate_motors": "approximate, given motor coordinates",
+    "projection": "projection",
+    "lagrange": "Lagrange multipliers",
+    "unconstrained": "unconstrained",
+    "pinocchio": "Pinocchio, no rotors",
+    "pinocchio_exact": "Pinocchio, exact",
+}
