@@ -73,7 +73,8 @@ def test_approximation_can_keep_the_mass(name: str) -> None:
 def test_foot_is_the_end_of_a_branch(name: str) -> None:
     model = robots.in_link_coordinates(kempe.robots.load(name))
     foot = robots.foot_of(model)
-    assert foot not in {joint.parent for joint in model.mechanism.joints if "rotor" not in joint.child}
+    carrying = {joint.parent for joint in model.mechanism.joints if "rotor" not in joint.child}
+    assert foot not in carrying
     above = model.mechanism.joint_above(foot)
     assert above is not None and above.name in model.v_names
 

@@ -27,7 +27,8 @@ COLOURS = {"cluster": "#2e75b6", "cluster_bodies": "#8ab6dc",
 
 def legend_above(figure: Figure, axes: Axes) -> None:
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False,
+    columns = len(labels) if len(labels) <= 5 else -(-len(labels) // 2)
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False,
                   fontsize=8)
 
 

@@ -1,8 +1,8 @@
 """What methods are called in tables and figures."""
 
 METHODS = {
-    "cluster": "exact (recursion over clusters)",
-    "cluster_bodies": "the same, rotors as bodies",
+    "cluster": "exact (recursion)",
+    "cluster_bodies": "exact, rotors as bodies",
     "approximate": "approximate",
     "approximate_motors": "approximate, given motor coordinates",
     "projection": "projection",

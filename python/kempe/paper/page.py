@@ -192,10 +192,10 @@ class Page:
             Paragraph(
                 """Percentages are given twice: beside Kempe's recursion as it is, which folds
                 rotors that are symmetric about their axes into the bodies that carry them, and
-                beside the same recursion with all rotors as bodies, as in the paper. The first is what users
-                get, the second what compares with the paper. The rest is a difference of programs:
-                here the recursions have kernels of fixed size, and the mass matrices of the other
-                methods are factored along the tree."""),
+                beside the same recursion with all rotors as bodies, as in the paper. The first is
+                what users get, the second what compares with the paper. The rest is a difference of
+                programs: here the recursions have kernels of fixed size, and the mass matrices of
+                the other methods are factored along the tree."""),
             Paragraph(
                 """“Approximate” is the recursion on the open tree of links, with the rotors'
                 reflected inertia on the diagonal, as a model of its own: it never solves a loop.
@@ -220,7 +220,7 @@ class Page:
     def percent_rows(self, comparison: Comparison) -> list[Row]:
         rows: list[Row] = []
         for method in ("approximate", "projection", "lagrange"):
-            for beside, name in (("cluster", ""), ("cluster_bodies", ", rotors as bodies")):
+            for beside, name in (("cluster", ""), ("cluster_bodies", ", beside rotors as bodies")):
                 rows.append([words(METHODS[method] + name), *(
                     self.more_or_less(Key(comparison.algorithm, robot, method), beside)
                     for robot in published.ROBOTS)])
@@ -354,9 +354,9 @@ class Page:
                 knee and ankle move, the approximation is wrong by {belt:.2f} N·m at both; the rest
                 of the knee's {knee:.2f} N·m comes from rotors that the hips carry along."""),
             Paragraph("""By frequency, in N·m and as a share of the largest torque: errors grow with
-                the square of the frequency. At the ankle, which carries almost no weight, the torque
-                does too, and speed does not matter. At the knee weight and inertia nearly cancel
-                at 0.5 Hz; only slower does weight win."""),
+                the square of the frequency. At the ankle, which carries almost no weight, the
+                torque does too, and speed does not matter. At the knee weight and inertia nearly
+                cancel at 0.5 Hz; only slower does weight win."""),
             Table(["Hz", *(f"{joint}, {what}" for joint in ("knee", "ankle")
                            for what in ("largest", *torque.INEXACT))], sweep)]
 

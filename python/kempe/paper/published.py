@@ -103,7 +103,7 @@ SCALINGS = (
         "projection": (4.612, 10.931, 18.217, 29.662, 53.667, 85.846, 125.403, 173.297),
         "lagrange": (7.306, 15.221, 24.348, 38.883, 68.412, 109.526, 159.879, 224.258),
     }),
-    Scaling("inverse_operational_inertia", "geared_chain", "not shown", {
+    Scaling("inverse_operational_inertia", "geared_chain", "not in the paper", {
         "cluster": (6.206, 10.421, 15.959, 21.431, 31.746, 42.437, 55.035, 68.438),
         "approximate": (4.274, 6.968, 10.640, 13.970, 20.782, 27.669, 35.212, 42.994),
         "projection": (5.102, 9.604, 17.055, 25.718, 48.549, 79.526, 120.514, 170.914),
