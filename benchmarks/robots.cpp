@@ -183,22 +183,22 @@ PeerRobot forPeers(const Model& model, const std::vector<State>& states) {
 }
 
 PeerRobot forPeers(const Model& model, const std::vector<State>& states,
-                   const std::vector<std::string>& endBodies) {
+                   const std::vector<std::string>& ends) {
   PeerRobot robot{.mechanism = model.mechanism(),
                   .nv = model.nv(),
                   .nvSpanning = model.nvSpanning(),
                   .independent = placesOf(model.vNames(), model.spanningVelocityNames()),
                   .independentPositions = placesOf(model.qNames(), model.spanningPositionNames()),
-                  .ends = endBodies,
+                  .ends = ends,
                   .couplingsOnly = hasCouplingsOnly(model.mechanism())};
   for (const std::string& joint : model.jointNames()) {
     robot.position[joint] = model.jointPositionIndex(joint);
     robot.velocity[joint] = model.jointVelocityIndex(joint);
   }
-  const std::vector<int> ends = framesOf(model, robot.ends);
+  const std::vector<int> frames = framesOf(model, robot.ends);
   Data data(model);
   for (const State& state : states) {
-    robot.states.push_back(forPeers(model, data, ends, state));
+    robot.states.push_back(forPeers(model, data, frames, state));
   }
   return robot;
 }

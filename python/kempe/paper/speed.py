@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -37,15 +37,12 @@ class Times:
     def __contains__(self, key: Key) -> bool:
         return key in self._times
 
-    def keys(self) -> Iterable[Key]:
-        return self._times.keys()
-
     def time(self, key: Key) -> Spread:
         """Seconds per call."""
         return Spread.of(self._times[key])
 
     def ratio(self, key: Key, to: str = "cluster") -> Spread:
-        """To another method, the exact recursion, in the same round."""
+        """To the exact recursion, or to another method, in the same round."""
         return Spread.of(self._times[key] / self._times[key._replace(method=to)])
 
     @property
