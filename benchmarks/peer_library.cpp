@@ -42,7 +42,7 @@ void addFastest(Opened& opened, const std::string& robotName, const std::string&
   opened.states = robot.states.size();
   const std::vector<PeerWay> right = rightWays(robotName, method, robot, ways);
   for (const auto& [algorithm, way] : fastestWays(right, opened.states)) {
-    opened.ways.push_back({algorithm + "/" + method, way});
+    opened.ways.push_back({std::string(algorithm).append("/").append(method), way});
   }
 }
 
@@ -73,6 +73,7 @@ std::deque<Opened>& all() {
 }  // namespace
 
 #define KEMPE_PEER extern "C" KEMPE_BENCH_SHOWN
+// NOLINTBEGIN(readability-identifier-naming): names of C
 
 /// The fastest ways for a bundled robot (chains: of so many links, 0 otherwise) and the operational
 /// inertia of a body, checked against Kempe's results; null, with a message, where there are none.
@@ -118,3 +119,4 @@ KEMPE_PEER const char* kempe_peer_version() {
   static const std::string version = kempe::bench::pinocchioVersion();
   return version.c_str();
 }
+// NOLINTEND(readability-identifier-naming)
