@@ -7,6 +7,16 @@ namespace kempe::test {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+namespace {
+
+/// Eigen does not solve for no columns.
+template <typename Factors>
+MatrixXd solution(const Factors& factors, const MatrixXd& B) {
+  return B.cols() == 0 ? MatrixXd(factors.cols(), 0) : MatrixXd(factors.solve(B));
+}
+
+}  // namespace
+
 VectorXd singularValues(const MatrixXd& A) {
   return Eigen::JacobiSVD<MatrixXd>(A).singularValues();
 }
@@ -29,11 +39,11 @@ MatrixXd choleskyFactorOf(const MatrixXd& H) {
 }
 
 MatrixXd solveDefinite(const MatrixXd& H, const MatrixXd& B) {
-  return Eigen::LLT<MatrixXd>(H).solve(B);
+  return solution(Eigen::LLT<MatrixXd>(H), B);
 }
 
 MatrixXd solveRegular(const MatrixXd& A, const MatrixXd& B) {
-  return Eigen::FullPivLU<MatrixXd>(A).solve(B);
+  return solution(Eigen::FullPivLU<MatrixXd>(A), B);
 }
 
 MatrixXd orthogonalized(const MatrixXd& A) {
@@ -44,7 +54,7 @@ LeastNorm leastNorm(const MatrixXd& A, const MatrixXd& B, double threshold) {
   Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver;
   solver.setThreshold(threshold);
   solver.compute(A);
-  return {solver.solve(B), static_cast<int>(solver.rank())};
+  return {solution(solver, B), static_cast<int>(solver.rank())};
 }
 
 }  // namespace kempe::test
