@@ -26,8 +26,8 @@ python_stamp := $(venv)/.kempe
 python_inputs := $(shell find CMakeLists.txt pyproject.toml README.md LICENSE cmake include src robots python -type f -not -name '*.pyc')
 
 .PHONY: help setup packages build python demo docs test test-release test-sanitize test-outside \
-        test-python test-viewer test-docs test-peers format check-format lint bench paper paper-docs peer-library \
-        fuzz clean
+        test-python test-viewer test-docs test-peers format check-format lint bench paper \
+        paper-docs peer-library fuzz clean
 
 help:
 	@sed -n '3,10s/^# //p' Makefile
@@ -107,10 +107,10 @@ test-docs: test-outside python docs
 
 # Against Pinocchio, from the Python package `pin`; not part of `make test`.
 peers := build/peers
+install_peers = { test -d $(peers) || /usr/bin/python3 -m venv $(peers); } && $(peers)/bin/pip install --quiet
 pinocchio_root = "$$(echo "$$PWD"/$(peers)/lib/python3.*/site-packages/cmeel.prefix)"
 test-peers: build
-	test -d $(peers) || /usr/bin/python3 -m venv $(peers)
-	$(peers)/bin/pip install --quiet pin
+	$(install_peers) pin
 	cmake --preset release -Wno-dev -DKEMPE_PINOCCHIO_ROOT=$(pinocchio_root)
 	cmake --build --preset release --target kempe_test_peers
 	build/release/tests/kempe_test_peers --gtest_brief=1
@@ -132,8 +132,7 @@ lint: build python
 bench_flags := --benchmark_enable_random_interleaving=true --benchmark_repetitions=9 \
   --benchmark_report_aggregates_only=true --benchmark_min_time=0.03 --benchmark_out_format=json
 bench: packages
-	test -d $(peers) || /usr/bin/python3 -m venv $(peers)
-	$(peers)/bin/pip install --quiet pin mujoco
+	$(install_peers) pin mujoco
 	cmake --preset bench -Wno-dev -DKEMPE_PINOCCHIO_ROOT=$(pinocchio_root) \
 	  -DKEMPE_MUJOCO_ROOT="$$(echo "$$PWD"/$(peers)/lib/python3.*/site-packages/mujoco)" \
 	  -DKEMPE_PINOCCHIO_COMPILER=$(PINOCCHIO_COMPILER)
@@ -155,8 +154,7 @@ paper-docs: paper
 	$(venv)/bin/python tools/paper_docs.py
 
 peer-library: packages
-	test -d $(peers) || /usr/bin/python3 -m venv $(peers)
-	$(peers)/bin/pip install --quiet pin
+	$(install_peers) pin
 	cmake --preset bench -Wno-dev -DKEMPE_PINOCCHIO_ROOT=$(pinocchio_root) \
 	  -DKEMPE_PINOCCHIO_COMPILER=$(PINOCCHIO_COMPILER)
 	cmake --build --preset bench --target kempe_peer

@@ -20,8 +20,6 @@ using kempe::bench::PeerRobot;
 using kempe::bench::PeerWay;
 
 constexpr int kChainStates = 8;
-/// Above, Pinocchio's Data takes gigabytes: it grows with the cube of the freedoms.
-constexpr int kMostFreedoms = 200;
 
 struct NamedWay {
   std::string name;  ///< algorithm/method
@@ -51,12 +49,12 @@ Opened open(const std::string& name, int links, const std::string& foot) {
   const int states = links > 0 ? kChainStates : kempe::bench::kStates;
   const Model tree(kempe::bench::openTreeWithArmature(mechanism)), closed(mechanism);
   Opened opened;
-  if (tree.nv() <= kMostFreedoms) {
+  if (tree.nv() <= kempe::bench::kMostFreedomsOfPeers) {
     const PeerRobot robot = peerRobot(tree, states, foot);
     addFastest(opened, name, "pinocchio", robot,
                withoutDenseWays(kempe::bench::pinocchioOpenTree(robot)));
   }
-  if (closed.nvSpanning() <= kMostFreedoms) {
+  if (closed.nvSpanning() <= kempe::bench::kMostFreedomsOfPeers) {
     const PeerRobot robot = peerRobot(closed, states, foot);
     addFastest(opened, name, "pinocchio_exact", robot,
                links > 0 ? withoutDenseWays(kempe::bench::pinocchioExact(robot))

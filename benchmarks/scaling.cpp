@@ -25,8 +25,6 @@ using kempe::bench::State;
 constexpr int kChains[] = {2, 5, 10, 20, 50, 100, 200};
 constexpr int kLoops[] = {2, 3, 5, 10, 20, 40};
 constexpr int kStates = 16;
-/// Above, Pinocchio's Data takes gigabytes: it grows with the cube of the freedoms.
-[[maybe_unused]] constexpr int kMostFreedomsOfPeers = 200;
 
 /// One closed loop of n equal links in a plane, which together with the ground form a regular
 /// polygon where all positions are zero. Two links need a rod without mass as a side of its own, or

@@ -386,13 +386,13 @@ def test_broken_pinocchio(text: str, note: str, tmp_path: Path,
     from kempe.paper import peers
     (tmp_path / "pinocchio.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    for module in ("pinocchio", "kempe.cli.pinocchio_tree"):
+    for module in ("pinocchio", "kempe.pinocchio_tree"):
         monkeypatch.delitem(sys.modules, module, raising=False)
-    monkeypatch.delattr(sys.modules["kempe.cli"], "pinocchio_tree", raising=False)
+    monkeypatch.delattr(sys.modules["kempe"], "pinocchio_tree", raising=False)
     peer = peers.installed_pinocchio()
     assert note in peer.note and not peer.version
     assert peer.cases("tello", None, "left-foot") == {}
-    for module in ("pinocchio", "kempe.cli.pinocchio_tree"):
+    for module in ("pinocchio", "kempe.pinocchio_tree"):
         sys.modules.pop(module, None)
 
 

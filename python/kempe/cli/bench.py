@@ -115,7 +115,7 @@ def kempe_cases(model: kempe.Model, batch: int, threads: int) -> list[Case]:
 def pinocchio_cases(model: kempe.Model) -> tuple[list[Case], str]:
     """Pinocchio on the open tree, and a word on that."""
     try:
-        from kempe.cli.pinocchio_tree import open_tree, pinocchio
+        from kempe.pinocchio_tree import open_tree, pinocchio
     except ImportError:
         return [], "Pinocchio is not installed; `pip install pin` puts it beside."
     opened = open_tree(model)

@@ -36,7 +36,7 @@ class Peer:
 def installed_pinocchio() -> Peer:
     """Pinocchio as its Python package brings it."""
     try:
-        from kempe.cli import pinocchio_tree
+        from kempe import pinocchio_tree
         version = pinocchio_tree.pinocchio.__version__
     except ModuleNotFoundError as error:
         if error.name != "pinocchio":
@@ -53,7 +53,7 @@ def installed_pinocchio() -> Peer:
 
 
 def python_cases(robot: str, links: int | None, foot: str) -> Cases:
-    from kempe.cli.pinocchio_tree import OpenTree, open_tree, pinocchio
+    from kempe.pinocchio_tree import OpenTree, open_tree, pinocchio
 
     opened = open_tree(approximate_tree(in_link_coordinates(kempe.robots.load(robot, links))))
     single = one_joint(pinocchio)
@@ -73,7 +73,7 @@ def python_cases(robot: str, links: int | None, foot: str) -> Cases:
 
 
 def one_joint(pinocchio: Any) -> Any:
-    from kempe.cli.pinocchio_tree import OpenTree
+    from kempe.pinocchio_tree import OpenTree
 
     tree = pinocchio.Model()
     tree.addJoint(0, pinocchio.JointModelRZ(), pinocchio.SE3.Identity(), "joint")
