@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -369,7 +370,10 @@ class Mechanism {
   std::string name;
   Vector3 gravity{0, 0, -9.81};
   std::string source{};                 ///< file it was read from; empty for none
-  std::vector<std::string> warnings{};  ///< what reading it had to say
+  std::vector<std::string> warnings{};  ///< from reading the file
+  /// Where assembly starts: positions of joints by name; joints that are not named start at zero.
+  /// A quaternion joint takes all its numbers.
+  std::map<std::string, std::vector<double>> startPose{};
 
   std::deque<Body> bodies{};
   std::deque<Joint> joints{};
