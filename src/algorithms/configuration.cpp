@@ -33,7 +33,8 @@ void projectCluster(const ModelImpl& model, const ClusterEntry& cluster, DataImp
     std::fill_n(scratch.step.begin(), cluster.velocities, 0.0);
     const double spread = 3.0 * start / kRestarts;
     for (const int i : dependent) {
-      scratch.step[i] = random.uniform(-spread, spread);
+      scratch.step[i] =
+          random.uniform(-spread, spread) * model.tables.velocityScales[cluster.firstVelocity + i];
     }
     const Closure closure = closeLoops(model.tables, model.mechanism.functions, cluster, scratch,
                                        base, scratch.step.data(), dependent, Rows::Kept);
@@ -44,7 +45,7 @@ void projectCluster(const ModelImpl& model, const ClusterEntry& cluster, DataImp
       nearest = closure;
     }
   }
-  throwAssemblyError(model, cluster, base, nearest.gap, nearest.worstRow);
+  throwAssemblyError(model, cluster, base, nearest.opening, nearest.worstRow);
 }
 
 /// Places a cluster, seen from its output body, at its spanning positions.

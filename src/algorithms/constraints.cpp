@@ -7,8 +7,8 @@
 #include "algorithms/cuts.hpp"
 #include "algorithms/positions.hpp"
 #include "kempe/configuration.hpp"
+#include "loops/closing_rows.hpp"
 #include "mechanism/text.hpp"
-#include "model/random_configuration.hpp"
 
 namespace kempe {
 
@@ -21,7 +21,6 @@ constexpr int kMaxHalvings = 12;    // of one of them
 constexpr double kClosed = 1e-12;   // metres or radians
 constexpr double kRounding = 1e-9;  // the same, of configurations with numbers that are large
 constexpr double kLongest = 1.0;    // step, in radians or metres, where rows bend
-constexpr int kStarts = 30;         // of neutralWithCuts
 
 template <typename T>
 void requireFit(const Evaluation<T>& e, const Constraints& constraints, double time) {
@@ -79,6 +78,19 @@ class RowEvaluation {
     }
     e.move(v, nullptr);
     solver.evaluate(time);
+    if (closing) {
+      for (const ActiveConstraint& active : solver.active()) {
+        if (active.entry->kind == ConstraintKind::Joint) {
+          const ClosingRows rows = closingRows(active.entry->type, active.entry->cosine,
+                                               motionOf(active.entry->predecessor, *e.work).X,
+                                               motionOf(active.entry->successor, *e.work).X);
+          for (int r = 0; r < rows.count; ++r) {
+            solver.scratch.rows[active.firstRow + r].value = rows.value[r];
+            solver.scratch.rows[active.firstRow + r].wrench = rows.wrench[r];
+          }
+        }
+      }
+    }
   }
 
   /// Makes K H⁻¹ Kᵀ ready for solve.
@@ -131,19 +143,6 @@ class RowEvaluation {
     return largest;
   }
 
-  /// A joint that is closed with its axis turned round, where its rows vanish too; null for none.
-  [[nodiscard]] const ConstraintEntry* wrongWayRound() const {
-    for (const ActiveConstraint& active : solver.active()) {
-      const ConstraintEntry& entry = *active.entry;
-      if (entry.kind == ConstraintKind::Joint &&
-          !alignedRightWayRound(entry.type, motionOf(entry.predecessor, *e.work).X,
-                                motionOf(entry.successor, *e.work).X)) {
-        return &entry;
-      }
-    }
-    return nullptr;
-  }
-
   /// Whether all rows are straight, so that steps may be as long as they like.
   [[nodiscard]] bool isLinear() const {
     return std::ranges::all_of(solver.active(), [](const ActiveConstraint& active) {
@@ -154,6 +153,7 @@ class RowEvaluation {
 
   Evaluation<double> e;
   ConstraintSolver<double> solver;
+  bool closing = false;  ///< rows of joints are those of closing_rows.hpp
 
  private:
   void start(const ConstraintTable* table, double time, VectorIn q, const double* v) {
@@ -233,6 +233,15 @@ void constraintRows(const Model& model, Data& data, const Constraints& constrain
 
 namespace {
 
+/// The largest distance between neighbouring joints.
+double reachOf(const ModelTables<double>& tables) {
+  double reach = 0.0;
+  for (const BodyEntry<double>& body : tables.bodies) {
+    reach = std::max(reach, norm(body.placement.p));
+  }
+  return reach;
+}
+
 /// Gauss-Newton steps until all rows are closed; see projectPositions.
 void closeRows(const Model& model, Data& data, RowEvaluation& rows, double time, VectorIn q,
                VectorOut closed) {
@@ -243,10 +252,13 @@ void closeRows(const Model& model, Data& data, RowEvaluation& rows, double time,
   Eigen::Map<Eigen::VectorXd> trial(scratch.trial.data(), q.size());
   const Eigen::Map<const Eigen::VectorXd> change(scratch.free.data(), model.nv());
   const ConstraintEntry* worst = nullptr;
+  rows.closing = true;
+  rows.evaluate(time, here, nullptr);
   double error = rows.worst(&worst);
   bool polished = false;
-  for (int step = 0; step < kMaxSteps && (error > kClosed || !polished); ++step) {
-    polished = error <= kClosed;  // one more step takes the error down to rounding
+  const double target = kClosed * std::max(1.0, reachOf(model.impl().tables));
+  for (int step = 0; step < kMaxSteps && (error > target || !polished); ++step) {
+    polished = error <= target;  // one more step takes the error down to rounding
     rows.factorize();
     rows.correct([](const ConstraintRow<double>& row) { return row.value; }, scratch.free.data());
     bool improved = false;
@@ -269,7 +281,9 @@ void closeRows(const Model& model, Data& data, RowEvaluation& rows, double time,
       break;
     }
   }
-  const double allowed = std::min(kRounding, kClosed * std::max(1.0, here.cwiseAbs().maxCoeff()));
+  const double size = std::max(1.0, reachOf(model.impl().tables));
+  const double allowed =
+      std::min(kRounding * size, kClosed * std::max(size, here.cwiseAbs().maxCoeff()));
   if (!(error <= allowed)) {
     throw AssemblyError("constraint " + quoted(worst->name) +
                             " cannot be met: " + shortNumber(error) +
@@ -277,14 +291,17 @@ void closeRows(const Model& model, Data& data, RowEvaluation& rows, double time,
                             "contradicts it.",
                         worst->name, error);
   }
-  rows.evaluate(time, here, nullptr);
-  if (const ConstraintEntry* turned = rows.wrongWayRound()) {
-    throw AssemblyError("constraint " + quoted(turned->name) +
-                            " is met with its axes opposite to one another only. Start nearer to "
-                            "where they point the same way.",
-                        turned->name, error);
-  }
   closed = here;
+}
+
+/// Adds to v the change that an impulse of the rows makes.
+void projectRates(const Model& model, Data& data, const ConstraintTable* table, double time,
+                  VectorIn q, VectorOut v) {
+  RowEvaluation rows(model, data, table, time, q, v.data());
+  rows.factorize();
+  ConstraintScratch<double>& scratch = rows.solver.scratch;
+  rows.correct([](const ConstraintRow<double>& row) { return row.rate; }, scratch.free.data());
+  v += Eigen::Map<const Eigen::VectorXd>(scratch.free.data(), model.nv());
 }
 
 }  // namespace
@@ -317,11 +334,11 @@ void detail::projectState(const Model& model, Data& data, const ConstraintTable*
       closeRows(model, data, rows, time, q, q);
     }
   }
-  RowEvaluation rows(model, data, table, time, q, v.data());
-  rows.factorize();
-  ConstraintScratch<double>& scratch = rows.solver.scratch;
-  rows.correct([](const ConstraintRow<double>& row) { return row.rate; }, scratch.free.data());
-  v += Eigen::Map<const Eigen::VectorXd>(scratch.free.data(), model.nv());
+  projectRates(model, data, table, time, q, v);
+}
+
+void detail::projectOntoCuts(const Model& model, Data& data, VectorIn q, VectorOut v) {
+  projectRates(model, data, kCutsOnly, 0.0, q, v);
 }
 
 bool detail::cutForcesAreUnique(const Model& model) {
@@ -331,24 +348,78 @@ bool detail::cutForcesAreUnique(const Model& model) {
   return rows.solver.rank() == rows.solver.rows();
 }
 
-Eigen::VectorXd detail::neutralWithCuts(const Model& model) {
-  Data data(model);
-  std::string reason;
-  for (int start = 0; start < kStarts; ++start) {
-    // From where clusters are closed, first as they are, then elsewhere.
-    const Eigen::VectorXd from =
-        start == 0 ? model.neutral() : openConfiguration(model.impl(), start);
-    Eigen::VectorXd closed(model.nq());
-    try {
-      closeCuts(model, data, from, closed);
-      return closed;
-    } catch (const std::runtime_error& error) {
-      reason = start == 0 ? error.what() : reason;
+namespace {
+
+/// Whether all joints are within their limits.
+bool withinLimits(const Model& model, Data& data, const Eigen::VectorXd& q) {
+  const ModelImpl& m = model.impl();
+  std::vector<double>& positions = data.impl().positions;
+  expandPositions(m, q.data(), positions.data());
+  for (std::size_t i = 0; i < m.lower.size(); ++i) {
+    if (positions[i] < m.lower[i] - 1e-9 || positions[i] > m.upper[i] + 1e-9) {
+      return false;
     }
   }
-  const Mechanism& mechanism = model.mechanism();
-  throw ModelError(mechanism.place() + "the loops that are left cut (" +
-                   kempe::joined(model.cutLoops()) + ") cannot be closed: " + reason);
+  return true;
+}
+
+/// A configuration in which the cut loops are closed by assembling them as embedded ones.
+Eigen::VectorXd assembledWithLoopsEmbedded(const Model& model) {
+  Mechanism mechanism = model.mechanism();
+  const auto embed = [](auto& loops) {
+    for (auto& loop : loops) {
+      loop.cut = false;
+    }
+  };
+  embed(mechanism.couplings);
+  embed(mechanism.loops);
+  embed(mechanism.rods);
+  embed(mechanism.functions);
+  const Model embedded(mechanism, model.options());
+  const ModelImpl& from = embedded.impl();
+  const ModelImpl& to = model.impl();
+  std::vector<double> positions(to.neutralPositions.size());
+  for (std::size_t b = 0; b < to.tables.bodies.size(); ++b) {
+    const BodyEntry<double>& body = to.tables.bodies[b];
+    const int other = from.bodyByJoint.at(to.joint(static_cast<int>(b)).name);
+    std::copy_n(from.neutralPositions.begin() + from.tables.bodies[other].firstPosition,
+                positionSize(body.type), positions.begin() + body.firstPosition);
+  }
+  Eigen::VectorXd q(model.nq());
+  for (const ClusterEntry& cluster : to.tables.clusters) {
+    contractPositions(to.tables, cluster, positions.data() + cluster.firstPosition, q.data());
+  }
+  return q;
+}
+
+}  // namespace
+
+Eigen::VectorXd detail::neutralWithCuts(const Model& model) {
+  Data data(model);
+  Eigen::VectorXd closed(model.nq());
+  bool found = false;
+  try {
+    closeCuts(model, data, model.neutral(), closed);
+    found = true;
+    if (withinLimits(model, data, closed)) {
+      return closed;
+    }
+  } catch (const std::runtime_error&) {
+    found = false;  // too far away for Gauss-Newton steps
+  }
+  try {
+    Eigen::VectorXd other(model.nq());
+    closeCuts(model, data, assembledWithLoopsEmbedded(model), other);
+    if (!found || withinLimits(model, data, other)) {
+      return other;
+    }
+  } catch (const std::runtime_error& error) {
+    if (!found) {
+      throw ModelError(model.mechanism().place() + "the loops that are left cut (" +
+                       kempe::joined(model.cutLoops()) + ") cannot be closed: " + error.what());
+    }
+  }
+  return closed;
 }
 
 void projectVelocities(const Model& model, Data& data, const Constraints& constraints, double time,

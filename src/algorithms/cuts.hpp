@@ -15,7 +15,11 @@ void closeCuts(const Model& model, Data& data, VectorIn q, VectorOut closed);
 /// φ of the rows of loops that are cut.
 void cutResidual(const Model& model, Data& data, VectorIn q, double* residual);
 
-/// A closed configuration near Model::neutral(). Throws ModelError where none is found.
+/// The velocity nearest to v, measured by inertia, that keeps the loops that are cut closed.
+void projectOntoCuts(const Model& model, Data& data, VectorIn q, VectorOut v);
+
+/// A closed configuration near Model::neutral(), within the limits if one is found. Throws
+/// ModelError where none is found.
 Eigen::VectorXd neutralWithCuts(const Model& model);
 
 /// Puts a state onto the loops that are cut and the constraints of `table`, which may be null: the

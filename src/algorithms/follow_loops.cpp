@@ -37,7 +37,7 @@ void followLoops(const ModelImpl& model, const ClusterEntry& cluster, DataImpl<d
     const Closure closure = closeLoops(model.tables, model.mechanism.functions, cluster, scratch,
                                        base, step, dependentOf(model.tables, cluster), Rows::Kept);
     if (!closure.closed) {
-      throwAssemblyError(model, cluster, scratch.q.data(), closure.gap, closure.worstRow);
+      throwAssemblyError(model, cluster, scratch.q.data(), closure.opening, closure.worstRow);
     }
     for (int i = 0; i < n; ++i) {
       advance[i] = step[i] - before[i];

@@ -1,6 +1,7 @@
 #include "loops/analysis.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -10,15 +11,22 @@
 #include "loops/decompositions.hpp"
 #include "loops/force_analysis.hpp"
 #include "loops/random_positions.hpp"
+#include "loops/scales.hpp"
 #include "mechanism/text.hpp"
 
 namespace kempe::detail {
 namespace {
 
 constexpr int kSamples = 12;
-constexpr int kAttempts = 240;
-/// A neutral position at least this well conditioned is taken as it is.
+/// Starts from which a closed position is sought: so many at most, and none begun after so many
+/// seconds.
+constexpr int kStarts = 400;
+constexpr double kSeconds = 3.0;
+/// Starts that are given to finding a closed position within the limits, once one beyond is known.
+constexpr int kStartsForLimits = 40;
+/// A neutral position is regular where it is so well conditioned, or nearly as well as any sample.
 constexpr double kWellConditioned = 1e-3;
+constexpr double kNearlyAsGood = 2e-2;
 
 class ClusterAnalyzer {
  public:
@@ -27,30 +35,44 @@ class ClusterAnalyzer {
         tables_(problem.tables),
         cluster_(problem.cluster),
         scratch_(problem.tables),
-        random_(1) {}
+        random_(1),
+        reach_(clusterReach(problem.tables, problem.cluster)),
+        start_(problem.start) {
+    for (int i = 0; i < cluster_.positions; ++i) {
+      start_[i] = std::clamp(start_[i], problem.lower[i], problem.upper[i]);
+      limited_ |= std::isfinite(problem.lower[i]) || std::isfinite(problem.upper[i]);
+    }
+  }
 
   ClusterSolution run() {
+    std::vector<std::vector<double>> places{start_};
+    for (int i = 0; i < 4; ++i) {
+      places.push_back(randomPlace());
+    }
+    setScales(tables_, problem_.functions, cluster_, scratch_, places);
     cluster_.kind == ClusterKind::Explicit ? sampleCouplings() : sampleConfigurations();
-    RowSelection rows = selectRows(jacobians());
-    const int freedoms = cluster_.velocities - rows.rank;
-    ColumnSelection columns = selectIndependent(rows, freedoms, problem_.wishes);
-    reportIndependent(columns, freedoms);
+    const std::vector<RowSample> scaled = scaledRows();
+    RowSelection rows = selectRows(scaled);
+    const int mobility = cluster_.velocities - rows.rank;
+    ColumnSelection columns = selectIndependent(rows, mobility, problem_.wishes);
+    reportIndependent(columns, mobility);
 
     solution_.independent = columns.independent;
     solution_.dependent = columns.dependent;
     // From here on the cluster knows which rows are kept.
     std::copy(rows.slots.begin(), rows.slots.end(), tables_.rowSlots.begin() + cluster_.firstRow);
     rows_ = std::move(rows);
-    solution_.forceIsUnique = uniqueForces(tables_, cluster_, rows_, jacobians());
+    solution_.forceIsUnique = uniqueForces(tables_, cluster_, rows_, scaled);
     if (cluster_.kind == ClusterKind::Explicit) {
       solveCouplings();
       solution_.couplingForces =
           couplingForces(tables_, cluster_, samples_.front().K, solution_.dependent);
     } else {
       chooseNeutral();
+      reportRounding();
     }
-    if (freedoms == 0) {
-      warn("the loops leave it no freedom: it is a rigid structure.");
+    if (mobility == 0) {
+      warn("the loops leave it no degree of freedom: it is a rigid structure.");
     }
     return std::move(solution_);
   }
@@ -58,20 +80,12 @@ class ClusterAnalyzer {
  private:
   struct Sample {
     std::vector<double> q;
-    Eigen::MatrixXd K;
-    bool exact = true;
+    Eigen::MatrixXd K;  ///< all rows
+    double gap = 0.0;   ///< relative, see assembly.hpp
   };
 
   void warn(const std::string& text) {
     solution_.warnings.push_back(problem_.description + ": " + text);
-  }
-
-  std::vector<Eigen::MatrixXd> jacobians() const {
-    std::vector<Eigen::MatrixXd> list;
-    for (const Sample& sample : samples_) {
-      list.push_back(sample.K);
-    }
-    return list;
   }
 
   /// K of all rows at positions q.
@@ -84,28 +98,70 @@ class ClusterAnalyzer {
     return Eigen::Map<RowMajor>(scratch_.K.data(), cluster_.rows, cluster_.velocities);
   }
 
-  bool withinLimits(const std::vector<double>& q) const {
-    for (int i = 0; i < cluster_.positions; ++i) {
-      if (q[i] < problem_.lower[i] - 1e-9 || q[i] > problem_.upper[i] + 1e-9) {
-        return false;
+  /// K in the units of scales.hpp.
+  [[nodiscard]] Eigen::MatrixXd scaled(const Eigen::MatrixXd& K) const {
+    const Eigen::Map<const Eigen::VectorXd> rows(tables_.rowScales.data() + cluster_.firstRow,
+                                                 cluster_.rows);
+    const Eigen::Map<const Eigen::VectorXd> units(
+        tables_.velocityScales.data() + cluster_.firstVelocity, cluster_.velocities);
+    return rows.asDiagonal() * K * units.asDiagonal();
+  }
+
+  [[nodiscard]] std::vector<RowSample> scaledRows() const {
+    std::vector<RowSample> list;
+    for (const Sample& sample : samples_) {
+      list.push_back({scaled(sample.K), sample.gap});
+    }
+    return list;
+  }
+
+  /// How far positions are beyond their limits, in radians or reaches.
+  [[nodiscard]] double beyondLimits(const std::vector<double>& q) const {
+    double most = 0.0;
+    for (int b = 0; limited_ && b < cluster_.bodies; ++b) {
+      const BodyEntry<double>& body = tables_.bodies[cluster_.firstBody + b];
+      for (int i = 0; hasScalarCoordinates(body.type) && i < velocitySize(body.type); ++i) {
+        const int p = body.firstPosition - cluster_.firstPosition + i;
+        const double beyond = std::max(problem_.lower[p] - q[p], q[p] - problem_.upper[p]);
+        most = std::max(most, beyond / tables_.velocityScales[body.firstVelocity + i]);
       }
     }
-    return true;
+    return most;
+  }
+  [[nodiscard]] bool withinLimits(const std::vector<double>& q) const {
+    return beyondLimits(q) <= 1e-9;
   }
 
-  std::vector<double> clampedZero() const {
-    std::vector<double> q(static_cast<std::size_t>(cluster_.positions));
-    zeroPositions(tables_, cluster_, q.data());
-    for (int i = 0; i < cluster_.positions; ++i) {
-      q[i] = std::clamp(q[i], problem_.lower[i], problem_.upper[i]);
-    }
-    return q;
-  }
-
-  std::vector<int> allVelocities() const {
+  [[nodiscard]] std::vector<int> allVelocities() const {
     std::vector<int> all(static_cast<std::size_t>(cluster_.velocities));
     std::iota(all.begin(), all.end(), 0);
     return all;
+  }
+
+  std::vector<double> randomPlace() {
+    std::vector<double> q(static_cast<std::size_t>(cluster_.positions));
+    randomPositions(tables_, cluster_, problem_.lower.data(), problem_.upper.data(), reach_,
+                    random_, q.data());
+    return q;
+  }
+
+  /// q ⊞ a step in the units of the velocities.
+  [[nodiscard]] std::vector<double> moved(const std::vector<double>& q,
+                                          const Eigen::VectorXd& way) const {
+    const Eigen::Map<const Eigen::VectorXd> units(
+        tables_.velocityScales.data() + cluster_.firstVelocity, cluster_.velocities);
+    const Eigen::VectorXd step = way.cwiseProduct(units);
+    std::vector<double> result(q.size());
+    retractCluster(tables_, cluster_, q.data(), step.data(), result.data());
+    return result;
+  }
+
+  Eigen::VectorXd randomWay(double spread) {
+    Eigen::VectorXd way(cluster_.velocities);
+    for (double& x : way) {
+      x = random_.uniform(-spread, spread);
+    }
+    return way;
   }
 
   /// Closes the loops from `q`, moving `movable`; q becomes the result.
@@ -117,77 +173,212 @@ class ClusterAnalyzer {
     return closure;
   }
 
-  /// Implicit clusters: closed configurations from starts near zero first, then anywhere.
+  /// The same with all coordinates, from afar.
+  Closure assemble(std::vector<double>& q, const AssemblyOptions& options) {
+    std::vector<double> step(static_cast<std::size_t>(cluster_.velocities), 0.0);
+    const Closure closure = assembleLoops(tables_, problem_.functions, cluster_, scratch_, q.data(),
+                                          step.data(), allVelocities(), options);
+    std::copy_n(scratch_.q.begin(), q.size(), q.begin());
+    return closure;
+  }
+
+  /// The start, then places that move away from it little by little, then anywhere.
+  std::vector<double> startOf(int attempt) {
+    if (attempt == 0) {
+      return start_;
+    }
+    return attempt % 2 == 1 && attempt < 60 ? moved(start_, randomWay(std::min(3.0, 0.1 * attempt)))
+                                            : randomPlace();
+  }
+
+  /// Calls attempt(q) with one start after the other until it returns true or time is up; the
+  /// number of starts.
+  template <typename Attempt>
+  int fromManyStarts(int most, const Attempt& attempt) {
+    using Clock = std::chrono::steady_clock;
+    const auto begun = Clock::now();
+    int starts = 0;
+    while (starts < most) {
+      const bool done = attempt(startOf(starts++));
+      if (done || std::chrono::duration<double>(Clock::now() - begun).count() > kSeconds) {
+        break;
+      }
+    }
+    return starts;
+  }
+
+  /// Implicit clusters: a closed position near the start, and others that the mechanism reaches
+  /// from there. Other ways to assemble the same parts may have another mobility and do not count.
   void sampleConfigurations() {
-    const std::vector<double> zero = clampedZero();
-    const std::vector<int> all = allVelocities();
-    const double length = clusterReach(tables_, cluster_);
-    double closest = std::numeric_limits<double>::infinity();
-    std::vector<double> closestQ = zero;
-    int closestRow = 0;
-    for (int attempt = 0; attempt < kAttempts && exactSamples() < kSamples; ++attempt) {
-      std::vector<double> q = zero;
-      if (attempt > 0) {
-        std::vector<double> step(static_cast<std::size_t>(cluster_.velocities));
-        const double spread = std::min(3.0, 0.1 * attempt);
-        for (double& s : step) {
-          s = random_.uniform(-spread, spread) * (attempt % 2 == 0 ? length : 1.0);
-        }
-        retractCluster(tables_, cluster_, zero.data(), step.data(), q.data());
-        if (attempt > 20) {
-          randomPositions(tables_, cluster_, problem_.lower.data(), problem_.upper.data(), length,
-                          random_, q.data());
-        }
-      }
-      const Closure closure = close(q, all, Rows::All);
-      if (closure.closed || closure.gap < kRedundantClosed) {
-        samples_.push_back({q, jacobianAt(q), closure.closed});
-      } else if (attempt == 0 || closure.gap < closest) {
-        closest = closure.gap;
-        closestQ = q;
-        closestRow = closure.worstRow;
-      }
+    samples_.push_back(closedPosition());
+    if (mobilityAt(samples_.front()) == 0) {
+      lookForMobility();
     }
-    if (samples_.empty()) {
-      failToClose(closest, closestQ, closestRow);
-    }
-    if (exactSamples() > 0) {
-      std::erase_if(samples_, [](const Sample& sample) { return !sample.exact; });
+    const int wanted = cluster_.velocities <= 60 ? kSamples : kSamples / 2;
+    for (int walk = 0; walk < 3 * kSamples && static_cast<int>(samples_.size()) < wanted; ++walk) {
+      walkFrom(samples_[static_cast<std::size_t>(walk) % samples_.size()]);
     }
   }
 
-  int exactSamples() const {
-    return static_cast<int>(std::ranges::count_if(samples_, &Sample::exact));
+  Sample closedPosition() {
+    struct Best {
+      std::vector<double> q;
+      Closure closure;
+      double beyond = std::numeric_limits<double>::infinity();
+    };
+    Best closed, open;
+    open.closure.gap = std::numeric_limits<double>::infinity();
+    int beyondLimitsOnly = 0;
+    const int starts = fromManyStarts(kStarts, [&](const std::vector<double>& from) {
+      // Within the limits if possible; a position beyond them is better than none.
+      for (const bool minded : {true, false}) {
+        if (minded && !limited_) {
+          continue;
+        }
+        std::vector<double> q = from;
+        const Closure closure = assemble(q, minded ? AssemblyOptions{.lower = problem_.lower.data(),
+                                                                     .upper = problem_.upper.data()}
+                                                   : AssemblyOptions{});
+        if (closure.gap < kRounding) {
+          const double beyond = beyondLimits(q);
+          if (beyond < closed.beyond) {
+            closed = {q, closure, beyond};
+          }
+          break;
+        }
+        if (closure.gap < open.closure.gap || open.q.empty()) {
+          open = {q, closure, 0.0};
+        }
+      }
+      beyondLimitsOnly += closed.q.empty() ? 0 : 1;
+      return closed.beyond <= 1e-9 || beyondLimitsOnly >= kStartsForLimits;
+    });
+    if (closed.q.empty()) {
+      failToClose(open.closure, open.q, starts);
+    }
+    return {closed.q, jacobianAt(closed.q), closed.closure.gap};
   }
 
-  [[noreturn]] void failToClose(double gap, const std::vector<double>& q, int row) const {
-    std::string positions;
+  [[nodiscard]] int mobilityAt(const Sample& sample) const {
+    return cluster_.velocities - rankOf(singularValues(scaled(sample.K)), sample.gap);
+  }
+
+  /// The position found is a rigid one: other ways to assemble the parts may move.
+  void lookForMobility() {
+    fromManyStarts(kSamples, [&](const std::vector<double>& from) {
+      std::vector<double> q = from;
+      const Closure closure = assemble(q, {});
+      if (closure.gap >= kRounding || !withinLimits(q)) {
+        return false;
+      }
+      Sample sample{q, jacobianAt(q), closure.gap};
+      if (mobilityAt(sample) == 0) {
+        return false;
+      }
+      samples_.front() = std::move(sample);
+      return true;
+    });
+  }
+
+  /// Adds a sample some way from another, along a direction that the loops allow there.
+  void walkFrom(const Sample& from) {
+    const auto [values, V] = leftSingularVectors(scaled(from.K).transpose());
+    const int mobility = cluster_.velocities - rankOf(values, from.gap);
+    if (mobility == 0) {
+      return;
+    }
+    const bool within = withinLimits(from.q);
+    Eigen::VectorXd way = V.rightCols(mobility) * randomWay(1.0).head(mobility);
+    way /= way.cwiseAbs().maxCoeff();
+    for (double stride = random_.uniform(0.1, 0.6); stride > 0.005; stride *= 0.5) {
+      std::vector<double> q = moved(from.q, stride * way);
+      const Closure closure = assemble(q, {});
+      if (closure.gap < kRounding && distance(from.q, q) > 0.2 * stride &&
+          (withinLimits(q) || !within)) {
+        samples_.push_back({q, jacobianAt(q), closure.gap});
+        return;
+      }
+    }
+  }
+
+  /// Largest difference of positions, in the units of the velocities.
+  [[nodiscard]] double distance(const std::vector<double>& from,
+                                const std::vector<double>& to) const {
+    double largest = 0.0;
+    for (int b = 0; b < cluster_.bodies; ++b) {
+      const BodyEntry<double>& body = tables_.bodies[cluster_.firstBody + b];
+      const int position = body.firstPosition - cluster_.firstPosition;
+      double step[6];
+      jointDifference(body.type, from.data() + position, to.data() + position, step);
+      for (int i = 0; i < velocitySize(body.type); ++i) {
+        largest =
+            std::max(largest, std::abs(step[i]) / tables_.velocityScales[body.firstVelocity + i]);
+      }
+    }
+    return largest;
+  }
+
+  /// " at a = 1, b = 2": some positions.
+  [[nodiscard]] std::string positionsText(const std::vector<double>& q) const {
+    std::string text;
     int listed = 0;
     for (int b = 0; b < cluster_.bodies && listed < 4; ++b) {
       const BodyEntry<double>& body = tables_.bodies[cluster_.firstBody + b];
       if (hasScalarCoordinates(body.type)) {
         const int position = body.firstPosition - cluster_.firstPosition;
         const int velocity = body.firstVelocity - cluster_.firstVelocity;
-        positions += (listed++ > 0 ? ", " : " at ") + problem_.names[velocity] + " = " +
-                     shortNumber(q[position]);
+        text += (listed++ > 0 ? ", " : " at ") + problem_.names[velocity] + " = " +
+                shortNumber(q[position]);
       }
     }
-    if (!std::isfinite(gap)) {
-      throw ModelError(problem_.rowNames[row] + ": its value is not finite in any of " +
-                       std::to_string(kAttempts) + " starts, the first" + positions +
+    return text;
+  }
+
+  /// By how much each loop stays open when it alone is to close.
+  std::string loopsTriedAlone() {
+    std::vector<std::string> open;
+    for (int l = 0; l < cluster_.loops; ++l) {
+      const LoopEntry<double>& loop = tables_.loops[cluster_.firstLoop + l];
+      std::vector<int> slots(static_cast<std::size_t>(cluster_.rows), -1);
+      std::fill_n(slots.begin() + loop.firstRow, loop.rows, 0);
+      Closure best;
+      best.gap = best.opening = std::numeric_limits<double>::infinity();
+      fromManyStarts(20, [&](const std::vector<double>& from) {
+        std::vector<double> q = from;
+        const Closure closure = assemble(q, {.slots = slots.data()});
+        best = closure.gap < best.gap ? closure : best;
+        return closure.gap < kRounding;
+      });
+      if (best.gap >= kRounding) {
+        open.push_back(problem_.rowNames[loop.firstRow] + " stays open by " +
+                       shortNumber(best.opening));
+      }
+    }
+    if (cluster_.loops == 1) {
+      return "";
+    }
+    return open.empty() ? " Each loop closes alone, but not together with the others."
+                        : " Tried alone, " + joined(open) + "; the others close.";
+  }
+
+  [[noreturn]] void failToClose(const Closure& closest, const std::vector<double>& q, int starts) {
+    const std::string& name = problem_.rowNames[closest.worstRow];
+    if (!std::isfinite(closest.gap)) {
+      throw ModelError(name + ": its value is not finite in any of " + std::to_string(starts) +
+                       " starts, the first" + positionsText(q) +
                        ". Check that it gives finite numbers over the range of its joints.");
     }
-    throw ModelError(problem_.rowNames[row] + ": the loop cannot be closed; in " +
-                     std::to_string(kAttempts) + " starts it stayed open by at least " +
-                     shortNumber(gap) + positions +
-                     ". Check lengths, origins and axes of its ends, and the joints between them.");
+    throw ModelError(name + ": the loop cannot be closed; in the best of " +
+                     std::to_string(starts) + " starts it stayed open by " +
+                     shortNumber(closest.opening) + positionsText(q) + "." + loopsTriedAlone() +
+                     " Check lengths, origins and axes of its ends and the joints between them, or "
+                     "give a start pose near a closed position.");
   }
 
   /// Explicit clusters: K is constant, and the couplings must agree with each other.
   void sampleCouplings() {
-    const std::vector<double> zero = clampedZero();
-    const Eigen::MatrixXd K = jacobianAt(zero);
-    samples_.push_back({zero, K, true});
+    const Eigen::MatrixXd K = jacobianAt(start_);
+    samples_.push_back({start_, K, 0.0});
     for (int rows = 1; rows <= cluster_.rows; ++rows) {
       const Eigen::MatrixXd A = K.topRows(rows);
       const Eigen::VectorXd b = couplingOffsets().head(rows);
@@ -236,24 +427,17 @@ class ClusterAnalyzer {
         solution_.G[row * m + j] = ratio(i, j);
       }
     }
-    const std::vector<double> zero = clampedZero();
     solution_.neutral = solution_.offset;
     for (int i = 0; i < n; ++i) {
       for (int j = 0; j < m; ++j) {
-        solution_.neutral[i] += solution_.G[i * m + j] * zero[solution_.independent[j]];
+        solution_.neutral[i] += solution_.G[i * m + j] * start_[solution_.independent[j]];
       }
     }
   }
 
-  /// Smallest over largest singular value of the dependent columns at q.
-  double conditioning(const std::vector<double>& q) {
-    return rows_.conditioning(jacobianAt(q), solution_.dependent);
-  }
-
-  /// Zero with the dependent positions solved for, where that is regular and within the limits;
-  /// else, of closed configurations nearly as well conditioned as any found, the one nearest zero.
+  /// The start with the dependent positions solved for, where that is regular and within the
+  /// limits; else, of closed positions nearly as well conditioned as any found, the nearest.
   void chooseNeutral() {
-    const std::vector<double> zero = clampedZero();
     struct Candidate {
       std::vector<double> q;
       double conditioning;
@@ -261,72 +445,110 @@ class ClusterAnalyzer {
       bool within;
     };
     std::vector<Candidate> candidates;
+    Closure open;
+    std::vector<double> openAt;
     const auto consider = [&](std::vector<double> q) {
-      if (!close(q, solution_.dependent, Rows::Kept).closed) {
-        return false;
+      const Closure closure = close(q, solution_.dependent, Rows::Kept);
+      if (!closure.closed) {
+        open = closure;
+        openAt = std::move(q);
+        return;
       }
-      double distance = 0.0;
-      for (int i = 0; i < cluster_.positions; ++i) {
-        distance = std::max(distance, std::abs(q[i] - zero[i]));
-      }
-      candidates.push_back({q, conditioning(q), distance, withinLimits(q)});
-      return true;
+      const double conditioning = rows_.conditioning(scaled(jacobianAt(q)), solution_.dependent);
+      candidates.push_back({q, conditioning, distance(start_, q), withinLimits(q)});
     };
-    if (consider(zero) && candidates.back().within &&
-        candidates.back().conditioning > kWellConditioned) {
-      solution_.neutral = candidates.back().q;
-    } else {
-      for (const double turn : {0.3, -0.3, 0.6, -0.6, 1.0, -1.0, 1.5, -1.5}) {
-        std::vector<double> step(static_cast<std::size_t>(cluster_.velocities), 0.0);
-        for (const int i : solution_.independent) {
-          step[i] = turn;
-        }
-        std::vector<double> q(zero.size());
-        retractCluster(tables_, cluster_, zero.data(), step.data(), q.data());
-        consider(std::move(q));
-      }
-      for (const Sample& sample : samples_) {
-        consider(sample.q);
-      }
-      if (candidates.empty()) {
-        failToClose(kRedundantClosed, samples_.front().q, 0);
-      }
-      const bool anyWithin = std::ranges::any_of(candidates, &Candidate::within);
-      if (!anyWithin) {
-        warn("no closed configuration within its joint limits was found.");
-      }
-      const auto eligible = [&](const Candidate& c) { return c.within || !anyWithin; };
+    // The drawn pose first, then the closed position nearest to it, then the others.
+    consider(start_);
+    const std::size_t drawn = candidates.size();
+    for (const Sample& sample : samples_) {
+      consider(sample.q);
+    }
+    const auto bestOf = [&](bool anyWithin) {
       double best = 0.0;
       for (const Candidate& c : candidates) {
-        best = eligible(c) ? std::max(best, c.conditioning) : best;
+        best = c.within || !anyWithin ? std::max(best, c.conditioning) : best;
       }
-      const Candidate* chosen = nullptr;
-      for (const Candidate& c : candidates) {
-        const bool good = eligible(c) && c.conditioning >= 0.3 * best;
-        if (good && (chosen == nullptr || c.distance < chosen->distance)) {
-          chosen = &c;
-        }
-      }
-      solution_.neutral = chosen->q;
+      return best;
+    };
+    const auto regular = [&](const Candidate& c) {
+      return c.within && c.conditioning > std::min(kWellConditioned, kNearlyAsGood * bestOf(true));
+    };
+    if (drawn == 1 && regular(candidates.front())) {
+      solution_.neutral = candidates.front().q;
+      return;
     }
-    reportRounding();
+    for (const double turn : {0.3, -0.3, 0.6, -0.6, 1.0, -1.0, 1.5, -1.5}) {
+      Eigen::VectorXd way = Eigen::VectorXd::Zero(cluster_.velocities);
+      way(solution_.independent).setConstant(turn);
+      consider(moved(start_, way));
+    }
+    if (candidates.empty()) {
+      failToClose(open, openAt, static_cast<int>(samples_.size()));
+    }
+    const bool anyWithin = std::ranges::any_of(candidates, &Candidate::within);
+    const double best = bestOf(anyWithin);
+    const Candidate* chosen = nullptr;
+    for (const Candidate& c : candidates) {
+      const bool good = (c.within || !anyWithin) && c.conditioning >= 0.3 * best;
+      if (good && (chosen == nullptr || c.distance < chosen->distance)) {
+        chosen = &c;
+      }
+    }
+    solution_.neutral = chosen->q;
+    if (!anyWithin) {
+      reportLimits();
+    }
   }
 
+  void reportLimits() {
+    std::vector<std::string> beyond;
+    for (int b = 0; b < cluster_.bodies; ++b) {
+      const BodyEntry<double>& body = tables_.bodies[cluster_.firstBody + b];
+      for (int i = 0; hasScalarCoordinates(body.type) && i < velocitySize(body.type); ++i) {
+        const int p = body.firstPosition - cluster_.firstPosition + i;
+        const double x = solution_.neutral[p];
+        if (x < problem_.lower[p] || x > problem_.upper[p]) {
+          beyond.push_back(problem_.names[body.firstVelocity - cluster_.firstVelocity + i] + " = " +
+                           shortNumber(x) + " (" + shortNumber(problem_.lower[p]) + " to " +
+                           shortNumber(problem_.upper[p]) + ")");
+        }
+      }
+    }
+    warn("no closed configuration within its joint limits was found; the neutral one has " +
+         joined(beyond) + ". Check the limits, or give a start pose.");
+  }
+
+  /// What was decided about rows that are redundant but for the rounding of figures.
   void reportRounding() {
     std::vector<double> q = solution_.neutral;
     close(q, solution_.dependent, Rows::Kept);
+    const double* scales = tables_.rowScales.data() + cluster_.firstRow;
+    double gap = 0.0;
+    int worst = -1;
     for (int r = 0; r < cluster_.rows; ++r) {
-      if (rows_.slots[r] < 0 && std::abs(scratch_.phi[r]) > 1e-10) {
-        warn(problem_.rowNames[r] + " is redundant in part and stays open there by " +
-             shortNumber(std::abs(scratch_.phi[r])) +
-             ": the file's figures are rounded. Give them with more digits.");
-        return;
+      const double open = scales[r] * std::abs(scratch_.phi[r]);
+      if (rows_.slots[r] < 0 && open > std::max(gap, 1e-10)) {
+        gap = open;
+        worst = r;
       }
     }
+    if (worst < 0 && rows_.largestDropped < 1e-7) {
+      return;
+    }
+    const std::string stays = worst < 0
+                                  ? ""
+                                  : "; " + problem_.rowNames[worst] + " stays open there by " +
+                                        shortNumber(std::abs(scratch_.phi[worst]));
+    warn(
+        "it is redundant in part, but for the rounding of the file's figures: singular values of "
+        "its rows down to " +
+        shortNumber(rows_.smallestKept) + " count, those from " +
+        shortNumber(rows_.largestDropped) + " on are taken as zero" + stays +
+        ". Give the figures with more digits.");
   }
 
-  void reportIndependent(const ColumnSelection& columns, int freedoms) {
-    if (columns.origin == ColumnSelection::Origin::AsMarked || freedoms == 0) {
+  void reportIndependent(const ColumnSelection& columns, int mobility) {
+    if (columns.origin == ColumnSelection::Origin::AsMarked || mobility == 0) {
       return;
     }
     std::vector<std::string> chosen, marked;
@@ -338,14 +560,15 @@ class ClusterAnalyzer {
         marked.push_back(problem_.names[i]);
       }
     }
-    const std::string count = std::to_string(freedoms);
+    const std::string count = std::to_string(mobility);
     const std::string result = "chosen for good conditioning: " + joined(chosen) + ".";
     if (columns.origin == ColumnSelection::Origin::Inadmissible) {
       warn("the coordinates marked independent do not determine the others; " + result);
     } else if (marked.empty()) {
-      warn("it has " + count + " freedom(s) and no independent coordinates are marked; " + result);
+      warn("it has " + count + " degree(s) of freedom and no independent coordinates are marked; " +
+           result);
     } else {
-      warn("it has " + count + " freedom(s), but " + std::to_string(marked.size()) +
+      warn("it has " + count + " degree(s) of freedom, but " + std::to_string(marked.size()) +
            " coordinate(s) are marked independent (" + joined(marked) + "); " + result + " Mark " +
            count + ".");
     }
@@ -356,25 +579,15 @@ class ClusterAnalyzer {
   const ClusterEntry& cluster_;
   LoopScratch<double> scratch_;
   Random random_;
+  double reach_;
+  std::vector<double> start_;  // within the limits
+  bool limited_ = false;
   std::vector<Sample> samples_;
   RowSelection rows_;
   ClusterSolution solution_;
 };
 
 }  // namespace
-
-double clusterReach(const ModelTables<double>& tables, const ClusterEntry& cluster) {
-  double length = 0.0;
-  for (int b = 0; b < cluster.bodies; ++b) {
-    length = std::max(length, norm(tables.bodies[cluster.firstBody + b].placement.p));
-  }
-  for (int l = 0; l < cluster.loops; ++l) {
-    const LoopEntry<double>& loop = tables.loops[cluster.firstLoop + l];
-    length = std::max(
-        {length, norm(loop.predecessor.frame.p), norm(loop.successor.frame.p), loop.length});
-  }
-  return length > 0.0 ? length : 1.0;
-}
 
 void zeroPositions(const ModelTables<double>& tables, const ClusterEntry& cluster, double* q) {
   std::fill_n(q, cluster.positions, 0.0);

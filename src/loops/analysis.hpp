@@ -7,14 +7,15 @@
 #include "loops/selection.hpp"
 #include "model/tables.hpp"
 
-/// What the loops of a cluster allow, found when a model is compiled: mobility, which rows are
-/// redundant, which coordinates are independent, and a good position to start from.
+/// Mobility of a cluster, its redundant rows, its independent coordinates and a closed, regular
+/// position of it, found when a model is compiled.
 namespace kempe::detail {
 
 struct ClusterProblem {
   ModelTables<double>& tables;  ///< its rowSlots of the cluster are filled in
   const Functions& functions;
   const ClusterEntry& cluster;
+  std::vector<double> start;          ///< positions from which assembly starts
   std::vector<double> lower, upper;   ///< limits of the cluster's positions
   std::vector<Wish> wishes;           ///< per velocity of the cluster
   std::vector<std::string> names;     ///< per velocity of the cluster
@@ -30,9 +31,6 @@ struct ClusterSolution {
   std::vector<bool> forceIsUnique;                ///< per loop
   std::vector<std::string> warnings;
 };
-
-/// The largest extent of a cluster: what slides and row scales compare with. 1 if it has none.
-double clusterReach(const ModelTables<double>& tables, const ClusterEntry& cluster);
 
 /// Throws ModelError (without place) where the loops cannot be closed.
 ClusterSolution analyzeCluster(const ClusterProblem& problem);

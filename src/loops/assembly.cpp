@@ -5,30 +5,41 @@
 #include <limits>
 
 #include "kempe/spatial/factorization.hpp"
+#include "loops/closing_rows.hpp"
 
 namespace kempe::detail {
 namespace {
 
 constexpr int kMaxIterations = 100;
 constexpr int kMaxTrials = 16;        // of damping, per iteration
-constexpr double kLongestStep = 0.5;  // radians or metres: longer ones jump to other branches
+constexpr double kLongestStep = 0.5;  // in units of the velocities: longer ones change the branch
+/// Damping that is always there, as a fraction of the largest diagonal of KᵀK. In closeLoops it
+/// only keeps redundant coordinates where they are. In assembleLoops directions whose singular
+/// value is below √1e-9 = 3e-5 hardly move.
+constexpr double kLeastDamping = 1e-12;
+constexpr double kAssemblyDamping = 1e-9;
 
-/// One run of the damped Newton (Levenberg–Marquardt) method; holds what its steps share.
+/// One run of the damped Newton (Levenberg–Marquardt) method; holds the data that its steps share.
 class Descent {
  public:
   Descent(const ModelTables<double>& tables, const Functions& functions,
           const ClusterEntry& cluster, LoopScratch<double>& scratch, const double* base,
-          std::span<const int> movable, Rows rows)
+          std::span<const int> movable, const AssemblyOptions& options, double leastDamping)
       : tables_(tables),
         functions_(functions),
         cluster_(cluster),
         scratch_(scratch),
         base_(base),
         movable_(movable),
-        slots_(rows == Rows::Kept ? tables.rowSlots.data() + cluster.firstRow : nullptr) {}
+        options_(options),
+        leastDamping_(leastDamping),
+        rowScales_(tables.rowScales.data() + cluster.firstRow),
+        units_(tables.velocityScales.data() + cluster.firstVelocity) {}
 
   Closure run(double* step) {
     const int n = cluster_.velocities;
+    const bool assembling = leastDamping_ == kAssemblyDamping;
+    clampToLimits(step);
     double cost = evaluate(step, scratch_.q.data());
     double damping = 0.0;
     bool polished = false;
@@ -45,6 +56,7 @@ class Descent {
         polished = true;  // one more step takes the gap down to rounding
       }
       buildNormalEquations(step);
+      const double before = cost;
       bool improved = false;
       for (int trial = 0; trial < kMaxTrials && !improved; ++trial) {
         if (takeStep(damping, step)) {
@@ -62,38 +74,60 @@ class Descent {
       if (!improved) {
         break;
       }
+      // Redundant rows that rounding leaves open: nothing is gained by going on.
+      if (assembling && now.gap < kRounding && cost > 0.25 * before) {
+        break;
+      }
     }
     evaluate(step, scratch_.q.data());
     Closure result = measure();
-    result.closed = result.gap <= kClosed * scale() &&
-                    loopsRightWayRound(tables_, cluster_, scratch_.state(scratch_.q.data()));
+    result.closed = result.gap <= kClosed * scale();
     return result;
   }
 
  private:
-  [[nodiscard]] bool counts(int row) const { return slots_ == nullptr || slots_[row] >= 0; }
+  [[nodiscard]] bool counts(int row) const {
+    return options_.slots == nullptr || options_.slots[row] >= 0;
+  }
 
-  /// Σ φ² over the rows that count, at base ⊞ step.
+  /// Σ (scaled φ)² over the rows that count, at base ⊞ step.
   double evaluate(const double* step, double* q) {
     retractCluster(tables_, cluster_, base_, step, q);
     ClusterState<double> state = scratch_.state(q);
     placeCluster(tables_, cluster_, state);
     loopValues(tables_, functions_, cluster_, state, scratch_.forFunctions(), scratch_.phi.data());
+    forEachLoopJoint(state, [&](const LoopEntry<double>& loop, const ClosingRows& rows) {
+      std::copy_n(rows.value, rows.count, scratch_.phi.data() + loop.firstRow);
+    });
     double cost = 0.0;
     for (int r = 0; r < cluster_.rows; ++r) {
-      cost += counts(r) ? scratch_.phi[r] * scratch_.phi[r] : 0.0;
+      const double phi = rowScales_[r] * scratch_.phi[r];
+      cost += counts(r) ? phi * phi : 0.0;
     }
     return cost;
+  }
+
+  template <typename Visitor>
+  void forEachLoopJoint(const ClusterState<double>& state, const Visitor& visit) const {
+    for (int l = 0; l < cluster_.loops; ++l) {
+      const LoopEntry<double>& loop = tables_.loops[cluster_.firstLoop + l];
+      if (loop.kind == LoopKind::Joint) {
+        visit(loop, closingRows(loop.type, loop.cosine, endPlacement(loop.predecessor, state),
+                                endPlacement(loop.successor, state)));
+      }
+    }
   }
 
   [[nodiscard]] Closure measure() const {
     Closure result;
     for (int r = 0; r < cluster_.rows; ++r) {
-      // What is not a number counts as open without bound.
-      const double size = std::isfinite(scratch_.phi[r]) ? std::abs(scratch_.phi[r])
-                                                         : std::numeric_limits<double>::infinity();
-      if (counts(r) && size > result.gap) {
-        result.gap = size;
+      // A value that is not finite counts as open without bound.
+      const double opening = std::isfinite(scratch_.phi[r])
+                                 ? std::abs(scratch_.phi[r])
+                                 : std::numeric_limits<double>::infinity();
+      if (counts(r) && rowScales_[r] * opening > result.gap) {
+        result.gap = rowScales_[r] * opening;
+        result.opening = opening;
         result.worstRow = r;
       }
     }
@@ -103,13 +137,18 @@ class Descent {
   /// Rounding of φ grows with the positions it is computed from (a rotor after many turns).
   [[nodiscard]] double scale() const {
     double largest = 1.0;
-    for (int i = 0; i < cluster_.positions; ++i) {
-      largest = std::max(largest, std::abs(scratch_.q[i]));
+    for (int b = 0; b < cluster_.bodies; ++b) {
+      const BodyEntry<double>& body = tables_.bodies[cluster_.firstBody + b];
+      const int position = body.firstPosition - cluster_.firstPosition;
+      const int velocity = body.firstVelocity - cluster_.firstVelocity;
+      for (int i = 0; i < positionSize(body.type) && i < velocitySize(body.type); ++i) {
+        largest = std::max(largest, std::abs(scratch_.q[position + i]) / units_[velocity + i]);
+      }
     }
     return largest;
   }
 
-  /// KᵀK and Kᵀφ over the movable columns, K with respect to `step`.
+  /// KᵀK and Kᵀφ over the movable columns, K with respect to `step`, all in scaled units.
   void buildNormalEquations(const double* step) {
     const int n = cluster_.velocities;
     const int m = static_cast<int>(movable_.size());
@@ -117,20 +156,37 @@ class Descent {
     placeCluster(tables_, cluster_, state);
     loopJacobian(tables_, functions_, cluster_, state, scratch_.forFunctions(), nullptr,
                  cluster_.rows, scratch_.K.data());
+    forEachLoopJoint(state, [&](const LoopEntry<double>& loop, const ClosingRows& rows) {
+      for (int r = 0; r < rows.count; ++r) {
+        double* row = scratch_.K.data() + (loop.firstRow + r) * n;
+        for (int c = 0; c < loop.columns; ++c) {
+          const LoopColumn& column = tables_.columns[loop.firstColumn + c];
+          row[column.velocity] = column.sign * dot(rows.wrench[r], state.s[column.velocity]);
+        }
+      }
+    });
     differentiateRetraction(step);
+    for (int r = 0; r < cluster_.rows; ++r) {
+      double* row = scratch_.K.data() + r * n;
+      for (int j = 0; j < n; ++j) {
+        row[j] *= counts(r) ? rowScales_[r] * units_[j] : 0.0;
+      }
+    }
     largest_ = 0.0;
     for (int i = 0; i < m; ++i) {
       for (int j = 0; j <= i; ++j) {
         double sum = 0.0;
         for (int r = 0; r < cluster_.rows; ++r) {
           const double* row = scratch_.K.data() + r * n;
-          sum += counts(r) ? row[movable_[i]] * row[movable_[j]] : 0.0;
+          sum += row[movable_[i]] * row[movable_[j]];
         }
         scratch_.normal[i * m + j] = sum;
       }
       double slope = 0.0;
       for (int r = 0; r < cluster_.rows; ++r) {
-        slope += counts(r) ? scratch_.K[r * n + movable_[i]] * scratch_.phi[r] : 0.0;
+        // Rows that do not count are zero in K, but their φ need not be finite.
+        slope +=
+            counts(r) ? scratch_.K[r * n + movable_[i]] * rowScales_[r] * scratch_.phi[r] : 0.0;
       }
       scratch_.gradient[i] = slope;
       largest_ = std::max(largest_, scratch_.normal[i * m + i]);
@@ -166,16 +222,13 @@ class Descent {
   /// Writes the damped step from `step` to trialStep; false where the equations are singular.
   bool takeStep(double damping, const double* step) {
     const int m = static_cast<int>(movable_.size());
-    std::copy_n(scratch_.normal.data(), m * m, scratch_.factor.data());
-    for (int i = 0; i < m; ++i) {
-      // A breath of damping even in the plain step: redundant freedoms then stay where they are.
-      scratch_.factor[i * m + i] += damping + 1e-12 * largest_;
-      scratch_.rightSide[i] = -scratch_.gradient[i];
-    }
-    if (!choleskyFactor(scratch_.factor.data(), m)) {
-      return false;
-    }
-    choleskySolve(scratch_.factor.data(), m, scratch_.rightSide.data());
+    scratch_.held.assign(static_cast<std::size_t>(m), 0);
+    // A coordinate at its limit that would go beyond is held, and the others are solved for again.
+    do {
+      if (!solve(damping)) {
+        return false;
+      }
+    } while (holdAtLimits(step));
     double longest = 0.0;
     for (int i = 0; i < m; ++i) {
       longest = std::max(longest, std::abs(scratch_.rightSide[i]));
@@ -183,9 +236,79 @@ class Descent {
     const double shorten = longest > kLongestStep ? kLongestStep / longest : 1.0;
     std::copy_n(step, cluster_.velocities, scratch_.trialStep.data());
     for (int i = 0; i < m; ++i) {
-      scratch_.trialStep[movable_[i]] += shorten * scratch_.rightSide[i];
+      scratch_.trialStep[movable_[i]] += shorten * scratch_.rightSide[i] * units_[movable_[i]];
     }
+    clampToLimits(scratch_.trialStep.data());
     return std::isfinite(longest);
+  }
+
+  /// The damped step of the coordinates that are not held, into rightSide.
+  bool solve(double damping) {
+    const int m = static_cast<int>(movable_.size());
+    std::copy_n(scratch_.normal.data(), m * m, scratch_.factor.data());
+    for (int i = 0; i < m; ++i) {
+      scratch_.factor[i * m + i] += damping + leastDamping_ * largest_;
+      scratch_.rightSide[i] = -scratch_.gradient[i];
+    }
+    for (int i = 0; i < m; ++i) {
+      if (scratch_.held[i] == 0) {
+        continue;
+      }
+      std::fill_n(scratch_.factor.data() + i * m, i, 0.0);
+      for (int j = i; j < m; ++j) {
+        scratch_.factor[j * m + i] = j == i ? 1.0 : 0.0;
+      }
+      scratch_.rightSide[i] = 0.0;
+    }
+    if (!choleskyFactor(scratch_.factor.data(), m)) {
+      return false;
+    }
+    choleskySolve(scratch_.factor.data(), m, scratch_.rightSide.data());
+    return true;
+  }
+
+  /// Calls visit(velocity, lower, upper) with the bounds that limits set to each entry of `step`.
+  template <typename Visitor>
+  void forEachLimit(const Visitor& visit) const {
+    if (options_.lower == nullptr) {
+      return;
+    }
+    for (int b = 0; b < cluster_.bodies; ++b) {
+      const BodyEntry<double>& body = tables_.bodies[cluster_.firstBody + b];
+      if (hasScalarCoordinates(body.type)) {
+        const int position = body.firstPosition - cluster_.firstPosition;
+        const int velocity = body.firstVelocity - cluster_.firstVelocity;
+        for (int i = 0; i < velocitySize(body.type); ++i) {
+          visit(velocity + i, options_.lower[position + i] - base_[position + i],
+                options_.upper[position + i] - base_[position + i]);
+        }
+      }
+    }
+  }
+
+  void clampToLimits(double* step) const {
+    forEachLimit([&](int velocity, double lower, double upper) {
+      step[velocity] = std::clamp(step[velocity], lower, upper);
+    });
+  }
+
+  /// Marks as held what the step in rightSide takes beyond a limit that it is at; whether any is
+  /// new.
+  bool holdAtLimits(const double* step) {
+    bool any = false;
+    forEachLimit([&](int velocity, double lower, double upper) {
+      const auto found = std::ranges::find(movable_, velocity);
+      if (found == movable_.end()) {
+        return;
+      }
+      const auto i = static_cast<std::size_t>(found - movable_.begin());
+      const double way = scratch_.rightSide[i];
+      const bool beyond =
+          (step[velocity] >= upper && way > 0.0) || (step[velocity] <= lower && way < 0.0);
+      any |= beyond && scratch_.held[i] == 0;
+      scratch_.held[i] = static_cast<char>(scratch_.held[i] | static_cast<char>(beyond));
+    });
+    return any;
   }
 
   const ModelTables<double>& tables_;
@@ -194,7 +317,10 @@ class Descent {
   LoopScratch<double>& scratch_;
   const double* base_;
   std::span<const int> movable_;
-  const int* slots_;
+  AssemblyOptions options_;
+  double leastDamping_;
+  const double* rowScales_;
+  const double* units_;
   double largest_ = 0.0;  // of the diagonal of KᵀK
 };
 
@@ -213,15 +339,24 @@ void retractCluster(const ModelTables<double>& tables, const ClusterEntry& clust
 Closure closeLoops(const ModelTables<double>& tables, const Functions& functions,
                    const ClusterEntry& cluster, LoopScratch<double>& scratch, const double* base,
                    double* step, std::span<const int> movable, Rows rows) {
-  const auto descend = [&](Rows which) {
-    return Descent(tables, functions, cluster, scratch, base, movable, which).run(step);
+  const auto descend = [&](const int* slots) {
+    return Descent(tables, functions, cluster, scratch, base, movable, {.slots = slots},
+                   kLeastDamping)
+        .run(step);
   };
-  const Closure all = descend(Rows::All);
-  if (all.closed || rows == Rows::All || !(all.gap < kRedundantClosed)) {
+  const Closure all = descend(nullptr);
+  if (all.closed || rows == Rows::All || !(all.gap < kRounding)) {
     return all;
   }
   // All rows close up to what rounded figures leave open: close the kept ones exactly.
-  return descend(Rows::Kept);
+  return descend(tables.rowSlots.data() + cluster.firstRow);
+}
+
+Closure assembleLoops(const ModelTables<double>& tables, const Functions& functions,
+                      const ClusterEntry& cluster, LoopScratch<double>& scratch, const double* base,
+                      double* step, std::span<const int> movable, const AssemblyOptions& options) {
+  return Descent(tables, functions, cluster, scratch, base, movable, options, kAssemblyDamping)
+      .run(step);
 }
 
 }  // namespace kempe::detail

@@ -5,28 +5,46 @@
 #include "loops/scratch.hpp"
 
 /// Closing the loops of a cluster by damped Newton steps.
+///
+/// Rows and velocities are measured in the units of ModelTables::rowScales and velocityScales, so
+/// that all thresholds are relative to the size of the mechanism.
 namespace kempe::detail {
 
-/// Loops count as closed within this many metres or radians (times the size of the positions).
+/// Loops count as closed within this fraction of the cluster's size, or radians.
 inline constexpr double kClosed = 1e-12;
-/// Redundant rows may stay open by this much: files round their numbers.
-inline constexpr double kRedundantClosed = 1e-6;
+/// Redundant rows may stay open by this much in the same units: files round their numbers.
+inline constexpr double kRounding = 1e-4;
 
 struct Closure {
   bool closed = false;
-  double gap = 0.0;  ///< largest |φ| over the rows that count
-  int worstRow = 0;  ///< the row, within the cluster, that has it
+  double gap = 0.0;      ///< largest |φ| over the rows that count, relative (see above)
+  double opening = 0.0;  ///< the same row's |φ|, in metres or radians
+  int worstRow = 0;      ///< that row, within the cluster
 };
 
 /// The rows that must close: all of the cluster, or those that its rowSlots keep.
 enum class Rows { All, Kept };
 
-/// Moves the freedoms `movable` until φ = 0. Positions are q = base ⊞ step: `step` holds the start
-/// on entry (zero, or a prediction) and the solution on return, and so does scratch.q for q.
+/// Moves the velocities `movable` until φ = 0. Positions are q = base ⊞ step: `step` holds the
+/// start on entry (zero, or a prediction) and the solution on return, and so does scratch.q for q.
 /// Entries of `step` that are not movable are held. Allocates nothing.
 Closure closeLoops(const ModelTables<double>& tables, const Functions& functions,
                    const ClusterEntry& cluster, LoopScratch<double>& scratch, const double* base,
                    double* step, std::span<const int> movable, Rows rows);
+
+/// How a mechanism is assembled when a model is compiled.
+struct AssemblyOptions {
+  const int* slots = nullptr;     ///< per row; those below 0 do not count; null: all count
+  const double* lower = nullptr;  ///< limits of the cluster's positions; null: none
+  const double* upper = nullptr;
+};
+
+/// closeLoops() from a start that may be far away. Directions in which rows change by less than
+/// rounding of the file explains are left alone: a redundant row that is open by rounding would
+/// otherwise drag the mechanism to some distant position.
+Closure assembleLoops(const ModelTables<double>& tables, const Functions& functions,
+                      const ClusterEntry& cluster, LoopScratch<double>& scratch, const double* base,
+                      double* step, std::span<const int> movable, const AssemblyOptions& options);
 
 /// q = base ⊞ step over the joints of a cluster.
 void retractCluster(const ModelTables<double>& tables, const ClusterEntry& cluster,

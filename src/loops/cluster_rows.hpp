@@ -331,19 +331,4 @@ void loopBias(const TablesOf<T>& tables, const Functions& functions, const Clust
   }
 }
 
-/// False where a loop joint is assembled the wrong way round (see alignedRightWayRound).
-template <typename T>
-bool loopsRightWayRound(const TablesOf<T>& tables, const ClusterEntry& cluster,
-                        const ClusterState<T>& state) {
-  for (int l = 0; l < cluster.loops; ++l) {
-    const auto& loop = tables.loops[cluster.firstLoop + l];
-    if (loop.kind == LoopKind::Joint &&
-        !alignedRightWayRound(loop.type, endPlacement(loop.predecessor, state),
-                              endPlacement(loop.successor, state))) {
-      return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace kempe::detail

@@ -11,16 +11,14 @@ constexpr double kShare = 1e-5;
 }  // namespace
 
 std::vector<bool> uniqueForces(const ModelTables<double>& tables, const ClusterEntry& cluster,
-                               const RowSelection& rows,
-                               const std::vector<Eigen::MatrixXd>& jacobians) {
+                               const RowSelection& rows, const std::vector<RowSample>& samples) {
   std::vector<bool> unique(static_cast<std::size_t>(cluster.loops), true);
   if (rows.rank == cluster.rows) {
     return unique;
   }
-  for (const Eigen::MatrixXd& K : jacobians) {
-    const auto [values, U] = leftSingularVectors(rows.weights.asDiagonal() * K);
-    const auto rank = (values.array() > kRankTolerance * values.maxCoeff()).count();
-    if (rank != rows.rank) {
+  for (const RowSample& sample : samples) {
+    const auto [values, U] = leftSingularVectors(sample.K);
+    if (rankOf(values, sample.gap) != rows.rank) {
       continue;  // a singular configuration, where more is undetermined than elsewhere
     }
     const Eigen::MatrixXd balanced = U.rightCols(cluster.rows - rows.rank);

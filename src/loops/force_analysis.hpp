@@ -10,11 +10,9 @@
 namespace kempe::detail {
 
 /// Per loop: whether the motion determines what it transmits. It does where no multipliers that
-/// balance each other (λ ≠ 0, Kᵀ λ = 0) act on its rows. `jacobians` are K of all rows at several
-/// closed configurations.
+/// balance each other (λ ≠ 0, Kᵀ λ = 0) act on its rows. `samples` have all rows of the cluster.
 std::vector<bool> uniqueForces(const ModelTables<double>& tables, const ClusterEntry& cluster,
-                               const RowSelection& rows,
-                               const std::vector<Eigen::MatrixXd>& jacobians);
+                               const RowSelection& rows, const std::vector<RowSample>& samples);
 
 /// The matrix, row-major with a column per dependent velocity, that takes what is left to the
 /// couplings of a cluster at the dependent joints to the forces along the couplings' coordinates:

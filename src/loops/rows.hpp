@@ -143,24 +143,4 @@ KEMPE_HD Force<T> rodWrenchRate(const T& length, const EndMotion<T>& A, const En
   return {cross(aRate, u) + cross(A.X.p, uRate), uRate};
 }
 
-/// Alignment rows vanish for opposite or exchanged axes too, where the joint is assembled the wrong
-/// way round: false there.
-template <typename T>
-KEMPE_HD bool alignedRightWayRound(LoopType type, const Transform<T>& A, const Transform<T>& B) {
-  const auto along = [&](int axis) { return dot(A.R.column(axis), B.R.column(axis)) > T(0.5); };
-  switch (type) {
-    case LoopType::Fixed:
-    case LoopType::Prismatic:
-      return along(0) && along(2);
-    case LoopType::Revolute:
-    case LoopType::Cylindrical:
-    case LoopType::Planar:
-      return along(2);
-    case LoopType::Universal:
-    case LoopType::Spherical:
-      return true;
-  }
-  return true;
-}
-
 }  // namespace kempe::detail

@@ -43,6 +43,7 @@ struct LoopScratch {
     factor.resize(n * n);
     gradient.resize(n);
     rightSide.resize(n * n);
+    held.resize(n);
     pivots.resize(tables.dependent.size());
     functionQ.resize(terms);
     functionRates.resize(terms);
@@ -70,6 +71,7 @@ struct LoopScratch {
   std::vector<T> q, rates, step, trialStep;
   std::vector<T> phi, k, K, factors, normal, factor, gradient, rightSide;
   std::vector<int> pivots;
+  std::vector<char> held;
   std::vector<double> functionQ, functionRates, functionPhi, functionSlopes;
   std::vector<Jet> jetQ, jetPhi;
 };

@@ -7,21 +7,19 @@
 namespace kempe::detail {
 namespace {
 
-/// A marked set must be at least this well conditioned at half of the samples.
+/// Bounds of rankOf().
+constexpr double kZero = 1e-8;
+constexpr double kSixDigits = 3e-5;
+constexpr double kExplained = 30.0;
+/// A marked set must be at least this well conditioned at half of the samples, or nearly as well as
+/// any other set.
 constexpr double kAdmissible = 1e-5;
+constexpr double kNearlyAsGood = 1e-2;
 /// Wishes are followed as long as the pivot is at least this fraction of the best one.
 constexpr double kWishPivot = 1e-2;
 
 double smallestSingularValue(const Eigen::MatrixXd& A) {
   return A.size() == 0 ? 1.0 : singularValues(A).minCoeff();
-}
-
-int rankOf(const Eigen::MatrixXd& A) {
-  if (A.size() == 0) {
-    return 0;
-  }
-  const Eigen::VectorXd values = singularValues(A);
-  return static_cast<int>((values.array() > kRankTolerance * values.maxCoeff()).count());
 }
 
 Eigen::MatrixXd selectedRows(const Eigen::MatrixXd& A, const std::vector<int>& rows) {
@@ -30,16 +28,6 @@ Eigen::MatrixXd selectedRows(const Eigen::MatrixXd& A, const std::vector<int>& r
 
 Eigen::MatrixXd selectedColumns(const Eigen::MatrixXd& A, const std::vector<int>& columns) {
   return A(Eigen::all, columns);
-}
-
-/// 1 / largest norm of each row over the samples; rows that vanish in all of them weigh nothing.
-Eigen::VectorXd rowWeights(const std::vector<Eigen::MatrixXd>& jacobians) {
-  Eigen::VectorXd norms = Eigen::VectorXd::Zero(jacobians.front().rows());
-  for (const Eigen::MatrixXd& K : jacobians) {
-    norms = norms.cwiseMax(K.rowwise().norm());
-  }
-  const double largest = norms.size() == 0 ? 0.0 : norms.maxCoeff();
-  return norms.unaryExpr([&](double x) { return x > kRankTolerance * largest ? 1.0 / x : 0.0; });
 }
 
 /// The value in the middle of a sorted list.
@@ -111,7 +99,7 @@ Eigen::MatrixXd RowSelection::kept(const Eigen::MatrixXd& K) const {
   for (std::size_t r = 0; r < slots.size(); ++r) {
     if (slots[r] >= 0) {
       const auto row = static_cast<Eigen::Index>(r);
-      result.row(slots[r]) = weights[row] * K.row(row);
+      result.row(slots[r]) = K.row(row);
     }
   }
   return result;
@@ -125,27 +113,47 @@ double RowSelection::conditioning(const Eigen::MatrixXd& K, const std::vector<in
   return values.maxCoeff() > 0.0 ? values.minCoeff() / values.maxCoeff() : 0.0;
 }
 
-RowSelection selectRows(const std::vector<Eigen::MatrixXd>& jacobians) {
-  RowSelection selection;
-  selection.weights = rowWeights(jacobians);
-  const int rows = static_cast<int>(selection.weights.size());
-  selection.slots.assign(static_cast<std::size_t>(rows), -1);
-
-  std::vector<Eigen::MatrixXd> weighted;
-  std::vector<int> ranks;
-  for (const Eigen::MatrixXd& K : jacobians) {
-    weighted.emplace_back(selection.weights.asDiagonal() * K);
-    ranks.push_back(rankOf(weighted.back()));
-    selection.rank = std::max(selection.rank, ranks.back());
+int rankOf(const Eigen::VectorXd& singularValues, double gap) {
+  const double largest = singularValues.size() == 0 ? 0.0 : singularValues[0];
+  for (Eigen::Index i = 0; i < singularValues.size(); ++i) {
+    const double value = singularValues[i];
+    const double before = i == 0 ? std::max(largest, 1.0) : singularValues[i - 1];
+    if (value <= kZero * std::max(largest, 1.0) ||                // (1)
+        (value <= kSixDigits && before >= 100.0 * value) ||       // (2)
+        (value <= kExplained * gap && before >= 30.0 * value)) {  // (3)
+      return static_cast<int>(i);
+    }
   }
-  for (std::size_t i = 0; i < weighted.size(); ++i) {
+  return static_cast<int>(singularValues.size());
+}
+
+RowSelection selectRows(const std::vector<RowSample>& samples) {
+  RowSelection selection;
+  const auto rows = static_cast<std::size_t>(samples.front().K.rows());
+  selection.slots.assign(rows, -1);
+
+  std::vector<int> ranks;
+  for (const RowSample& sample : samples) {
+    const Eigen::VectorXd values =
+        sample.K.size() == 0 ? Eigen::VectorXd() : singularValues(sample.K);
+    ranks.push_back(rankOf(values, sample.gap));
+    const int rank = ranks.back();
+    const double dropped = rank < values.size() ? values[rank] : 0.0;
+    const bool more = rank > selection.rank;
+    if (more || (rank == selection.rank && dropped > selection.largestDropped)) {
+      selection.rank = rank;
+      selection.largestDropped = dropped > 1e-9 ? dropped : 0.0;
+      selection.smallestKept = rank > 0 ? values[rank - 1] : 0.0;
+    }
+  }
+  for (std::size_t i = 0; i < samples.size(); ++i) {
     if (ranks[i] == selection.rank) {
-      selection.regular.push_back(weighted[i]);
+      selection.regular.push_back(samples[i].K);
     }
   }
 
   // Each regular sample proposes rows; the proposal that is best at its worst sample wins.
-  const std::vector<Wish> noWish(static_cast<std::size_t>(rows), Wish::Unset);
+  const std::vector<Wish> noWish(rows, Wish::Unset);
   std::vector<int> best;
   double bestScore = -1.0;
   for (const Eigen::MatrixXd& proposer : selection.regular) {
@@ -179,25 +187,8 @@ ColumnSelection selectIndependent(const RowSelection& rows, int freedoms,
     return median(values);
   };
 
-  // What is marked: all that is not marked dependent (unset means yes), or what is marked true.
-  ColumnSelection selection;
-  const std::vector<int> notRefused =
-      withWish(wishes, [](Wish wish) { return wish != Wish::Dependent; });
-  const std::vector<int> asked =
-      withWish(wishes, [](Wish wish) { return wish == Wish::Independent; });
-  bool marked = false;
-  for (const std::vector<int>& wanted : {notRefused, asked}) {
-    if (static_cast<int>(wanted.size()) == freedoms) {
-      marked = true;
-      const std::vector<int> dependent = complement(wanted, n);
-      if (score(dependent) > kAdmissible) {
-        return {wanted, dependent, ColumnSelection::Origin::AsMarked};
-      }
-    }
-  }
-
-  selection.origin =
-      marked ? ColumnSelection::Origin::Inadmissible : ColumnSelection::Origin::Chosen;
+  // Chosen for conditioning, wishes minded.
+  ColumnSelection selection{{}, {}, ColumnSelection::Origin::Chosen};
   double bestScore = -1.0;
   for (const Eigen::MatrixXd& K : rows.regular) {
     const std::vector<int> dependent = pickDependent(K, rows.rank, wishes);
@@ -207,6 +198,22 @@ ColumnSelection selectIndependent(const RowSelection& rows, int freedoms,
     }
   }
   selection.independent = complement(selection.dependent, n);
+
+  // As marked: all that is not marked dependent (unset means yes), or what is marked true.
+  const std::vector<int> notRefused =
+      withWish(wishes, [](Wish wish) { return wish != Wish::Dependent; });
+  const std::vector<int> asked =
+      withWish(wishes, [](Wish wish) { return wish == Wish::Independent; });
+  const double admissible = std::min(kAdmissible, kNearlyAsGood * bestScore);
+  for (const std::vector<int>& wanted : {notRefused, asked}) {
+    if (static_cast<int>(wanted.size()) == freedoms) {
+      const std::vector<int> dependent = complement(wanted, n);
+      if (score(dependent) > admissible) {
+        return {wanted, dependent, ColumnSelection::Origin::AsMarked};
+      }
+      selection.origin = ColumnSelection::Origin::Inadmissible;
+    }
+  }
   return selection;
 }
 

@@ -4,20 +4,34 @@
 #include <cstdint>
 #include <vector>
 
-/// Which constraint rows to keep and which velocities to call independent, judged on constraint
-/// Jacobians K at several closed configurations.
+/// Which constraint rows to keep and which velocities to call independent, judged on scaled
+/// constraint Jacobians K at several closed configurations.
 namespace kempe::detail {
 
-/// Singular values below this fraction of the largest count as zero; wide, because files round.
-inline constexpr double kRankTolerance = 1e-6;
+/// The rank of scaled rows (see scales.hpp), judged by their singular values, which descend.
+/// `gap` is by how much the loops stay open, in the same units, when all rows are to close:
+/// redundant rows of a file with rounded figures cannot close better, and their singular values are
+/// then of that order instead of zero. Values count down to where they
+///
+///   (1) fall below 1e-8, which is zero,
+///   (2) fall below 3e-5 by a factor of 100 or more: no mechanism has such a pair, six digits do,
+///   or (3) fall by a factor of 30 or more to what the gap explains, 30 times the gap.
+int rankOf(const Eigen::VectorXd& singularValues, double gap);
+
+/// Scaled rows K at a closed configuration, and the gap that is left there.
+struct RowSample {
+  Eigen::MatrixXd K;
+  double gap = 0.0;
+};
 
 struct RowSelection {
   int rank = 0;
-  std::vector<int> slots;   ///< a row's place among the kept ones; −1: dropped
-  Eigen::VectorXd weights;  ///< per row: brings metres, radians and ratios to one scale
-  std::vector<Eigen::MatrixXd> regular;  ///< kept, weighted rows at the samples of full rank
+  std::vector<int> slots;                ///< a row's place among the kept ones; −1: dropped
+  std::vector<Eigen::MatrixXd> regular;  ///< kept rows at the samples of full rank
+  /// The largest singular value that was taken for rounding, 0 for none; and the smallest that
+  /// counts at the same sample.
+  double largestDropped = 0.0, smallestKept = 0.0;
 
-  /// The kept rows, weighted.
   [[nodiscard]] Eigen::MatrixXd kept(const Eigen::MatrixXd& K) const;
   /// Smallest over largest singular value of some columns of the kept rows; 1 where there are none.
   [[nodiscard]] double conditioning(const Eigen::MatrixXd& K,
@@ -27,8 +41,9 @@ struct RowSelection {
 /// The numbers below `size` that are not among `some`, which ascend.
 std::vector<int> complement(const std::vector<int>& some, int size);
 
-/// The generic rank, and as many rows as that, chosen to be as independent as they can be.
-RowSelection selectRows(const std::vector<Eigen::MatrixXd>& jacobians);
+/// The generic rank, the largest over the samples, and as many rows, chosen to be as independent as
+/// they can be.
+RowSelection selectRows(const std::vector<RowSample>& samples);
 
 /// A person's wish for a velocity.
 enum class Wish : std::uint8_t { Independent, Unset, Dependent };

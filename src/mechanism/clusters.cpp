@@ -270,17 +270,18 @@ int MovingTree::commonAncestor(int a, int b) const {
   return a;
 }
 
-BodyClusters findClusters(const Mechanism& mechanism, const MovingTree& tree) {
+BodyClusters findClusters(const Mechanism& mechanism, const MovingTree& tree, bool mayCut) {
   const std::vector<TiedBodies> tied = tiedBodies(mechanism, tree);
   std::vector<char> cut(tied.size(), 0);
   for (std::size_t i = 0; i < tied.size(); ++i) {
     cut[i] = cutWish(mechanism, tied[i].loop).value_or(false) ? 1 : 0;
   }
   Partition partition = joined(mechanism, tied, cut);
-  while (cutWhatCostsLess(mechanism, tree, tied, partition, cut)) {
-    partition = joined(mechanism, tied, cut);
-  }
   BodyClusters result;
+  while (mayCut && cutWhatCostsLess(mechanism, tree, tied, partition, cut)) {
+    partition = joined(mechanism, tied, cut);
+    result.chosen = true;
+  }
 
   std::map<int, BodyCluster> byRepresentative;
   for (const int body : tree.bodies()) {

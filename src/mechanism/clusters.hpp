@@ -52,6 +52,7 @@ struct BodyCluster {
 struct BodyClusters {
   std::vector<BodyCluster> clusters;
   std::vector<LoopRef> cut;  ///< loops that are left cut
+  bool chosen = false;       ///< some of them by cost
 };
 
 /// Groups the moving bodies: an embedded loop joins all bodies on its two branches up to, not
@@ -59,8 +60,8 @@ struct BodyClusters {
 /// output body: the highest common ancestor among its loops contains the others. Clusters come
 /// depth first.
 ///
-/// Of loops that say neither, those of clusters that cost more to embed than to cut are left cut;
-/// couplings, whose ratios are constant, are embedded.
-BodyClusters findClusters(const Mechanism& mechanism, const MovingTree& tree);
+/// Of loops that say neither, those of clusters that cost more to embed than to cut are left cut,
+/// unless `mayCut` is false; couplings, whose ratios are constant, are embedded.
+BodyClusters findClusters(const Mechanism& mechanism, const MovingTree& tree, bool mayCut = true);
 
 }  // namespace kempe

@@ -11,6 +11,7 @@
 #include "model/inertia_check.hpp"
 #include "model/model_impl.hpp"
 #include "model/names.hpp"
+#include "spatial/joint_motion.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 /// Builds a ModelImpl step by step; each step reads what those before it wrote.
 class Compiler {
  public:
-  Compiler(const Mechanism& mechanism, const ModelOptions& options) {
+  Compiler(const Mechanism& mechanism, const ModelOptions& options, bool mayCut) : mayCut_(mayCut) {
     model_.mechanism = mechanism;
     model_.options = options;
     model_.warnings = mechanism.warnings;
@@ -28,7 +29,7 @@ class Compiler {
 
   ModelImpl run() {
     const MovingTree tree(model_.mechanism);
-    BodyClusters found = findClusters(model_.mechanism, tree);
+    BodyClusters found = findClusters(model_.mechanism, tree, mayCut_);
     sources_ = std::move(found.clusters);
     placeBodies(tree);
     sumInertias(tree);
@@ -180,6 +181,8 @@ class Compiler {
                                                : ClusterKind::Implicit;
     }
     tables.rowSlots.assign(static_cast<std::size_t>(tables.rows), -1);
+    tables.rowScales.assign(static_cast<std::size_t>(tables.rows), 1.0);
+    tables.velocityScales.assign(static_cast<std::size_t>(tables.velocities), 1.0);
   }
 
   void analyzeClusters() {
@@ -224,13 +227,34 @@ class Compiler {
     for (int i = 0; i < cluster.velocities; ++i) {
       solution.independent.push_back(i);
     }
-    solution.neutral.resize(static_cast<std::size_t>(cluster.positions));
-    zeroPositions(model_.tables, cluster, solution.neutral.data());
+    solution.neutral = startOf(cluster);
     for (int i = 0; i < cluster.positions; ++i) {
       const int p = cluster.firstPosition + i;
       solution.neutral[i] = std::clamp(solution.neutral[i], model_.lower[p], model_.upper[p]);
     }
     return solution;
+  }
+
+  static void normalizeQuaternion(JointType type, double* position) {
+    if (type != JointType::Fixed && !hasScalarCoordinates(type)) {
+      const double none[6] = {};
+      jointRetract(type, position, none, position);
+    }
+  }
+
+  /// Positions from which a cluster is assembled: those of the mechanism's start pose, else zero.
+  [[nodiscard]] std::vector<double> startOf(const ClusterEntry& cluster) const {
+    std::vector<double> start(static_cast<std::size_t>(cluster.positions));
+    zeroPositions(model_.tables, cluster, start.data());
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+      const auto given = model_.mechanism.startPose.find(model_.joint(b).name);
+      if (given != model_.mechanism.startPose.end()) {
+        const int first = model_.tables.bodies[b].firstPosition - cluster.firstPosition;
+        std::ranges::copy(given->second, start.begin() + first);
+        normalizeQuaternion(model_.tables.bodies[b].type, start.data() + first);
+      }
+    }
+    return start;
   }
 
   ClusterSolution loopSolution(std::size_t c) {
@@ -239,6 +263,7 @@ class Compiler {
     ClusterProblem problem{.tables = model_.tables,
                            .functions = model_.mechanism.functions,
                            .cluster = cluster,
+                           .start = startOf(cluster),
                            .lower = {},
                            .upper = {},
                            .wishes = {},
@@ -361,6 +386,7 @@ class Compiler {
     }
   }
 
+  bool mayCut_;
   ModelImpl model_;
   std::vector<BodyCluster> sources_;  // one per cluster, in model order
   std::vector<int> modelBodyOf_;      // mechanism body → model body
@@ -369,8 +395,8 @@ class Compiler {
 
 }  // namespace
 
-ModelImpl compile(const Mechanism& mechanism, const ModelOptions& options) {
-  ModelImpl model = Compiler(mechanism, options).run();
+ModelImpl compile(const Mechanism& mechanism, const ModelOptions& options, bool mayCut) {
+  ModelImpl model = Compiler(mechanism, options, mayCut).run();
   model.id = nextModelId();
   return model;
 }

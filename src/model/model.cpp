@@ -9,16 +9,39 @@
 
 namespace kempe {
 
+namespace {
+
+/// Whether some loops would be left cut because that costs less.
+bool cutsByCost(const Mechanism& mechanism) {
+  return findClusters(mechanism, MovingTree(mechanism)).chosen;
+}
+
+}  // namespace
+
 Model::Model(const Mechanism& mechanism, const ModelOptions& options) {
-  const auto impl = std::make_shared<detail::ModelImpl>(detail::compile(mechanism, options));
-  impl_ = impl;
-  if (!impl->cuts.entries.empty()) {
-    impl->neutral = detail::neutralWithCuts(*this);
-    detail::expandPositions(*impl, impl->neutral.data(), impl->neutralPositions.data());
-    const bool unique = detail::cutForcesAreUnique(*this);
-    for (LoopInfo& loop : impl->loops) {
-      loop.forceIsUnique = loop.forceIsUnique && (unique || !loop.cut);
+  const auto compileWith = [&](bool mayCut) {
+    const auto impl =
+        std::make_shared<detail::ModelImpl>(detail::compile(mechanism, options, mayCut));
+    impl_ = impl;
+    if (!impl->cuts.entries.empty()) {
+      impl->neutral = detail::neutralWithCuts(*this);
+      detail::expandPositions(*impl, impl->neutral.data(), impl->neutralPositions.data());
+      const bool unique = detail::cutForcesAreUnique(*this);
+      for (LoopInfo& loop : impl->loops) {
+        loop.forceIsUnique = loop.forceIsUnique && (unique || !loop.cut);
+      }
     }
+  };
+  try {
+    compileWith(true);
+  } catch (const ModelError&) {
+    // What a cut tree cannot hold, a massless link or redundant rows with rounded figures, an
+    // embedded loop can.
+    static_cast<void>(mechanism.validate());  // throws again where the graph itself is wrong
+    if (!cutsByCost(mechanism)) {
+      throw;
+    }
+    compileWith(false);
   }
 }
 

@@ -70,8 +70,9 @@ struct ModelImpl {
   }
 };
 
-/// Compiles a validated mechanism; throws ModelError.
-ModelImpl compile(const Mechanism& mechanism, const ModelOptions& options);
+/// Compiles a mechanism; throws ModelError. Loops that say neither are cut where that costs less,
+/// if `mayCut`.
+ModelImpl compile(const Mechanism& mechanism, const ModelOptions& options, bool mayCut);
 
 template <typename T>
 const ModelTables<T>& tablesOf(const ModelImpl& model) {

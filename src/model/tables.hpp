@@ -200,6 +200,9 @@ struct ModelTables {
   std::vector<LoopColumn> columns;
   std::vector<LoopTerm<T>> terms;
   std::vector<int> rowSlots;  ///< a row's place among the kept ones; −1: dropped
+  /// Units in which loops are closed and ranks decided (see loops/scales.hpp): per row and per
+  /// velocity of the spanning tree.
+  std::vector<double> rowScales, velocityScales;
   std::vector<int> independent;
   std::vector<int> dependent;
   std::vector<T> G;
@@ -259,6 +262,8 @@ ModelTables<U> ModelTables<T>::cast() const {
   to.ancestors = ancestors;
   to.columns = columns;
   to.rowSlots = rowSlots;
+  to.rowScales = rowScales;
+  to.velocityScales = velocityScales;
   to.independent = independent;
   to.dependent = dependent;
   to.G = numbers(G);

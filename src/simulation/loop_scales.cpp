@@ -6,30 +6,14 @@
 
 #include "algorithms/follow_loops.hpp"
 #include "algorithms/positions.hpp"
-#include "loops/analysis.hpp"
 #include "loops/cluster_velocity.hpp"
+#include "loops/scales.hpp"
 
 namespace kempe::detail {
 namespace {
 
 /// Random configurations from which the usual is known, beside the neutral one.
 constexpr std::uint64_t kSamples = 3;
-
-/// Whether a velocity of a joint is a length per time.
-bool slides(JointType type, int velocity) {
-  switch (type) {
-    case JointType::Prismatic:
-      return true;
-    case JointType::Cylindrical:
-      return velocity == 1;
-    case JointType::Planar:
-      return velocity < 2;
-    case JointType::Free:
-      return velocity < 3;
-    default:
-      return false;
-  }
-}
 
 /// The smallest pivot of a row-major K (rows × columns, overwritten) with complete pivoting, and
 /// the columns of all pivots, unless null.

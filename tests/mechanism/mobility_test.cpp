@@ -237,8 +237,9 @@ TEST(Mobility, OfThreeBarsIsNoneAndSaidOfTheStructure) {
   const Model model(robot);
   EXPECT_EQ(model.nv(), 1);
   EXPECT_EQ(clusterWith(model, "left").mobility, 0);
-  EXPECT_TRUE(contains(test::warningsOf(model),
-                       "loop \"top\": the loops leave it no freedom: it is a rigid structure"))
+  EXPECT_TRUE(
+      contains(test::warningsOf(model),
+               "loop \"top\": the loops leave it no degree of freedom: it is a rigid structure"))
       << test::warningsOf(model);
 }
 
@@ -292,9 +293,10 @@ TEST(IndependentCoordinates, OfWrongNumberAreReplacedWithAWarning) {
   const Model model(robot);
   EXPECT_EQ(model.nv(), 1);
   const std::string warnings = test::warningsOf(model);
-  EXPECT_TRUE(contains(warnings,
-                       "loop \"loop\": it has 1 freedom(s), but 3 coordinate(s) are marked "
-                       "independent"))
+  EXPECT_TRUE(
+      contains(warnings,
+               "loop \"loop\": it has 1 degree(s) of freedom, but 3 coordinate(s) are marked "
+               "independent"))
       << warnings;
   EXPECT_TRUE(contains(warnings, "Mark 1.")) << warnings;
 }

@@ -1,0 +1,142 @@
+#include "loops/scales.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kempe::detail {
+namespace {
+
+/// Units of coordinates that only couplings speak of follow from those of the others.
+void followCouplings(const ModelTables<double>& tables, const ClusterEntry& cluster,
+                     double* units) {
+  std::vector<char> known(static_cast<std::size_t>(cluster.velocities), 0);
+  std::vector<const LoopEntry<double>*> couplings;
+  for (int l = 0; l < cluster.loops; ++l) {
+    const LoopEntry<double>& loop = tables.loops[cluster.firstLoop + l];
+    for (int c = 0; c < loop.columns; ++c) {
+      known[tables.columns[loop.firstColumn + c].velocity] = 1;
+    }
+    for (int t = 0; t < loop.terms && loop.kind == LoopKind::Function; ++t) {
+      known[tables.terms[loop.firstTerm + t].velocity] = 1;
+    }
+    if (loop.kind == LoopKind::Coupling) {
+      couplings.push_back(&loop);
+    }
+  }
+  const auto settle = [&](const LoopEntry<double>& loop) {
+    double largest = 0.0;
+    bool open = false;
+    for (int t = 0; t < loop.terms; ++t) {
+      const LoopTerm<double>& term = tables.terms[loop.firstTerm + t];
+      if (known[term.velocity] != 0) {
+        largest = std::max(largest, std::abs(term.coefficient) * units[term.velocity]);
+      } else {
+        open = true;
+      }
+    }
+    if (!open || largest == 0.0) {
+      return false;
+    }
+    for (int t = 0; t < loop.terms; ++t) {
+      const LoopTerm<double>& term = tables.terms[loop.firstTerm + t];
+      if (known[term.velocity] == 0) {
+        known[term.velocity] = 1;
+        units[term.velocity] =
+            term.coefficient != 0.0 ? largest / std::abs(term.coefficient) : units[term.velocity];
+      }
+    }
+    return true;
+  };
+  for (const LoopEntry<double>* first : couplings) {
+    while (std::ranges::any_of(couplings, [&](const auto* loop) { return settle(*loop); })) {
+    }
+    if (first->terms > 0) {  // couplings among themselves: one coordinate keeps its unit
+      known[tables.terms[first->firstTerm].velocity] = 1;
+    }
+  }
+}
+
+}  // namespace
+
+bool slides(JointType type, int velocity) {
+  switch (type) {
+    case JointType::Prismatic:
+      return true;
+    case JointType::Cylindrical:
+      return velocity == 1;
+    case JointType::Planar:
+      return velocity < 2;
+    case JointType::Free:
+      return velocity < 3;
+    default:
+      return false;
+  }
+}
+
+double clusterReach(const ModelTables<double>& tables, const ClusterEntry& cluster) {
+  double length = 0.0;
+  for (int b = 0; b < cluster.bodies; ++b) {
+    length = std::max(length, norm(tables.bodies[cluster.firstBody + b].placement.p));
+  }
+  for (int l = 0; l < cluster.loops; ++l) {
+    const LoopEntry<double>& loop = tables.loops[cluster.firstLoop + l];
+    length = std::max(
+        {length, norm(loop.predecessor.frame.p), norm(loop.successor.frame.p), loop.length});
+  }
+  return length > 0.0 ? length : 1.0;
+}
+
+void setScales(ModelTables<double>& tables, const Functions& functions, const ClusterEntry& cluster,
+               LoopScratch<double>& scratch, const std::vector<std::vector<double>>& positions) {
+  const double reach = clusterReach(tables, cluster);
+  double* units = tables.velocityScales.data() + cluster.firstVelocity;
+  for (int b = 0; b < cluster.bodies; ++b) {
+    const BodyEntry<double>& body = tables.bodies[cluster.firstBody + b];
+    for (int i = 0; i < velocitySize(body.type); ++i) {
+      units[body.firstVelocity - cluster.firstVelocity + i] = slides(body.type, i) ? reach : 1.0;
+    }
+  }
+  followCouplings(tables, cluster, units);
+
+  double* scales = tables.rowScales.data() + cluster.firstRow;
+  for (int l = 0; l < cluster.loops; ++l) {
+    const LoopEntry<double>& loop = tables.loops[cluster.firstLoop + l];
+    const RowRules rules =
+        loop.kind == LoopKind::Joint ? rowRules(loop.type) : RowRules{nullptr, 0};
+    for (int r = 0; r < loop.rows; ++r) {
+      const bool aligns = r < rules.count && rules.first[r].kind == RowRule::Alignment;
+      scales[loop.firstRow + r] = aligns ? 1.0 : 1.0 / reach;
+    }
+    const LoopTerm<double>* terms = tables.terms.data() + loop.firstTerm;
+    if (loop.kind == LoopKind::Coupling) {
+      double square = 0.0;
+      for (int t = 0; t < loop.terms; ++t) {
+        const double slope = terms[t].coefficient * units[terms[t].velocity];
+        square += slope * slope;
+      }
+      scales[loop.firstRow] = square > 0.0 ? 1.0 / std::sqrt(square) : 1.0;
+    } else if (loop.kind == LoopKind::Function) {
+      std::vector<double> largest(static_cast<std::size_t>(loop.rows), 0.0);
+      const FunctionScratch work = scratch.forFunctions();
+      for (const std::vector<double>& q : positions) {
+        for (int t = 0; t < loop.terms; ++t) {
+          work.q[t] = q[terms[t].position];
+        }
+        functionSlopes(functions, loop.function, loop.terms, loop.rows, work);
+        for (int r = 0; r < loop.rows; ++r) {
+          double square = 0.0;
+          for (int t = 0; t < loop.terms; ++t) {
+            const double slope = work.slopes[r * loop.terms + t] * units[terms[t].velocity];
+            square += slope * slope;
+          }
+          largest[r] = std::isfinite(square) ? std::max(largest[r], square) : largest[r];
+        }
+      }
+      for (int r = 0; r < loop.rows; ++r) {
+        scales[loop.firstRow + r] = largest[r] > 0.0 ? 1.0 / std::sqrt(largest[r]) : 1.0;
+      }
+    }
+  }
+}
+
+}  // namespace kempe::detail

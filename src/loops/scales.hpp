@@ -1,0 +1,25 @@
+#pragma once
+
+#include "loops/scratch.hpp"
+
+/// Units in which the loops of a cluster are closed and their ranks decided, so that neither
+/// depends on the size of the mechanism, on metres beside radians, or on gear ratios.
+///
+///   velocity   turning 1 rad, sliding the cluster's reach; a coordinate that only couplings speak
+///              of: such that it weighs in them as much as the others do
+///   row        offsets and rods 1 / reach, alignments 1, couplings and functions 1 / norm of their
+///              slopes in the units of the velocities
+namespace kempe::detail {
+
+/// Whether a velocity of a joint is a length per time.
+bool slides(JointType type, int velocity);
+
+/// The largest extent of a cluster. 1 if it has none.
+double clusterReach(const ModelTables<double>& tables, const ClusterEntry& cluster);
+
+/// Fills in rowScales and velocityScales of a cluster. The slopes of functions are measured at
+/// `positions`, each a list of the cluster's positions.
+void setScales(ModelTables<double>& tables, const Functions& functions, const ClusterEntry& cluster,
+               LoopScratch<double>& scratch, const std::vector<std::vector<double>>& positions);
+
+}  // namespace kempe::detail
