@@ -116,9 +116,9 @@ def stride(frames: int = 60, seconds: float = 2.4) -> str:
 
     # The knee motor's rotor, on the thigh at the hip; it turns 8 times as far as the crank.
     rotor = [one["hip"] + one["knee_motor"] for one in joints]
-    spokes = [pixels([turned(angle, -0.026, 0), turned(angle, 0.026, 0)], origin)
+    spokes = [pixels([turned(angle, -0.018, 0), turned(angle, 0.018, 0)], origin)
               for angle in rotor]
-    parts += [f'<circle cx="{origin[0]}" cy="{origin[1]}" r="14" fill="#ffffff" stroke="#555555" '
+    parts += [f'<circle cx="{origin[0]}" cy="{origin[1]}" r="10" fill="#ffffff" stroke="#555555" '
               'stroke-width="3"/>',
               f'<polyline points="{path_of(spokes[0])}" stroke="#555555" stroke-width="3">'
               f"{animate('points', [path_of(spoke) for spoke in spokes], seconds)}</polyline>"]

@@ -292,7 +292,7 @@ def test_documentation_has_the_same_page(page: Path) -> None:
 def test_page_has_all_tables_and_figures(page: Path) -> None:
     text = (page / "index.html").read_text(encoding="utf-8")
     for words in ("Table II,", "Table III,", "Table IV,", "Fig. 9)", "Fig. 10)", "Fig. 12)",
-                  "Figs. 11 and 13", "Fig. 14", "In short", "quick run",
+                  "Figs. 11 and 13", "Fig. 14", "Summary", "quick run",
                   "Pinocchio is not installed", "compiled by", "1.04 (9.3 %)", "4.31 (38.4 %)",
                   "1.04 (9.5 %)", "4.31 (39.2 %)"):
         assert words in text, words
@@ -304,7 +304,7 @@ def test_page_has_all_tables_and_figures(page: Path) -> None:
 
 def test_page_is_markdown_too(page: Path) -> None:
     lines = (page / "index.md").read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "# The paper, computed again"
+    assert lines[0] == "# Results of the paper, reproduced"
     pictures = [match[1] for line in lines if (match := re.fullmatch(r"!\[.*\]\((.*)\)", line))]
     assert len(pictures) == 7 and all((page / name).is_file() for name in pictures)
     for number, line in enumerate(lines):
