@@ -1,6 +1,6 @@
-"""A kick, by trying 1,024 of them at once. A leg winds up and then kicks as hard as its motors can;
-when hip and knee turn round is what is looked for. A kick that stretches the knee beyond straight
-does not count."""
+"""Finds the fastest kick of a leg by simulating 1,024 kicks at once. The leg winds up and then
+kicks with full motor torque; the times at which hip and knee reverse are varied. Kicks that
+overextend the knee do not count."""
 
 import numpy as np
 
@@ -11,13 +11,13 @@ STEP, HIP_TORQUE, KNEE_TORQUE = 1e-3, 12.0, 4.0
 KICKS = PER_JOINT**2
 
 model = kempe.robots.load("mit_humanoid_leg")
-HIP, KNEE = 2, 3  # of model.v_names
+HIP, KNEE = 2, 3  # indices in model.v_names
 
 turns = 0.05 + 0.2 * np.arange(PER_JOINT) / (PER_JOINT - 1)  # seconds
 hip_turns, knee_turns = np.repeat(turns, PER_JOINT), np.tile(turns, PER_JOINT)
 
 q, v, tau = np.zeros((KICKS, model.nq)), np.zeros((KICKS, model.nv)), np.zeros((KICKS, model.nv))
-q[:, KNEE] = 0.3  # standing with a soft knee
+q[:, KNEE] = 0.3  # standing with a slightly bent knee
 fastest, fair = np.zeros(KICKS), np.ones(KICKS, dtype=bool)
 one_q, one_v = q[COMPARED], v[COMPARED]
 
@@ -34,16 +34,16 @@ for step in range(STEPS):
     fair &= q[:, KNEE] > 0
     fastest = np.where(fair, np.maximum(speed, fastest), fastest)
 
-    # One of them by itself, to see that it is the same.
+    # One state computed alone, for comparison.
     one_v = one_v + STEP * model.forward_dynamics(one_q, one_v, tau[COMPARED])
     one_q = model.integrate(one_q, one_v, STEP)
 
 best = fastest.argmax()
 print(f"{KICKS} kicks of {STEPS * STEP:.2f} s, {STEPS} steps each.")
-print(f"The knee goes beyond straight in {(~fair).sum()} of them, sooner or later.")
-print(f"The fastest: {fastest[best]:.2f} m/s. The hip turns round after {hip_turns[best]:.3f} s, "
+print(f"The knee overextends in {(~fair).sum()} of them.")
+print(f"Fastest: {fastest[best]:.2f} m/s. The hip reverses after {hip_turns[best]:.3f} s, "
       f"the knee after {knee_turns[best]:.3f} s.")
-print(f"Hip and knee together: {fastest[hip_turns == knee_turns].max():.2f} m/s at best.")
+print(f"Hip and knee at the same time: {fastest[hip_turns == knee_turns].max():.2f} m/s at best.")
 residual = np.abs(q[COMPARED] - one_q).max()
-print(f"Kick {COMPARED} by itself ends in the same place to {residual:.1e} rad.")
+print(f"Kick {COMPARED} computed alone ends in the same position to {residual:.1e} rad.")
 assert residual < 1e-9

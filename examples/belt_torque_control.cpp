@@ -1,6 +1,6 @@
 /// Feed-forward torque control of a humanoid's leg whose knee and ankle are driven by belts: the
-/// motor of the ankle sits on the thigh and turns with the sum of knee and ankle. The leg swings
-/// with three models in its controller; the robot itself is always the exact one.
+/// ankle motor is mounted on the thigh and turns with the sum of knee and ankle. Compares three
+/// models in the controller; the simulated robot is always the exact one.
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ namespace {
 constexpr double kPeriod = 0.5, kStep = 5e-4, kStiffness = 80.0, kDamping = 4.0;
 constexpr double kRate = 2 * std::numbers::pi / kPeriod;
 
-/// Where the leg shall be. All joints begin at rest.
+/// The desired motion. All joints start at rest.
 struct Swing {
   Eigen::VectorXd q, v, a;
 };
@@ -48,8 +48,8 @@ Outcome swing(const kempe::Model& model, const std::array<int, 5>& motors, kempe
     kempe::inverseDynamics(model, data, wanted.q, wanted.v, wanted.a, forward, {.method = method});
     tau = forward + kStiffness * (wanted.q - q) + kDamping * (wanted.v - v);
 
-    // τ = Mᵀ τ_motors, M the rows of G that say how the motors turn. It is lower triangular: of the
-    // belts, that of the ankle comes last.
+    // τ = Mᵀ τ_motors, where M has the motors' rows of G. It is lower triangular, because the ankle
+    // belt comes last.
     kempe::constraintJacobian(model, data, q, G);
     for (int k = 4; k >= 0; --k) {
       double torque = tau[k];
@@ -59,7 +59,7 @@ Outcome swing(const kempe::Model& model, const std::array<int, 5>& motors, kempe
       joints[motors[k]] = torque / G(motors[k], k);
       outcome.motors[k] = std::max(outcome.motors[k], std::abs(joints[motors[k]]));
     }
-    kempe::generalizedForces(model, data, q, joints, back);  // what the robot feels of them
+    kempe::generalizedForces(model, data, q, joints, back);  // joint torques of these motor torques
     outcome.residual = std::max(outcome.residual, (back - tau).lpNorm<Eigen::Infinity>());
 
     kempe::forwardDynamics(model, data, q, v, back, a);
@@ -96,6 +96,6 @@ int main() {
     std::printf("\n");
     residual = std::max(residual, outcome.residual);
   }
-  std::printf("\nThe motors' torques give the wanted ones back to %.1e N m.\n", residual);
+  std::printf("\nMotor torques reproduce the desired joint torques to %.1e N m.\n", residual);
   return residual < 1e-12 ? 0 : 1;
 }

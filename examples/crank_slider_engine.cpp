@@ -1,5 +1,5 @@
-/// A piston engine in the coordinate of its piston, which has dead points at both ends of its way:
-/// a motor starts it against a spring, and the crank turns through them.
+/// A piston engine whose independent coordinate is the piston position, which has dead points at
+/// both ends of the stroke: a motor starts it against a spring, and the crank turns through them.
 
 #include <cmath>
 #include <cstdio>
@@ -37,7 +37,7 @@ int main() {
   const kempe::Model model(describeEngine());
   kempe::Simulator simulator(model, {.integrator = kempe::Integrator::Adaptive});
 
-  // The gas is a spring that pushes the piston out.
+  // The gas is modelled as a spring that pushes the piston outward.
   simulator.addSpring(kempe::JointSpring{.joint = "slide", .stiffness = 80.0, .rest = 0.2});
   const int starter = simulator.addMotor({.joint = "crank",
                                           .gear = 12.0,
@@ -45,9 +45,9 @@ int main() {
                                           .stallTorque = 0.6,
                                           .noLoadSpeed = 400.0,
                                           .viscousFriction = 1e-5});
-  simulator.setMotorTorque(starter, 1.0);  // more than it has: the torque-speed line limits it
+  simulator.setMotorTorque(starter, 1.0);  // above its capability: the torque-speed line limits it
 
-  // At rest with the crank a quarter turn on.
+  // At rest, with the crank turned by a quarter turn.
   Eigen::VectorXd q(model.nq());
   for (std::size_t i = 0; i < model.qNames().size(); ++i) {
     const std::string& name = model.qNames()[i];
@@ -59,7 +59,7 @@ int main() {
   simulator.setState(q, Eigen::VectorXd::Zero(model.nv()));
   const kempe::Energy start = simulator.energy();
 
-  std::printf("The model's coordinate is \"%s\".\n\n", model.vNames()[0].c_str());
+  std::printf("The model's independent coordinate is \"%s\".\n\n", model.vNames()[0].c_str());
   std::printf("  time s   turns  crank rad/s  piston m  motor N m  computed in\n");
   double widest = 0.0;
   const int crank = model.jointVelocityIndex("crank");
@@ -81,8 +81,8 @@ int main() {
   const kempe::Energy end = simulator.energy();
   const double balance =
       end.kinetic + end.potential - start.kinetic - start.potential - simulator.work().balance();
-  std::printf("\nThe motor did %.4f J of work, its friction took %.4f J.\n",
+  std::printf("\nThe motor did %.4f J of work, its friction dissipated %.4f J.\n",
               simulator.work().motors, simulator.work().damping);
-  std::printf("Energy from nowhere: %s 1e-5 J. Loops open by at most %.1e.\n",
+  std::printf("Energy error: %s 1e-5 J. Largest loop error %.1e.\n",
               std::abs(balance) < 1e-5 ? "less than" : "more than", widest);
 }

@@ -1,5 +1,5 @@
-"""A piston engine in the coordinate of its piston, which has dead points at both ends of its way:
-a motor starts it against a spring, and the crank turns through them."""
+"""A piston engine whose independent coordinate is the piston position, which has dead points at
+both ends of the stroke: a motor starts it against a spring, and the crank turns through them."""
 
 import math
 
@@ -31,19 +31,19 @@ def describe_engine() -> kempe.Mechanism:
 model = kempe.Model(describe_engine())
 simulator = kempe.Simulator(model, "adaptive")
 
-# The gas is a spring that pushes the piston out.
+# The gas is modelled as a spring that pushes the piston outward.
 simulator.add_spring("slide", 80.0, rest=0.2)
 starter = simulator.add_motor("crank", gear=12.0, rotor_inertia=2e-5, stall_torque=0.6,
                               no_load_speed=400.0, viscous_friction=1e-5)
-simulator.set_motor_torque(starter, 1.0)  # more than it has: the torque-speed line limits it
+simulator.set_motor_torque(starter, 1.0)  # above its capability: the torque-speed line limits it
 
-# At rest with the crank a quarter turn on.
+# At rest, with the crank turned by a quarter turn.
 at = {"slide": math.sqrt(ROD * ROD - CRANK * CRANK), "crank": math.pi / 2,
       "crank_pin": -math.pi / 2 - math.asin(CRANK / ROD)}
 simulator.set_state([at[name] for name in model.q_names], np.zeros(model.nv))
 start = sum(simulator.energy)
 
-print(f'The model\'s coordinate is "{model.v_names[0]}".\n')
+print(f'The model\'s independent coordinate is "{model.v_names[0]}".\n')
 print("  time s   turns  crank rad/s  piston m  motor N m  computed in")
 widest = 0.0
 crank = model.joint_velocity_index("crank")
@@ -59,6 +59,7 @@ for i in range(11):
 work = simulator.work
 gained = work["motors"] - work["damping"]
 balance = sum(simulator.energy) - start - gained
-print(f"\nThe motor did {work['motors']:.4f} J of work, its friction took {work['damping']:.4f} J.")
-print(f"Energy from nowhere: {'less' if abs(balance) < 1e-5 else 'more'} than 1e-5 J. "
-      f"Loops open by at most {widest:.1e}.")
+print(f"\nThe motor did {work['motors']:.4f} J of work, "
+      f"its friction dissipated {work['damping']:.4f} J.")
+print(f"Energy error: {'less' if abs(balance) < 1e-5 else 'more'} than 1e-5 J. "
+      f"Largest loop error {widest:.1e}.")

@@ -1,5 +1,5 @@
-/// An arm with two geared motors, the second of which rides on the upper arm. What a fast swing
-/// asks of the joints and of the motors, and how far models without exact rotors are off.
+/// An arm with two geared motors, the second mounted on the upper arm: joint and motor torques of a
+/// fast swing, and the errors of models without exact rotors.
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr double kGear = 30.0;  // turns of a motor for one of its joint
+constexpr double kGear = 30.0;  // gear ratio: motor turns per joint turn
 constexpr kempe::Vector3 kAxis{0, 1, 0};
 constexpr auto kTurning = kempe::JointType::Continuous;
 
@@ -71,7 +71,7 @@ int main() {
     kempe::inverseDynamics(model, data, q, v, a, tau);
     largest = std::max(largest, tau.lpNorm<Eigen::Infinity>());
 
-    // The motors' torques, through their gears, are the joints' torques.
+    // Motor torques, through the gears, give the joint torques.
     joints[shoulderMotor] = tau[0] / kGear;
     joints[elbowMotor] = tau[1] / kGear;
     kempe::generalizedForces(model, data, q, joints, back);
@@ -86,9 +86,9 @@ int main() {
                   joints[shoulderMotor], joints[elbowMotor]);
     }
   }
-  std::printf("\nLargest torque: %.2f N m. A model is off by as much as\n", largest);
+  std::printf("\nLargest torque: %.2f N m. Largest errors of other models:\n", largest);
   std::printf("%8.2f N m with reflected inertias on the diagonal\n", worst[0]);
   std::printf("%8.2f N m without rotors\n", worst[1]);
-  std::printf("Motor torques give the joint torques back to %.1e N m.\n", residual);
+  std::printf("Motor torques reproduce the joint torques to %.1e N m.\n", residual);
   return residual < 1e-12 ? 0 : 1;
 }

@@ -1,11 +1,11 @@
-"""An arm with two geared motors, the second of which rides on the upper arm. What a fast swing
-asks of the joints and of the motors, and how far models without exact rotors are off."""
+"""An arm with two geared motors, the second mounted on the upper arm: joint and motor torques of a
+fast swing, and the errors of models without exact rotors."""
 
 import numpy as np
 
 import kempe
 
-GEAR = 30.0  # turns of a motor for one of its joint
+GEAR = 30.0  # gear ratio: motor turns per joint turn
 AXIS = (0, 1, 0)
 
 
@@ -39,13 +39,13 @@ print("  time s  shoulder    elbow   shoulder motor  elbow motor")
 steps, period = 50, 0.5
 rate = 2 * np.pi / period
 phase = rate * period * np.arange(steps + 1) / steps
-# A row for each moment: every function takes all of them at once.
+# One row per instant: every function takes all of them at once.
 q = np.stack([0.6 * np.sin(phase), 0.5 * np.sin(2 * phase)], axis=1)
 v = np.stack([0.6 * rate * np.cos(phase), rate * np.cos(2 * phase)], axis=1)
 a = np.stack([-0.6 * rate * rate * np.sin(phase), -2 * rate * rate * np.sin(2 * phase)], axis=1)
 tau = model.inverse_dynamics(q, v, a)
 
-# The motors' torques, through their gears, are the joints' torques.
+# Motor torques, through the gears, give the joint torques.
 joints = np.zeros((steps + 1, model.nv_spanning))
 motors = [model.joint_velocity_index(name) for name in ("shoulder_motor", "elbow_motor")]
 joints[:, motors] = tau / GEAR
@@ -54,10 +54,10 @@ residual = np.abs(model.generalized_forces(q, joints) - tau).max()
 for k in range(2, steps + 1, 5):
     print(f"{period * k / steps:8.2f} {tau[k, 0]:9.2f} {tau[k, 1]:8.2f} "
           f"{joints[k, motors[0]]:16.3f} {joints[k, motors[1]]:12.3f}")
-print(f"\nLargest torque: {np.abs(tau).max():.2f} N m. A model is off by as much as")
+print(f"\nLargest torque: {np.abs(tau).max():.2f} N m. Largest errors of other models:")
 for method, words in (("approximate", "with reflected inertias on the diagonal"),
                       ("unconstrained", "without rotors")):
     error = model.inverse_dynamics(q, v, a, method=method) - tau
     print(f"{np.abs(error).max():8.2f} N m {words}")
-print(f"Motor torques give the joint torques back to {residual:.1e} N m.")
+print(f"Motor torques reproduce the joint torques to {residual:.1e} N m.")
 assert residual < 1e-12

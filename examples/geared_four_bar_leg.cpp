@@ -1,5 +1,5 @@
-/// A leg whose knee motor sits at the hip and bends the knee through a gear and a four-bar linkage.
-/// Describes it, compiles it, and walks it through one stride with the motors.
+/// A leg with its knee motor at the hip, which bends the knee through a gear and a four-bar
+/// linkage. Describes the leg, compiles it, and moves it through one stride.
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr double kGear = 8.0;  // turns of a motor for one of the hip or the crank
+constexpr double kGear = 8.0;  // gear ratio: motor turns per turn of hip or crank
 constexpr kempe::Vector3 kAxis{0, 1, 0};
 constexpr auto kTurning = kempe::JointType::Continuous;
 
@@ -47,7 +47,7 @@ double degrees(double radians) {
   return radians * 180 / std::numbers::pi;
 }
 
-/// Where a name stands in a list of names.
+/// Index of a name in a list of names.
 Eigen::Index indexOf(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) - names.begin();
 }
@@ -65,7 +65,7 @@ int main() {
 
   kempe::Data data(model);
   Eigen::VectorXd q = model.neutral(), v = Eigen::VectorXd::Zero(model.nv());
-  v[hipMotor] = -kGear * 0.4;  // the stride begins with the foot in front
+  v[hipMotor] = -kGear * 0.4;  // the stride starts with the foot in front
   kempe::integrate(model, data, q, v, 1.0, q);
   Eigen::VectorXd positions(model.nqSpanning()), residual(model.nLoopRows());
   Eigen::MatrixXd G(model.nvSpanning(), model.nv());
@@ -84,12 +84,12 @@ int main() {
       std::printf("%8.2f %8.1f %9.1f %14.2f\n", step * dt, degrees(positions[hip]),
                   degrees(positions[knee]), 1 / G(kneeVelocity, kneeMotor));
     }
-    // The hip swings by 0.4 rad to both sides; the crank bends the knee and stretches it again.
+    // The hip swings by 0.4 rad to both sides; the crank bends and straightens the knee.
     const double time = (step + 0.5) * dt;
     v[hipMotor] = kGear * 0.4 * rate * std::sin(rate * time);
     v[kneeMotor] = kGear * 0.3 * rate * std::sin(rate * time);
     kempe::integrate(model, data, q, v, dt, q);
   }
-  std::printf("\nThe loops were never open by more than %.1e.\n", open);
+  std::printf("\nLargest loop error: %.1e.\n", open);
   return open < 1e-12 ? 0 : 1;
 }

@@ -1,14 +1,14 @@
-"""A leg whose knee motor sits at the hip and bends the knee through a gear and a four-bar linkage.
+"""A leg with its knee motor at the hip, which bends the knee through a gear and a four-bar.
 
-Describes it, compiles it, and walks it through one stride with the motors. The file beside this one
-is the same leg as URDF.
+Describes the leg, compiles it, and moves it through one stride. geared_four_bar_leg.urdf is the
+same leg as a file.
 """
 
 import numpy as np
 
 import kempe
 
-GEAR = 8.0  # turns of a motor for one of the hip or the crank
+GEAR = 8.0  # gear ratio: motor turns per turn of hip or crank
 AXIS = (0, 1, 0)
 
 
@@ -49,7 +49,7 @@ hip_motor, knee_motor = model.v_names.index("hip_motor"), model.v_names.index("k
 knee_velocity = model.joint_velocity_index("knee")
 
 v = np.zeros(model.nv)
-v[hip_motor] = -GEAR * 0.4  # the stride begins with the foot in front
+v[hip_motor] = -GEAR * 0.4  # the stride starts with the foot in front
 q = model.integrate(model.neutral(), v, 1.0)
 widest = 0.0
 
@@ -64,11 +64,11 @@ for step in range(steps + 1):
         ratio = 1 / model.constraint_jacobian(q)[knee_velocity, knee_motor]
         print(f"{step * dt:8.2f} {np.degrees(positions[hip]):8.1f} "
               f"{np.degrees(positions[knee]):9.1f} {ratio:14.2f}")
-    # The hip swings by 0.4 rad to both sides; the crank bends the knee and stretches it again.
+    # The hip swings by 0.4 rad to both sides; the crank bends and straightens the knee.
     time = (step + 0.5) * dt
     v[hip_motor] = GEAR * 0.4 * rate * np.sin(rate * time)
     v[knee_motor] = GEAR * 0.3 * rate * np.sin(rate * time)
     q = model.integrate(q, v, dt)
 
-print(f"\nThe loops were never open by more than {widest:.1e}.")
+print(f"\nLargest loop error: {widest:.1e}.")
 assert widest < 1e-12

@@ -1,5 +1,5 @@
-/// An arm catches a ball in flight and throws it on. Constraints are switched during the run:
-/// brakes that hold the arm, a hand that grasps and lets go, with the impulse of the catch.
+/// An arm catches a ball in flight and throws it. Constraints are switched during the run: brakes
+/// that hold the arm, and a hand that grasps and releases, with the impulse of the catch.
 
 #include <array>
 #include <cmath>
@@ -13,7 +13,7 @@ constexpr double kUpper = 0.4, kFore = 0.35;  // metres
 constexpr double kStep = 0.001;               // seconds
 constexpr int kFlight = 300, kSwing = 200;    // steps
 
-/// All of it moves in a plane: x forward, y up. At zero the arm hangs straight down.
+/// Everything moves in a plane: x forward, y up. At zero the arm hangs straight down.
 kempe::Mechanism describeCatch() {
   kempe::Mechanism robot("catch");
   robot.gravity = {0, -kGravity, 0};
@@ -27,7 +27,7 @@ kempe::Mechanism describeCatch() {
   return robot;
 }
 
-/// The arm, the ball and their constraints, moved through time.
+/// The arm, the ball and their constraints, with time integration.
 class Catch {
  public:
   Catch() : q(Eigen::VectorXd::Zero(model.nq())), v(Eigen::VectorXd::Zero(model.nv())) {}
@@ -37,7 +37,7 @@ class Catch {
                                       {}, &report);
   }
 
-  /// By the midpoint rule.
+  /// Integrates with the midpoint rule.
   void move(int steps) {
     for (int i = 0; i < steps; ++i) {
       solve();
@@ -82,7 +82,7 @@ int main() {
   Eigen::VectorXd &q = run.q, &v = run.v;
   const int ball = run.ball;
 
-  // The arm waits bent; the ball is thrown so that it meets the hand after kFlight steps.
+  // The arm waits with a bent elbow; the ball is thrown to meet the hand after kFlight steps.
   q[run.shoulder] = 0.3;
   q[run.elbow] = 0.9;
   const double turned = q[run.shoulder] + q[run.elbow], time = kStep * kFlight;
@@ -124,7 +124,7 @@ int main() {
               before - run.energy());
   run.tell("caught:");
   run.solve();
-  std::printf("The grasp has %d rows, of which %d say something in a plane.\n", run.report.rows,
+  std::printf("The grasp has %d rows, of which %d are independent in a plane.\n", run.report.rows,
               run.report.rank);
 
   before = run.energy();
@@ -137,7 +137,7 @@ int main() {
   run.move(kFlight);
   run.tell("later:");
   const double off = (q.segment(ball, 2) - (start + time * speed - fall)).lpNorm<Eigen::Infinity>();
-  std::printf("Missed by %.1e m, slipped by %.1e m, energy off by %.1e J, parabola by %.1e m.\n",
+  std::printf("Missed by %.1e m, slipped by %.1e m, energy error %.1e J, parabola error %.1e m.\n",
               missed, drift, gained, off);
   return missed < 1e-12 && drift < 1e-4 && gained < 1e-4 && off < 1e-12 ? 0 : 1;
 }

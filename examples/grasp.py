@@ -1,5 +1,5 @@
-"""An arm catches a ball in flight and throws it on. Constraints are switched during the run: brakes
-that hold the arm, a hand that grasps and lets go, with the impulse of the catch."""
+"""An arm catches a ball in flight and throws it. Constraints are switched during the run: brakes
+that hold the arm, and a hand that grasps and releases, with the impulse of the catch."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ FLIGHT, SWING = 300, 200  # steps
 
 
 def describe_catch() -> kempe.Mechanism:
-    """All of it moves in a plane: x forward, y up. At zero the arm hangs straight down."""
+    """Everything moves in a plane: x forward, y up. At zero the arm hangs straight down."""
     robot = kempe.Mechanism("catch")
     robot.gravity = (0, -GRAVITY, 0)
     robot.add_body("base")
@@ -29,7 +29,7 @@ model = kempe.Model(describe_catch())
 shoulder, elbow, ball = (model.joint_position_index(name)
                          for name in ("shoulder", "elbow", "flight"))
 
-# The arm waits bent; the ball is thrown so that it meets the hand after FLIGHT steps.
+# The arm waits with a bent elbow; the ball is thrown to meet the hand after FLIGHT steps.
 q, v = np.zeros(model.nq), np.zeros(model.nv)
 q[shoulder], q[elbow] = 0.3, 0.9
 turned = q[shoulder] + q[elbow]
@@ -49,7 +49,7 @@ constraints.disable("grasp")
 
 
 def move(q: np.ndarray, v: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """By the midpoint rule."""
+    """Integrates with the midpoint rule."""
     still = np.zeros(model.nv)
     for _ in range(steps):
         a, _ = model.constrained_forward_dynamics(q, v, still, constraints)
@@ -82,7 +82,8 @@ print(f"The catch takes an impulse of ({push[0]:.3f}, {push[1]:.3f}) N s "
       f"and {before - sum(model.energy(q, v)):.3f} J.")
 tell("caught:")
 grip = model.constrained_forward_dynamics(q, v, np.zeros(model.nv), constraints)
-print(f"The grasp has {constraints.rows - 2} rows, of which {grip.rank} say something in a plane.")
+print(f"The grasp has {constraints.rows - 2} rows, "
+      f"of which {grip.rank} are independent in a plane.")
 
 before = sum(model.energy(q, v))
 q, v = move(q, v, SWING)
@@ -96,6 +97,6 @@ q, v = move(q, v, FLIGHT)
 tell("later:")
 parabola = start + time * speed - [0, 0.5 * GRAVITY * time**2]
 off = np.abs(q[ball:ball + 2] - parabola).max()
-print(f"Missed by {missed:.1e} m, slipped by {drift:.1e} m, energy off by {gained:.1e} J, "
-      f"parabola by {off:.1e} m.")
+print(f"Missed by {missed:.1e} m, slipped by {drift:.1e} m, energy error {gained:.1e} J, "
+      f"parabola error {off:.1e} m.")
 assert missed < 1e-12 and drift < 1e-4 and gained < 1e-4 and off < 1e-12

@@ -1,4 +1,4 @@
-"""Drawings of the benchmark report, as SVG that reads on light and dark pages."""
+"""Drawings of the benchmark report, as SVG for light and dark pages."""
 
 import math
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def _legend(methods: list[str], x: float, y: float) -> list[str]:
 
 def bars(robots: list[str], methods: list[str],
          time: Callable[[str, str], float | None]) -> str:
-    """µs of each method, for each robot a group of bars; those that are not known are left out."""
+    """µs of each method, one group of bars per robot; missing values are left out."""
     left, top, width, bar, gap = 110.0, 50.0, 640.0, 13.0, 14.0
     times = {(r, m): t for r in robots for m in methods if (t := time(r, m)) is not None}
     longest = max(times.values(), default=1.0)
@@ -61,12 +61,12 @@ def bars(robots: list[str], methods: list[str],
         x = left + scale * i * step
         rules.append(_rule(x, top - 6, x, y))
         parts.append(_text(x, y + 14, f"{i * step:g}", "middle"))
-    parts.append(_text(left + width / 2, y + 32, "µs per forward dynamics", "middle"))
-    return _drawing(left + width + 60, y + 42, "Time of forward dynamics", rules + parts)
+    parts.append(_text(left + width / 2, y + 32, "µs per call", "middle"))
+    return _drawing(left + width + 60, y + 42, "Forward dynamics: time per call", rules + parts)
 
 
 def lines(panels: dict[str, list[str]], times: dict[tuple[str, str], float]) -> str:
-    """ns per link over the number of links, both logarithmic; a panel for each kind of robot."""
+    """ns per link against the number of links, log-log, one panel per kind of robot."""
     size, top, left, between = 230.0, 60.0, 50.0, 40.0
     curves = {}
     for kind, methods in panels.items():
@@ -106,5 +106,6 @@ def lines(panels: dict[str, list[str]], times: dict[tuple[str, str], float]) -> 
             parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{COLORS[method]}"/>'
                       for x, y in points]
     width = left + len(panels) * (size + between)
-    parts.append(_text(width / 2, top + size + 38, "links; ns per link", "middle"))
-    return _drawing(width, top + size + 50, "Time of forward dynamics per link", parts)
+    axes = "number of links; time in ns per link"
+    parts.append(_text(width / 2, top + size + 38, axes, "middle"))
+    return _drawing(width, top + size + 50, "Forward dynamics: time per link", parts)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the report of the benchmarks: tables in benchmarks/README.md and two drawings beside it.
+"""Writes the benchmark report: the tables in benchmarks/README.md and the two drawings beside it.
 
-Reads build/bench.json and build/bench_scaling.json, which `make bench` leaves. The text of the page
-stays; what stands between `<!-- begin name -->` and `<!-- end name -->` is written anew.
+Reads build/bench.json and build/bench_scaling.json, which `make bench` writes. Only the text
+between `<!-- begin name -->` and `<!-- end name -->` is replaced; the rest of the page is kept.
 """
 
 import argparse
@@ -21,9 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROBOTS = ["mini_cheetah", "mit_humanoid", "tello", "jvrc1", "geared_chain", "belt_chain",
           "four_bar"]
 LEGGED = ROBOTS[:4]
-ALGORITHMS = {"forward_dynamics": "Forward dynamics", "inverse_dynamics": "Inverse dynamics",
-              "mass_matrix": "Mass matrix",
-              "inverse_operational_inertia": "Inverse operational inertia of all feet and hands"}
+ALGORITHMS = ["forward_dynamics", "inverse_dynamics", "mass_matrix", "inverse_operational_inertia"]
 METHODS = ["cluster", "cluster_batch", "projection", "lagrange", "approximate", "unconstrained",
            "pinocchio", "pinocchio_exact", "mujoco", "mujoco_exact"]
 
@@ -36,7 +34,7 @@ class Measured:
 
 
 class Results:
-    """What was measured, by (algorithm, robot, method)."""
+    """Measured times by (algorithm, robot, method)."""
 
     def __init__(self, document: dict) -> None:
         self.context = document["context"]
@@ -75,7 +73,7 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def figure(x: float) -> str:
-    """Three figures, no exponent."""
+    """Three significant digits, no exponent."""
     return f"{x:.{max(0, 2 - math.floor(math.log10(x)))}f}"
 
 
@@ -96,46 +94,43 @@ def algorithm_table(results: Results, algorithm: str) -> str:
 
 
 def forces_table(results: Results) -> str:
-    """What forces between bodies cost beside the accelerations that they come with."""
+    """Cost of joint and loop forces on top of the accelerations computed with them."""
     algorithms = ["forward_dynamics", "joint_forces", "joint_and_loop_forces"]
     rows = [[f"`{robot}`", *(cell(results.measured.get((algorithm, robot, "cluster")))
                              for algorithm in algorithms)] for robot in ROBOTS]
     return table(["robot", *(f"`{algorithm}`" for algorithm in algorithms)], rows)
 
 
-def ways_table(results: Results) -> str:
-    """All ways of peers for forward dynamics, those that `pinocchio_exact` was chosen from."""
+def pinocchio_methods_table(results: Results) -> str:
+    """All of Pinocchio's exact methods of forward dynamics; `pinocchio_exact` is the fastest."""
     rows = []
     for robot in ROBOTS:
-        ways = {name[2].removeprefix("pinocchio_exact_"): measured.time
-                for name, measured in results.measured.items()
-                if name[:2] == ("forward_dynamics", robot)
-                and name[2].startswith("pinocchio_exact_")}
+        times = {name[2].removeprefix("pinocchio_exact_"): measured.time
+                 for name, measured in results.measured.items()
+                 if name[:2] == ("forward_dynamics", robot)
+                 and name[2].startswith("pinocchio_exact_")}
         chosen = results.measured.get(("forward_dynamics", robot, "pinocchio_exact"))
-        ordered = sorted(ways.items(), key=lambda way: way[1])
+        ordered = sorted(times.items(), key=lambda item: item[1])
         rows.append([f"`{robot}`", f"`{chosen.label}`" if chosen else "–",
-                     ", ".join(f"`{way}` {figure(time)}" for way, time in ordered)])
-    return table(["robot", "fastest", "all, µs"], rows)
+                     ", ".join(f"`{name}` {figure(time)}" for name, time in ordered)])
+    return table(["robot", "fastest", "all methods, µs"], rows)
 
 
 @dataclass
-class Target:
-    what: str
+class Comparison:
+    name: str
     ratios: dict[str, float | None]  # by robot
-    at_most: float
-    aim: float
 
     def row(self) -> list[str]:
         known = {robot: ratio for robot, ratio in self.ratios.items() if ratio is not None}
         if not known:
-            return [self.what, "–", "–", f"{self.at_most:.2f}", f"{self.aim:.2f}"]
+            return [self.name, "–", "–"]
         mean = math.exp(sum(map(math.log, known.values())) / len(known))
         worst = max(known, key=lambda robot: known[robot])
-        return [self.what, f"{mean:.2f}", f"{known[worst]:.2f} (`{worst}`)", f"{self.at_most:.2f}",
-                f"{self.aim:.2f}"]
+        return [self.name, f"{mean:.2f}", f"{known[worst]:.2f} (`{worst}`)"]
 
 
-def targets(results: Results, scaling: Results) -> list[Target]:
+def comparisons(results: Results, scaling: Results) -> list[Comparison]:
     def over(algorithm: str, robots: list[str], method: str, other: str) -> dict[str, float | None]:
         return {robot: results.ratio(algorithm, robot, method, other) for robot in robots}
 
@@ -146,27 +141,29 @@ def targets(results: Results, scaling: Results) -> list[Target]:
 
     trees = [f"{robot}_tree" for robot in ROBOTS]
     return [
-        Target("forward dynamics of open trees: Kempe / Pinocchio's `aba`",
-               over("forward_dynamics", trees, "cluster", "pinocchio"), 0.30, 0.20),
-        Target("inverse dynamics of open trees: Kempe / Pinocchio's `rnea`",
-               over("inverse_dynamics", trees, "cluster", "pinocchio"), 0.40, 0.25),
-        Target("mass matrix of open trees: Kempe / Pinocchio's `crba`",
-               over("mass_matrix", trees, "cluster", "pinocchio"), 0.60, 0.40),
-        Target("forward dynamics with all rotors and loops: Kempe / Pinocchio's fastest exact way",
-               over("forward_dynamics", ROBOTS, "cluster", "pinocchio_exact"), 0.15, 0.10),
-        Target("forward dynamics: exact / approximate, both Kempe",
-               over("forward_dynamics", ["mini_cheetah", "mit_humanoid"], "cluster", "approximate"),
-               1.15, 1.05),
-        Target("the same for Tello", over("forward_dynamics", ["tello"], "cluster", "approximate"),
-               1.60, 1.30),
-        Target("inverse operational inertia of all feet and hands: recursion / projection, "
-               "both Kempe",
-               over("inverse_operational_inertia", LEGGED, "cluster", "projection"), 0.40, 0.25),
-        Target("forward dynamics on one core: state in a batch / single state",
-               over("forward_dynamics", ROBOTS, "cluster_batch", "cluster"), 0.35, 0.20),
-        Target("forward dynamics per link: 200 links / 50 links",
-               {chain: per_link(chain) for chain in ("chain", "geared_chain", "belt_chain")},
-               1.15, 1.05),
+        Comparison("forward dynamics of open trees: Kempe / Pinocchio's `aba`",
+                   over("forward_dynamics", trees, "cluster", "pinocchio")),
+        Comparison("inverse dynamics of open trees: Kempe / Pinocchio's `rnea`",
+                   over("inverse_dynamics", trees, "cluster", "pinocchio")),
+        Comparison("mass matrix of open trees: Kempe / Pinocchio's `crba`",
+                   over("mass_matrix", trees, "cluster", "pinocchio")),
+        Comparison("forward dynamics, exact: Kempe with all rotors and loops / Pinocchio's `aba` "
+                   "on the open tree without them",
+                   over("forward_dynamics", ROBOTS, "cluster", "pinocchio")),
+        Comparison("forward dynamics, exact: Kempe / Pinocchio's fastest exact method",
+                   over("forward_dynamics", ROBOTS, "cluster", "pinocchio_exact")),
+        Comparison("forward dynamics: exact / approximate, both Kempe",
+                   over("forward_dynamics", ["mini_cheetah", "mit_humanoid"], "cluster",
+                        "approximate")),
+        Comparison("the same for Tello",
+                   over("forward_dynamics", ["tello"], "cluster", "approximate")),
+        Comparison("inverse operational-space inertia of all feet and hands: recursion / "
+                   "projection, both Kempe",
+                   over("inverse_operational_inertia", LEGGED, "cluster", "projection")),
+        Comparison("forward dynamics on one core: one state of a batch / a single state",
+                   over("forward_dynamics", ROBOTS, "cluster_batch", "cluster")),
+        Comparison("forward dynamics per link: 200 links / 50 links",
+                   {chain: per_link(chain) for chain in ("chain", "geared_chain", "belt_chain")}),
     ]
 
 
@@ -201,8 +198,8 @@ def machine_table(results: Results) -> str:
         ["Pinocchio", context.get("pinocchio", "not measured").strip()],
         ["MuJoCo", context.get("mujoco", "not measured")],
         ["date", context["date"][:10]],
-        ["others that ran meanwhile", "load average at the start "
-                                      + ", ".join(f"{load:.1f}" for load in context["load_avg"])],
+        ["other load", "load average at the start "
+                       + ", ".join(f"{load:.1f}" for load in context["load_avg"])],
     ]
     return table(["", ""], rows).replace("|---:|", "|---|")
 
@@ -227,7 +224,7 @@ def compiler() -> str:
 # --- the page ----------------------------------------------------------------------------------
 
 def filled(page: str, parts: dict[str, str]) -> str:
-    """The page with new text between the markers of each part."""
+    """Returns the page with the text between the markers of each part replaced."""
     for name, text in parts.items():
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
         if page.count(begin) != 1 or page.count(end) != 1:
@@ -239,9 +236,10 @@ def filled(page: str, parts: dict[str, str]) -> str:
 
 def parts_of(results: Results, scaling: Results) -> dict[str, str]:
     parts = {"machine": machine_table(results),
-             "targets": table(["what is compared", "ratio", "worst", "at most", "aim"],
-                              [target.row() for target in targets(results, scaling)]),
-             "ways": ways_table(results), "joint_forces": forces_table(results),
+             "summary": table(["time ratio", "geometric mean", "worst robot"],
+                              [one.row() for one in comparisons(results, scaling)]),
+             "pinocchio_methods": pinocchio_methods_table(results),
+             "joint_forces": forces_table(results),
              "scaling": scaling_table(scaling)}
     return parts | {name: algorithm_table(results, name) for name in ALGORITHMS}
 

@@ -114,7 +114,7 @@ def four_bar_cut() -> None:
     knee = left + CRANK * unit(angle)
     top = elbow(knee, right, COUPLER, ROCKER)
 
-    picture.text(205, 32, "as built: four joints, one freedom", style=BOLD)
+    picture.text(205, 32, "as built: four joints, one DoF", style=BOLD)
     linkage(picture, left, knee, right, (top, top))
     picture.pin(top)
     picture.text(left[0] - 2, knee[1] + 55, "crank", anchor="end", color=ORANGE)
@@ -129,7 +129,7 @@ def four_bar_cut() -> None:
                             lifted[1] * np.cos(turn) - lifted[0] * np.sin(turn)])
     lean = np.arctan2(right[1] - top[1], (top + shift)[0] - right[0]) - 0.22
     other = right + ROCKER * unit(lean)
-    picture.text(605, 32, "cut open: a tree, and one loop to close", style=BOLD)
+    picture.text(605, 32, "cut: a tree, and one loop to close", style=BOLD)
     linkage(picture, left, knee, right, (away, other))
     for end in (away, other):
         picture.add(f'<circle cx="{end[0]:.1f}" cy="{end[1]:.1f}" r="8" fill="#ffffff" '
@@ -162,8 +162,8 @@ def dead_point() -> None:
             for sign in (-1, 1):
                 start, end = knee + sign * side * 0.35, knee + sign * side * 1.25
                 picture.arrow(line(start, end))
-    picture.text(195, 28, "the rocker says where the crank is", style=BOLD)
-    picture.text(615, 28, "dead point: it may go either way", style=BOLD)
+    picture.text(195, 28, "the rocker determines the crank", style=BOLD)
+    picture.text(615, 28, "dead point: the crank can go either way", style=BOLD)
     picture.save("dead_point.svg")
 
 
@@ -202,17 +202,17 @@ def cluster_graph() -> None:
 
     picture.box(590, 53, 100, 32, fill="#ffffff", stroke=DARK, radius=16)
     picture.text(640, 74, "trunk")
-    for y, bodies, freedom, fill, stroke in (
+    for y, bodies, coordinate, fill, stroke in (
             (142, "thigh · hip_rotor", hip.independent[0], PALE, BLUE),
             (270, "shank · crank · rod · knee_rotor", knee.independent[0], WARM, ORANGE)):
         picture.box(495, y, 290, 62, fill=fill, stroke=stroke)
         picture.text(640, y + 26, bodies)
-        picture.text(640, y + 48, f"1 freedom: {freedom}", style=ITALIC)
+        picture.text(640, y + 48, f"1 DoF: {coordinate}", style=ITALIC)
     picture.arrow("M640,140 V90")
     picture.arrow("M640,268 V210")
-    picture.text(652, 120, "hangs on trunk", anchor="start", style=SMALL, color=GREY)
-    picture.text(652, 244, "hangs on thigh", anchor="start", style=SMALL, color=GREY)
-    picture.text(640, 368, "no loop leads from cluster to cluster", style=ITALIC)
+    picture.text(652, 120, "carried by trunk", anchor="start", style=SMALL, color=GREY)
+    picture.text(652, 244, "carried by thigh", anchor="start", style=SMALL, color=GREY)
+    picture.text(640, 368, "no loops between clusters", style=ITALIC)
     picture.save("cluster_graph.svg")
 
 
@@ -254,7 +254,7 @@ def coordinates() -> None:
                  style=ITALIC)
     middle = top + 2 * row_height
     picture.text(478, top + 3 * row_height, "·", style='font-size="24"')
-    picture.text(590, 40, "freedoms", style=BOLD)
+    picture.text(590, 40, "degrees of freedom", style=BOLD)
     column(520, 140, list(model.v_names), middle, independent)
     picture.text(590, middle + 2 * row_height + 20, "v: 2", style=ITALIC)
     picture.save("coordinates.svg")

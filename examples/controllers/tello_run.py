@@ -1,23 +1,23 @@
-"""Tello on a test stand runs on the spot, its arms swinging against its legs.
+"""Tello runs in place on a test stand, with its arms swinging opposite to its legs.
 
     kempe simulate tello --fixed-base --controller examples/controllers/tello_run.py
 
 Two motors at each hip move the thigh through cranks and rods, two at each thigh move knee and foot
-through a differential. The motion is written for the motors; computed torque makes them follow it.
+through a differential. The motion is given in motor angles, and followed by computed torque.
 """
 
 import numpy as np
 
-GEAR = 6.0  # turns of a motor for one of the joint
+GEAR = 6.0  # motor turns per joint turn
 STRIDES = 1.25  # per second
-START = 0.6  # seconds until the motion has its full size
-STIFFNESS, DAMPING = 400.0, 40.0  # 1/s², 1/s: what an error of one unit accelerates
+START = 0.6  # seconds until the motion has its full amplitude
+STIFFNESS, DAMPING = 400.0, 40.0  # 1/s², 1/s: acceleration per unit error
 
 
 def pose(t):
-    """Positions that are wanted at a time, relative to neutral, by name of the coordinate."""
+    """Desired positions relative to neutral, by coordinate name."""
     part = np.clip(t / START, 0.0, 1.0)
-    size = part**3 * (10 - 15 * part + 6 * part**2)  # from 0 to 1 without a jerk
+    size = part**3 * (10 - 15 * part + 6 * part**2)  # from 0 to 1, smoothly
     wanted = {}
     for side, shift in (("left", 0.0), ("right", np.pi)):
         phase = 2 * np.pi * STRIDES * t + shift
@@ -33,7 +33,7 @@ def pose(t):
 
 
 def setup(model):
-    """Called once, before the motion."""
+    """Called once, before the simulation."""
     global robot, columns, rest
     missing = set(model.v_names) - set(model.q_names)
     if model.name != "tello" or missing:
@@ -44,7 +44,7 @@ def setup(model):
 
 
 def control(t, q, v):
-    """Forces of the motors at a time, from positions and velocities."""
+    """Motor torques, from time, positions and velocities."""
     h = 1e-4
     before, now, after = (positions_at(t + shift) for shift in (-h, 0.0, h))
     velocity, acceleration = (after - before) / (2 * h), (after - 2 * now + before) / h**2

@@ -283,16 +283,20 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_documentation_has_the_same_page(page: Path) -> None:
-    def headings(path: Path) -> list[str]:
-        return [line for line in path.read_text(encoding="utf-8").splitlines()
-                if line.startswith("#")]
-    assert headings(ROOT / "docs" / "paper" / "index.md") == headings(page / "index.md")
+    """The same words in the same order; numbers, and the notes on this run, are its own."""
+    def sentences(path: Path) -> list[str]:
+        text = path.read_text(encoding="utf-8")
+        lines = [line for line in text.splitlines() if line and not line.startswith("|")]
+        own = ("This is the quick run", "Pinocchio is ", "- Compared with Pinocchio")
+        return [re.sub(r"[+−±]?\d[\d.]*( to [+−]?[\d.]+)?", "N", line) for line in lines
+                if not line.startswith(own)]
+    assert sentences(ROOT / "docs" / "paper" / "index.md") == sentences(page / "index.md")
 
 
 def test_page_has_all_tables_and_figures(page: Path) -> None:
     text = (page / "index.html").read_text(encoding="utf-8")
     for words in ("Table II,", "Table III,", "Table IV,", "Fig. 9)", "Fig. 10)", "Fig. 12)",
-                  "Figs. 11 and 13", "Fig. 14", "In short", "quick run",
+                  "Figs. 11 and 13", "Fig. 14", "Summary", "quick run",
                   "Pinocchio is not installed", "compiled by", "1.04 (9.3 %)", "4.31 (38.4 %)",
                   "1.04 (9.5 %)", "4.31 (39.2 %)"):
         assert words in text, words
@@ -304,7 +308,7 @@ def test_page_has_all_tables_and_figures(page: Path) -> None:
 
 def test_page_is_markdown_too(page: Path) -> None:
     lines = (page / "index.md").read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "# The paper, computed again"
+    assert lines[0] == "# Results of the paper, reproduced"
     pictures = [match[1] for line in lines if (match := re.fullmatch(r"!\[.*\]\((.*)\)", line))]
     assert len(pictures) == 7 and all((page / name).is_file() for name in pictures)
     for number, line in enumerate(lines):
@@ -356,7 +360,7 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert printed == json.loads((out / "results.json").read_text(encoding="utf-8"))
     assert printed["machine"]["Pinocchio"] == "1.2.3"
     text = (out / "index.md").read_text(encoding="utf-8")
-    assert "takes 0.00 of the time of Pinocchio's recursion on the tree that" in text
+    assert "takes 0.00 of the time of Pinocchio's recursion on the approximate tree" in text
     assert "| Pinocchio, no rotors | 1.00e+06 ±0 % |" in text
 
 

@@ -1,4 +1,4 @@
-"""`kempe paper`: the results of the paper that Kempe builds on, computed again."""
+"""`kempe paper`: reproduces the results of the paper that Kempe builds on."""
 
 from __future__ import annotations
 

@@ -68,20 +68,20 @@ class Page:
         return blocks
 
     def head(self) -> list[Block]:
-        blocks: list[Block] = [Heading("The paper, computed again", level=1), Paragraph(
-            f"""The results section of {published.AUTHORS}, “{published.TITLE}” (2023), with Kempe,
-            and the paper's figures beside ours.""")]
+        blocks: list[Block] = [Heading("Results of the paper, reproduced", level=1), Paragraph(
+            f"""The results section of {published.AUTHORS}, “{published.TITLE}” (2023), reproduced
+            with Kempe and compared with the paper's values.""")]
         if self.results.quick:
-            blocks.append(Paragraph("""This is the quick run: few repetitions and short chains. Its
-                times show that all works, not how fast it is."""))
+            blocks.append(Paragraph("""This is the quick run, with few repetitions and short chains.
+                It shows that everything works; its times are not reliable."""))
         return blocks
 
     # --- conclusions -----------------------------------------------------------------------------
 
     def in_short(self) -> list[Block]:
-        return [Heading("In short"), Points([
-            self.cost_of_exactness(), self.beside_the_program(), *self.beside_pinocchio(),
-            *self.when_to_approximate(), self.consequence()])]
+        return [Heading("Summary"), Points([
+            self.cost_of_exactness(), self.compared_with_the_program(),
+            *self.compared_with_pinocchio(), *self.when_to_approximate(), self.consequence()])]
 
     def percents(self, algorithm: str, method: str) -> dict[str, float]:
         """More (+) or less (−) time than the exact recursion, by robot."""
@@ -102,26 +102,26 @@ class Page:
                   for method in ("projection", "lagrange")}
         robot = kempe.robots.load("jvrc1")
         rotors = sum("rotor" in body.name for body in robot.mechanism.bodies)
-        return f"""What exactness costs: where motors drive their joints through gears and belts,
-            exact forward dynamics takes {between(list(ours.values()))} % more time than the
-            approximation, and {jvrc1:.0f} % more for JVRC-1, {rotors - len(robot.folded_rotors)} of
-            whose {rotors} rotors are not symmetric about their axes and stay bodies (the paper:
-            {between(list(theirs.values()))} %). Tello's legs have loops that must be solved at
-            every state, which the approximation never does: {tello:.0f} % more, {1e6 * time:.1f} µs
-            in all (the paper: {their_tello:.0f} %, but its program solves them before its clock
-            starts). The other exact ways take {others["projection"]} % (projection) and
-            {others["lagrange"]} % (multipliers) more time than the recursion."""
+        return f"""Cost of exactness: where motors drive their joints through gears and belts, exact
+            forward dynamics takes {between(list(ours.values()))} % more time than the
+            approximation, and {jvrc1:.0f} % more for JVRC-1, where
+            {rotors - len(robot.folded_rotors)} of {rotors} rotors are not symmetric about their
+            axes and remain bodies (the paper: {between(list(theirs.values()))} %). Tello's legs
+            have loops that must be solved at every state, which the approximation never does:
+            {tello:.0f} % more, {1e6 * time:.1f} µs in total (the paper: {their_tello:.0f} %, but
+            there the loops are solved before timing starts). The other exact methods take
+            {others["projection"]} % (projection) and {others["lagrange"]} % (Lagrange multipliers)
+            more time than the recursion."""
 
-    def beside_the_program(self) -> str:
+    def compared_with_the_program(self) -> str:
         parts = [1e6 * self.results.robots.time(Key(comparison.algorithm, robot, "cluster")).median
                  / theirs for comparison in published.COMPARISONS
                  for robot, theirs in zip(published.ROBOTS, comparison.microseconds["cluster"],
                                           strict=True)]
-        return f"""Kempe's exact recursions take {between(parts, ".2f")} of the time that the
-            paper's program took on its machine. The machines differ, so that this is an order of
-            magnitude, not a ratio."""
+        return f"""Kempe's exact recursions take {between(parts, ".2f")} of the time of the paper's
+            program. The machines differ, so this shows the order of magnitude only."""
 
-    def beside_pinocchio(self) -> list[str]:
+    def compared_with_pinocchio(self) -> list[str]:
         """Nothing where it was not measured at its best."""
         parts: dict[str, list[float]] = {}
         for method in ("pinocchio", "pinocchio_exact"):
@@ -131,10 +131,10 @@ class Page:
         if not parts["pinocchio"] or not self.results.peer_at_its_best:
             return []
         exact = ("" if not parts["pinocchio_exact"] else f""", and
-            {between(parts["pinocchio_exact"], ".2f")} of the time of its fastest exact way""")
-        return [f"""Beside Pinocchio, in the same run: Kempe's exact forward dynamics, rotors and
-            loops and all, takes {between(parts["pinocchio"], ".2f")} of the time of Pinocchio's
-            recursion on the tree that approximates them{exact}."""]
+            {between(parts["pinocchio_exact"], ".2f")} of the time of its fastest exact method""")
+        return [f"""Compared with Pinocchio, in the same run: Kempe's exact forward dynamics,
+            including rotors and loops, takes {between(parts["pinocchio"], ".2f")} of the time of
+            Pinocchio's recursion on the approximate tree without them{exact}."""]
 
     def when_to_approximate(self) -> tuple[str, str]:
         errors = self.results.errors
@@ -147,18 +147,18 @@ class Page:
             return between([100 * errors[robot][method].all_joints for robot in legged], ".1f")
         return (
             f"""When the approximation is good enough: where each rotor drives one joint and its
-            reflected inertia is small beside that of the links, and where the rotor's mass is kept
-            with the body that carries it. It is then wrong by
+            reflected inertia is small compared with that of the links, and where the rotor's mass
+            is kept with the body that carries it. The error is then
             {percent(errors["geared_chain"]["mass_kept"].worst_joint)} of the torque at the worst
-            joint of the geared chain, whose rotors hardly weigh beside links of a kilogram, and by
-            {percent(errors["jvrc1"]["mass_kept"].worst_joint)} at that of JVRC-1. Over all joints
-            of the four robots with legs it is wrong by {whole("mass_kept")} %; if the rotors' mass
-            is dropped, as in the paper, by {whole("approximate")} %.""",
+            joint of the geared chain, whose rotors are very light compared with its links of one
+            kilogram, and {percent(errors["jvrc1"]["mass_kept"].worst_joint)} at that of JVRC-1.
+            Over all joints of the four legged robots the error is {whole("mass_kept")} %; if the
+            rotors' mass is dropped, as in the paper, {whole("approximate")} %.""",
             f"""When it is not: where a belt or a differential drives two joints at once, and at the
-            light end of a limb. At the MIT Humanoid's ankle it is wrong by
+            light end of a limb. At the ankle of the MIT Humanoid the error is
             {percent(errors["mit_humanoid"]["mass_kept"].worst_joint)} of the torque in random
-            motions, and by {percent(ankle)} of the largest torque in the paper's motion (knee:
-            {percent(knee)}). Leaving rotors out altogether is wrong by up to
+            motions, and {percent(ankle)} of the peak torque in the paper's motion (knee:
+            {percent(knee)}). Leaving the rotors out altogether causes errors of up to
             {percent(max(errors[robot]["unconstrained"].worst_joint for robot in legged))} of a
             joint's torque.""")
 
@@ -170,12 +170,13 @@ class Page:
         stiff = self.find_jump("approximate", "stiff")
         exact, added = (root_mean_square(one.feedback).max()
                         for one in (self.find_jump("cluster", "stiff"), stiff))
-        return f"""What it does to a controller: in a jump with soft feedback, the foot is off by up
-            to {foot["cluster"]:.1f} mm with exact torques ahead, {foot["approximate"]:.0f} mm with
-            approximate and {foot["unconstrained"]:.0f} mm with unconstrained ones, and the torso's
-            highest point by {apex["approximate"]} and {apex["unconstrained"]} mm. Stiff feedback
-            brings the foot within {1e3 * stiff.foot_error.max():.0f} mm with approximate torques
-            too, but has to add {added:.1f} N·m at a joint where exact ones leave it {exact:.1f}."""
+        return f"""Effect on a controller: in a jump with soft feedback, the foot error is up to
+            {foot["cluster"]:.1f} mm with exact feed-forward torques, {foot["approximate"]:.0f} mm
+            with approximate and {foot["unconstrained"]:.0f} mm with unconstrained ones, and the
+            apex of the torso is off by {apex["approximate"]} and {apex["unconstrained"]} mm. Stiff
+            feedback keeps the foot within {1e3 * stiff.foot_error.max():.0f} mm with approximate
+            torques too, but has to add {added:.1f} N·m rms at a joint, compared with {exact:.1f}
+            N·m with exact torques."""
 
     # --- times -----------------------------------------------------------------------------------
 
@@ -183,36 +184,37 @@ class Page:
         rounds = min(self.results.robots.repetitions, self.results.chains.repetitions)
         facts = [[words(name), words(value)] for name, value in self.results.machine.items()]
         return [
-            Heading("How it is measured"), Paragraph(
-                f"""All methods run on the same kernels, in one process and on one thread. Robots,
-                methods and peers take turns in random order; times are medians of at least {rounds}
-                rounds, ± half the width of their middle half, and percentages are medians of the
-                ratios within a round. Calls go through {speed.STATES} random states (chains:
-                {speed.CHAIN_STATES}), all of them in every round. Times are of calls in C++."""),
+            Heading("Method"), Paragraph(
+                f"""All methods use the same kernels, in one process and on one thread. Robots,
+                methods and libraries are measured alternately in random order; times are medians of
+                at least {rounds} rounds, ± half the interquartile range, and percentages are
+                medians of the ratios within a round. Calls cycle through {speed.STATES} random
+                states (chains: {speed.CHAIN_STATES}), all of them in every round. Times are those
+                of C++ calls."""),
             Paragraph(
-                """Percentages are given twice: beside Kempe's recursion as it is, which folds
-                rotors that are symmetric about their axes into the bodies that carry them, and
-                beside the same recursion with all rotors as bodies, as in the paper. The first is
-                what users get, the second what compares with the paper. The rest is a difference of
-                programs: here the recursions have kernels of fixed size, and the mass matrices of
-                the other methods are factored along the tree."""),
+                """Percentages are given relative to two references: Kempe's recursion as shipped,
+                which folds rotors that are symmetric about their axes into the bodies that carry
+                them, and the same recursion with all rotors as bodies, as in the paper. The first
+                is what users get, the second is comparable with the paper. The remaining
+                differences are due to the implementations: Kempe's recursions have kernels of fixed
+                size, and the mass matrices of the other methods are factored along the tree."""),
             Paragraph(
                 """“Approximate” is the recursion on the open tree of links, with the rotors'
                 reflected inertia on the diagonal, as a model of its own: it never solves a loop.
-                For Tello, whose coordinates here are those of its motors, the time with the way
-                from motors to links is given beside. “Projection” and “Lagrange multipliers” are
-                exact and use the sparsity of the tree."""),
+                For Tello, whose independent coordinates are motor angles, the time including the
+                conversion from motor to link coordinates is listed too. “Projection” and “Lagrange
+                multipliers” are exact and exploit the sparsity of the tree."""),
             Paragraph(self.results.peer), Table(["", ""], facts)]
 
     def comparison(self, comparison: Comparison) -> list[Block]:
         path = self.folder / f"{comparison.algorithm}.png"
         figures.draw_comparison(comparison, self.results.robots, path)
         frames = [] if comparison is not published.OPERATIONAL_INERTIA else [Paragraph(
-            """Of one foot, as in the authors' program; of the chains' last link. (Of all feet and
-            hands at once: Kempe's benchmarks.)""")]
+            """For one foot, as in the authors' program; for the last link of the chains. (All feet
+            and hands at once: see Kempe's benchmarks.)""")]
         return [
             Heading(f"{comparison.title} ({comparison.table}, {comparison.figure})"), *frames,
-            Table([f"time beside {comparison.recursion}, %", *ROBOT_NAMES],
+            Table([f"time relative to {comparison.recursion}, %", *ROBOT_NAMES],
                   self.percent_rows(comparison)),
             Picture(path, f"{comparison.title}, as in the paper's {comparison.figure}."),
             Paragraph("µs per call:"), Table(["", *ROBOT_NAMES], self.time_rows(comparison))]
@@ -220,17 +222,18 @@ class Page:
     def percent_rows(self, comparison: Comparison) -> list[Row]:
         rows: list[Row] = []
         for method in ("approximate", "projection", "lagrange"):
-            for beside, name in (("cluster", ""), ("cluster_bodies", ", beside rotors as bodies")):
+            for other, name in (("cluster", ""),
+                                ("cluster_bodies", ", relative to rotors as bodies")):
                 rows.append([words(METHODS[method] + name), *(
-                    self.more_or_less(Key(comparison.algorithm, robot, method), beside)
+                    self.more_or_less(Key(comparison.algorithm, robot, method), other)
                     for robot in published.ROBOTS)])
             if method in comparison.percent:
                 rows.append([words("the paper"), *(Cell(signed(value), "paper")
                                                    for value in comparison.percent[method])])
         return rows
 
-    def more_or_less(self, key: Key, beside: str) -> Cell:
-        ratio = self.results.robots.ratio(key, beside)
+    def more_or_less(self, key: Key, other: str) -> Cell:
+        ratio = self.results.robots.ratio(key, other)
         return Cell(f"{signed(100 * (ratio.median - 1))} ±{50 * (ratio.high - ratio.low):.0f}",
                     "ours")
 
@@ -257,13 +260,13 @@ class Page:
     def scaling(self) -> list[Block]:
         small = [n for n in self.results.links if n <= max(published.LINKS)]
         large = [n for n in self.results.links if n >= max(published.LINKS)]
-        parts: list[Block] = [Heading("Growth with the number of links (Figs. 11 and 13)")]
+        parts: list[Block] = [Heading("Scaling with the number of links (Figs. 11 and 13)")]
         for algorithm, title in (("forward_dynamics", "Forward dynamics"),
                                  ("inverse_operational_inertia", "Inverse operational inertia")):
             path = self.folder / f"chains_{algorithm}.png"
             figures.draw_scaling([s for s in published.SCALINGS if s.algorithm == algorithm],
                                  self.results.chains, self.results.links, path)
-            parts.append(Picture(path, f"{title} of chains; right: both axes logarithmic."))
+            parts.append(Picture(path, f"{title} of chains; right: log-log."))
         rows: list[Row] = []
         for scaling in published.SCALINGS:
             for method, name in METHODS.items():
@@ -278,9 +281,9 @@ class Page:
                          "paper"),
                     Cell(self.fitted(scaling, method, large), "ours")])
         return [*parts, Paragraph(
-            """Exponents p of time ∝ linksᵖ, by least squares. The recursions are linear; methods
-            that factor a matrix of the chain's size tend to the cube. In short chains other work
-            hides that, in the paper's figures too."""),
+            """Exponents p of time ∝ linksᵖ, fitted by least squares. The recursions are linear;
+            methods that factor a matrix of the chain's size approach a cubic growth. In short
+            chains this is hidden by other work, in the paper's figures too."""),
             Table(["", "method", f"{min(small)} to {max(small)} links",
                    f"the paper, {min(published.LINKS)} to {max(published.LINKS)}",
                    f"{min(large)} to {max(large)} links"], rows)]
@@ -331,32 +334,33 @@ class Page:
                 f"""All five joints of the MIT Humanoid's leg follow A sin(2π ω t) with A =
                 {torque.AMPLITUDE} rad and ω = {torque.FREQUENCY}, for {torque.DURATION:g} s, every
                 {1e3 * torque.STEP:g} ms, as in the authors' program. Errors are root mean squares
-                over time in N·m, and in brackets their share of the joint's largest torque."""),
-            Table(["joint", "largest torque", "approximate", "unconstrained"], rows),
-            Picture(path, "Torques by exact, approximate and unconstrained inverse dynamics."),
+                over time in N·m, with the percentage of the joint's peak torque in brackets."""),
+            Table(["joint", "peak torque", "approximate", "unconstrained"], rows),
+            Picture(path, "Torques from exact, approximate and unconstrained inverse dynamics."),
             Paragraph(
-                f"""The paper's errors are found again to the last digit, but at the knee: its text
-                and caption say ankle. The authors' published drawing program takes joint 4, counted
-                from one (accuracy_benchmark_ee_tracking.m), and the fourth joint is the knee. The
-                shares differ a little because the paper divides by {published.LARGEST_TORQUE:.1f}
-                N·m; the largest exact torque is {study.at_hertz.largest[torque.KNEE]:.2f} N·m. At
-                the ankle itself the approximation is wrong by less in N·m, but by far more of the
-                torque that there is."""),
+                f"""The paper's errors are reproduced to the last digit, but at the knee, where its
+                text and caption say ankle. The authors' published plotting program uses joint 4,
+                counted from one (accuracy_benchmark_ee_tracking.m), and the fourth joint is the
+                knee. The percentages differ slightly because the paper divides by
+                {published.LARGEST_TORQUE:.1f} N·m; the peak exact torque is
+                {study.at_hertz.largest[torque.KNEE]:.2f} N·m. At the ankle itself the error of the
+                approximation is smaller in N·m, but much larger relative to the torque."""),
             Paragraph(
-                f"""ω counts turns per second, as in the paper's equation sin(2π ω t); its caption
-                says rad/s, with which the error at the knee would be
+                f"""ω is in revolutions per second, as in the paper's equation sin(2π ω t); its
+                caption says rad/s, for which the error at the knee would be
                 {study.at_radians.error("approximate")[torque.KNEE]:.3f} N·m. The leg is that of the
-                authors' program, whose rotors have inertia but no mass: leaving them out changes no
-                weight."""),
+                authors' program, whose rotors have inertia but no mass: leaving them out does not
+                change any weight."""),
             Paragraph(
-                f"""Where the error comes from: the ankle's rotor sits on the thigh and turns by the
-                sum of knee and ankle, which a diagonal of reflected inertias cannot say. If only
-                knee and ankle move, the approximation is wrong by {belt:.2f} N·m at both; the rest
-                of the knee's {knee:.2f} N·m comes from rotors that the hips carry along."""),
-            Paragraph("""By frequency, in N·m and as a share of the largest torque: errors grow with
-                the square of the frequency. At the ankle, which carries almost no weight, the
-                torque does too, and speed does not matter. At the knee weight and inertia nearly
-                cancel at 0.5 Hz; only slower does weight win."""),
+                f"""Cause of the error: the ankle's rotor is mounted on the thigh and turns with the
+                sum of knee and ankle, which reflected inertias on a diagonal cannot represent. If
+                only knee and ankle move, the error of the approximation is {belt:.2f} N·m at both;
+                the rest of the knee's {knee:.2f} N·m comes from rotors that are carried by the hip
+                links."""),
+            Paragraph("""By frequency, in N·m and as a percentage of the peak torque: errors grow
+                with the square of the frequency. At the ankle, which carries almost no weight, so
+                does the torque, and the percentage does not depend on speed. At the knee weight and
+                inertia nearly cancel at 0.5 Hz; weight dominates only at lower frequencies."""),
             Table(["Hz", *(f"{joint}, {what}" for joint in ("knee", "ankle")
                            for what in ("largest", *torque.INEXACT))], sweep)]
 
@@ -372,14 +376,14 @@ class Page:
                         words(error.worst_name)]
             rows.append(row)
         return [
-            Heading("How wrong, robot by robot"), Paragraph(
-                f"""Beyond the paper: torques of random motions with the base held, joints within
+            Heading("Torque errors by robot"), Paragraph(
+                f"""Beyond the paper: torques of random motions with a fixed base, joints within
                 {torque.AMPLITUDE} rad of their neutral position, up to {torque.SPEED:g} rad/s and
-                {torque.ACCELERATION:g} rad/s². Errors are parts of the exact torques, root mean
-                squares over all joints, and of the joint where it is largest. Rotors have mass
-                here, except those of the chains. The paper's approximation drops it with them;
-                those who set armatures in a simulator usually keep it on the body that carries the
-                rotor."""),
+                {torque.ACCELERATION:g} rad/s². Errors are relative to the exact torques, as root
+                mean squares over all joints, and for the worst joint. Rotors have mass here, except
+                those of the chains. The paper's approximation drops the mass together with the
+                rotors; users who set armatures in a simulator usually keep it on the body that
+                carries the rotor."""),
             Table(["", *(head for name in methods.values()
                          for head in (name, "worst joint", ""))], rows)]
 
@@ -393,23 +397,23 @@ class Page:
         path = self.folder / "jump.png"
         figures.draw_jumps(self.results.jumps, path)
         return [
-            Heading("What it does to a controller"), Paragraph(
+            Heading("Effect on a controller"), Paragraph(
                 f"""Beyond the paper: the same leg carries the humanoid's torso,
                 {jump.torso_of_humanoid().mass} kg, on a vertical rail. It crouches, pushes off at
-                {jump.TAKE_OFF_SPEED} m/s, tucks the leg in and reaches down again. The controller
-                runs at 1 kHz: torques computed ahead for the planned motion by one of the methods,
-                plus feedback from position and velocity of each joint. The robot that is simulated
-                is always the exact one; its foot is held flat on the ground until it would have to
-                pull, and the run ends when it touches down. What is left of the error with exact
-                torques comes from holding them for a millisecond."""),
+                {jump.TAKE_OFF_SPEED} m/s, tucks the leg in and extends it again. The controller
+                runs at 1 kHz: feed-forward torques for the planned motion, computed by one of the
+                methods, plus feedback from position and velocity of each joint. The simulated robot
+                is always the exact one; its foot is held flat on the ground until the ground would
+                have to pull, and the run ends at touch-down. The remaining error with exact torques
+                comes from holding them constant for a millisecond."""),
             Picture(path, "A jump with soft feedback."),
-            Table(["feedback (N·m/rad, N·m·s/rad)", "torques ahead", "foot error, mm, rms",
-                   "largest", "knee error, °, rms", "ankle", "apex, mm beside exact",
+            Table(["feedback (N·m/rad, N·m·s/rad)", "feed-forward torques", "foot error, mm, rms",
+                   "largest", "knee error, °, rms", "ankle", "apex, mm relative to exact",
                    "feedback, N·m, rms", "largest", "motor effort, (N·m)²s"],
                   [self.jump_row(one) for one in self.results.jumps]),
             Paragraph("""Foot errors are relative to the torso. Motor effort is ∫ Σ τ² dt of the
-                torques at the rotors; of each motor, its part is proportional to the heat in the
-                windings. A jump that comes out lower takes less of it.""")]
+                torques at the rotors; the contribution of each motor is proportional to the heat in
+                its windings. A lower jump takes less effort.""")]
 
     def jump_row(self, one: jump.Jump) -> Row:
         report, exact = one.report(), self.find_jump("cluster", one.gains)
@@ -429,9 +433,9 @@ class Page:
         return [
             Heading("Sources"), Paragraph(
                 f"""Percentages and torque errors of the paper are those of its Tables II to IV and
-                section IX-B. Its times ({published.MACHINE}) are the numbers behind its figures,
-                which the authors publish with their program, generalized_rbda (folders
-                Benchmarking/data and Benchmarking/Legacy/data)."""),
-            Paragraph("""To measure again: kempe paper, on a machine that does nothing else. It
-                leaves all numbers in results.json. In Kempe's repository, make paper compiles
-                Pinocchio for the machine first, and lets it take turns with the others.""")]
+                section IX-B. Its times ({published.MACHINE}) are the data of its figures, which the
+                authors publish with their program, generalized_rbda (folders Benchmarking/data and
+                Benchmarking/Legacy/data)."""),
+            Paragraph("""To repeat the measurements, run kempe paper on an otherwise idle machine.
+                It writes all numbers to results.json. In Kempe's repository, make paper first
+                compiles Pinocchio for the machine and includes it in the measurements.""")]

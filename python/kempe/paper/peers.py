@@ -1,8 +1,8 @@
-"""Pinocchio beside Kempe.
+"""Pinocchio, for comparison with Kempe.
 
-Best is a library that is compiled for this very machine (`make paper` does so): it holds
-Pinocchio's fastest ways, each checked against Kempe's results. Without one, the package `pinocchio`
-is called from Python, where it is installed, and what a call from there costs is taken off.
+The best case is a library compiled for this machine (`make paper` does so): it has Pinocchio's
+fastest methods, each checked against Kempe's results. Without one, the package `pinocchio` is
+called from Python, if installed, and the overhead of such a call is subtracted.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ def installed_pinocchio() -> Peer:
     except ModuleNotFoundError as error:
         if error.name != "pinocchio":
             return Peer(f"Pinocchio is installed, but cannot be used: {error}")
-        return Peer("Pinocchio is not installed; pip install pin puts it beside.")
+        return Peer("Pinocchio is not installed; pip install pin includes it in the comparison.")
     except Exception as error:  # noqa: BLE001: whatever a broken package does when it is imported
         return Peer(f"Pinocchio is installed, but cannot be used: {error}")
     return Peer(
-        "Pinocchio is called from Python, as its package brings it, on the tree without rotors and "
-        "loops that the approximation uses; what a call costs, as measured on a robot of a single "
-        "joint, is taken off. The package is compiled for any processor of its kind; compiled for "
-        "this one, as make paper does in Kempe's repository, Pinocchio is faster. Its operational "
+        "Pinocchio is called through its Python package, on the approximate tree without rotors "
+        "and loops; the overhead of a call, as measured on a robot with a single joint, is "
+        "subtracted. The package is compiled for any processor of its kind; compiled for this one, "
+        "as make paper does in Kempe's repository, Pinocchio is faster. Its operational-space "
         "inertia is measured only there.", f"{version}, its Python package", python_cases)
 
 
@@ -106,9 +106,10 @@ def compiled_pinocchio(path: str) -> Peer:
                                              unit=library.kempe_peer_states(opened))
         return found
     return Peer(
-        "Pinocchio is compiled for this very processor and called from C++, each algorithm in the "
-        "fastest of its ways (chains: without those that dense matrices make cubic; none above 200 "
-        "joints). “No rotors” is its recursion on the tree of the approximation, with armature; "
-        "“exact” has all rotors, by joints that mimic others or by projecting the mass matrix. "
-        "Results are checked against Kempe's before they are timed. It has no way of its own for "
-        "Tello's loops.", library.kempe_peer_version().decode().strip(), cases, at_its_best=True)
+        "Pinocchio is compiled for this processor and called from C++, each algorithm by its "
+        "fastest method (chains: without methods that are cubic because of dense matrices; none "
+        "above 200 joints). “No rotors” is its recursion on the approximate tree, with armature; "
+        "“exact” includes all rotors, by joints that mimic others or by projecting the mass "
+        "matrix. Results are checked against Kempe's before timing. Pinocchio has no method of its "
+        "own for Tello's loops.",
+        library.kempe_peer_version().decode().strip(), cases, at_its_best=True)
