@@ -24,6 +24,8 @@ constexpr int kStarts = 400;
 constexpr double kSeconds = 3.0;
 /// Starts that are given to finding a closed position within the limits, once one beyond is known.
 constexpr int kStartsForLimits = 40;
+/// The same for one that closes exactly, once one is known that rounding would leave open so far.
+constexpr int kStartsForExactness = 20;
 /// A neutral position is regular where it is so well conditioned, or nearly as well as any sample.
 constexpr double kWellConditioned = 1e-3;
 constexpr double kNearlyAsGood = 2e-2;
@@ -220,43 +222,54 @@ class ClusterAnalyzer {
     }
   }
 
+  /// The first closed position that is found within the limits and closes all rows exactly; beyond
+  /// the limits or, with rounded figures, not quite closed where there is no other.
   Sample closedPosition() {
-    struct Best {
+    struct Position {
       std::vector<double> q;
       Closure closure;
       double beyond = std::numeric_limits<double>::infinity();
+      [[nodiscard]] bool within() const { return beyond <= 1e-9; }
+      [[nodiscard]] bool exact() const { return closure.gap <= 100.0 * kClosed; }
     };
-    Best closed, open;
+    Position best, open;
     open.closure.gap = std::numeric_limits<double>::infinity();
-    int beyondLimitsOnly = 0;
+    const auto isBetter = [&](const Position& p) {
+      if (p.within() != best.within()) {
+        return p.within();
+      }
+      return p.exact() != best.exact() ? p.exact() : p.beyond < best.beyond - 1e-9;
+    };
+    best.closure.gap = std::numeric_limits<double>::infinity();
+    int startsSinceClosed = 0;
     const int starts = fromManyStarts(kStarts, [&](const std::vector<double>& from) {
-      // Within the limits if possible; a position beyond them is better than none.
       for (const bool minded : {true, false}) {
         if (minded && !limited_) {
           continue;
         }
-        std::vector<double> q = from;
-        const Closure closure = assemble(q, minded ? AssemblyOptions{.lower = problem_.lower.data(),
-                                                                     .upper = problem_.upper.data()}
-                                                   : AssemblyOptions{});
-        if (closure.gap < kRounding) {
-          const double beyond = beyondLimits(q);
-          if (beyond < closed.beyond) {
-            closed = {q, closure, beyond};
+        Position p{from, {}, 0.0};
+        p.closure = assemble(p.q, minded ? AssemblyOptions{.lower = problem_.lower.data(),
+                                                           .upper = problem_.upper.data()}
+                                         : AssemblyOptions{});
+        if (p.closure.gap < kRounding) {
+          p.beyond = beyondLimits(p.q);
+          if (isBetter(p)) {
+            best = std::move(p);
           }
           break;
         }
-        if (closure.gap < open.closure.gap || open.q.empty()) {
-          open = {q, closure, 0.0};
+        if (p.closure.gap < open.closure.gap || open.q.empty()) {
+          open = std::move(p);
         }
       }
-      beyondLimitsOnly += closed.q.empty() ? 0 : 1;
-      return closed.beyond <= 1e-9 || beyondLimitsOnly >= kStartsForLimits;
+      startsSinceClosed += best.q.empty() ? 0 : 1;
+      return startsSinceClosed >= kStartsForLimits ||
+             (best.within() && (best.exact() || startsSinceClosed >= kStartsForExactness));
     });
-    if (closed.q.empty()) {
+    if (best.q.empty()) {
       failToClose(open.closure, open.q, starts);
     }
-    return {closed.q, jacobianAt(closed.q), closed.closure.gap};
+    return {best.q, jacobianAt(best.q), best.closure.gap};
   }
 
   [[nodiscard]] int mobilityAt(const Sample& sample) const {

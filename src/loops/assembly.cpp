@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kMaxIterations = 100;
 constexpr int kMaxTrials = 16;        // of damping, per iteration
+constexpr int kSlowSteps = 6;         // of assembleLoops, in a row, before it stops
 constexpr double kLongestStep = 0.5;  // in units of the velocities: longer ones change the branch
 /// Damping that is always there, as a fraction of the largest diagonal of KᵀK. In closeLoops it
 /// only keeps redundant coordinates where they are. In assembleLoops directions whose singular
@@ -43,6 +44,7 @@ class Descent {
     double cost = evaluate(step, scratch_.q.data());
     double damping = 0.0;
     bool polished = false;
+    int slow = 0;
     for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
       const Closure now = measure();
       if (!std::isfinite(cost)) {
@@ -75,7 +77,8 @@ class Descent {
         break;
       }
       // Redundant rows that rounding leaves open: nothing is gained by going on.
-      if (assembling && now.gap < kRounding && cost > 0.25 * before) {
+      slow = assembling && now.gap < kRounding && cost > 0.25 * before ? slow + 1 : 0;
+      if (slow == kSlowSteps) {
         break;
       }
     }
