@@ -42,7 +42,7 @@ Eigen::VectorXd someVelocity(const Model& model, double size = 1.0) {
 /// Ends of a run: positions as a step from a common start, and velocities.
 Eigen::VectorXd endOf(const Model& model, Integrator integrator, double duration, int steps) {
   Simulator simulator(model, {.integrator = integrator});
-  simulator.setState(model.randomConfiguration(1), someVelocity(model));
+  simulator.setState(model.randomConfiguration(3), someVelocity(model));
   for (int i = 1; i <= steps; ++i) {
     simulator.stepTo(duration * i / steps);
   }
@@ -107,7 +107,7 @@ TEST(Integrators, AdaptiveIsOfOrderFive) {
       Simulator simulator(
           model,
           {.integrator = Integrator::Adaptive, .relativeTolerance = 1e3, .absoluteTolerance = 1e3});
-      simulator.setState(model.randomConfiguration(1), someVelocity(model));
+      simulator.setState(model.randomConfiguration(3), someVelocity(model));
       constexpr int kParts = 5;  // all along the way, as errors change their sign
       Eigen::MatrixXd result(model.nq() + model.nv(), kParts);
       for (int i = 1; i <= steps; ++i) {
@@ -133,7 +133,7 @@ TEST(Integrators, AdaptiveKeepsItsTolerance) {
       Simulator simulator(model, {.integrator = Integrator::Adaptive,
                                   .relativeTolerance = tolerance,
                                   .absoluteTolerance = tolerance});
-      simulator.setState(model.randomConfiguration(1), someVelocity(model));
+      simulator.setState(model.randomConfiguration(3), someVelocity(model));
       simulator.stepTo(0.06);  // in as many steps as it needs
       EXPECT_EQ(simulator.time(), 0.06);
       Eigen::VectorXd end(model.nq() + model.nv());
@@ -228,7 +228,7 @@ TEST_P(EveryMechanism, KeepsEnergyAndLoops) {
   withoutResistance(robot);
   const Model model(robot);
   Simulator simulator(model, {.integrator = Integrator::Adaptive});
-  simulator.setState(model.randomConfiguration(2), someVelocity(model));
+  simulator.setState(model.randomConfiguration(3), someVelocity(model));
   const Energy start = simulator.energy();
   double moved = 0.0;
   for (int i = 1; i <= 40; ++i) {
