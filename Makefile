@@ -53,7 +53,8 @@ build: packages
 # The build folder is kept, so that only what changed is compiled again. The compiler is called as
 # `make build` does, so that ccache has what that compiled.
 $(python_stamp): $(python_inputs) $(requirements_stamp) | packages
-	CXX="$${CXX:-c++}" $(venv)/bin/pip install --quiet --no-build-isolation --no-deps --no-index --force-reinstall .
+	CXX="$${CXX:-c++}" $(venv)/bin/pip install --quiet --no-build-isolation --no-deps --no-index --force-reinstall \
+	  --config-settings=cmake.define.KEMPE_WERROR=ON .
 	touch $@
 
 python: $(python_stamp)

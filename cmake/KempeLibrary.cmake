@@ -1,0 +1,37 @@
+# What is linked from the objects: the library for users, and one with all that is inside, for tests
+# and for the Python extension.
+set(kempe_all_objects $<TARGET_OBJECTS:kempe_objects> ${kempe_kernels})
+
+function(kempe_library_settings target)
+  kempe_compile_settings(${target})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PUBLIC Eigen3::Eigen PRIVATE tinyxml2::tinyxml2 yaml-cpp TBB::tbb)
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+endfunction()
+
+if(BUILD_SHARED_LIBS)
+  add_library(kempe SHARED ${kempe_all_objects})
+else()
+  # A program that is compiled for other instructions has functions of Eigen with the same names, and
+  # the linker keeps one of each. So the archive holds a single object, in which all that is hidden
+  # is local.
+  set(object ${PROJECT_BINARY_DIR}/kempe.o)
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object} ${kempe_all_objects}
+    COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${object}
+    DEPENDS ${kempe_all_objects}
+    COMMAND_EXPAND_LISTS VERBATIM)
+  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  add_library(kempe STATIC ${object})
+endif()
+add_library(kempe::kempe ALIAS kempe)
+kempe_library_settings(kempe)
+set_target_properties(kempe PROPERTIES VERSION ${PROJECT_VERSION}
+                                       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+
+add_library(kempe_internal STATIC EXCLUDE_FROM_ALL ${kempe_all_objects})
+kempe_library_settings(kempe_internal)
+target_include_directories(kempe_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)
