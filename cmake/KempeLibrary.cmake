@@ -16,11 +16,13 @@ if(BUILD_SHARED_LIBS)
 else()
   # A program that is compiled for other instructions has functions of Eigen with the same names, and
   # the linker keeps one of each. So the archive holds a single object, in which all that is hidden
-  # is local.
+  # is local. Variables that GCC marks as unique can become local once they are weak.
   set(object ${PROJECT_BINARY_DIR}/kempe.o)
   add_custom_command(
     OUTPUT ${object}
     COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object} ${kempe_all_objects}
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --weaken-symbol=_ZZ* --weaken-symbol=_ZGV*
+            --weaken-symbol=_ZN5kempe* ${object}
     COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${object}
     DEPENDS ${kempe_all_objects}
     COMMAND_EXPAND_LISTS VERBATIM)

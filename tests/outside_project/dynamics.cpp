@@ -15,8 +15,8 @@ void checkDynamicsOf() {
   const kempe::Model model = kempe::robots::load("tello");
   const int n = model.nv();
   const T tolerance = std::is_same_v<T, double> ? T(1e-7) : T(1e-1);
-  kempe::BasicData<T> first(model), data(model);
-  data = std::move(first);
+  kempe::BasicData<T> first(model), second(std::move(first)), data(model);
+  data = std::move(second);
   const VectorOf<T> q = model.randomConfiguration(3).cast<T>();
   const VectorOf<T> v = VectorOf<T>::LinSpaced(n, T(-1), T(1));
   const VectorOf<T> a = VectorOf<T>::LinSpaced(n, T(2), T(-1));

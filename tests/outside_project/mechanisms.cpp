@@ -15,7 +15,7 @@ kempe::Mechanism built() {
   robot.addRevolute("knee").from("thigh").to("shank").at({0.3, 0, 0}).about({0, 1, 0});
   robot.addRevolute("motor").from("base").to("rotor").about({0, 1, 0});
   robot.addJoint("spin", kempe::JointType::Continuous).from("thigh").to("wheel").about({0, 1, 0});
-  robot.addGear("gear", "motor", 6.0, "hip");
+  robot.addCoupling("gear").plus(1.0, "motor").minus(6.0, "hip");
   robot.addBelt("belt", "wheel", 1.0, "shank");
   return robot;
 }
@@ -51,6 +51,9 @@ void checkMechanisms() {
   kempe::Mechanism loop = open;
   loop.addLoop("loop", kempe::LoopType::Spherical).from("b").to("c");
   check(throws<kempe::ModelError>([&] { kempe::Model model(loop); }), "ModelError");
+  kempe::Mechanism geared = open;
+  geared.addGear("gear", "two", 6.0, "one");
+  check(kempe::Model(geared).nv() == 1, "a gear");
   kempe::Mechanism function = open;
   function.addFunction("equal", {"one", "two"}, 1,
                        [](const auto& q, auto& phi) { phi[0] = q[0] - q[1]; });
