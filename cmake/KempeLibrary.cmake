@@ -1,5 +1,5 @@
-# What is linked from the objects: the library for users, and one with all that is inside, for tests
-# and for the Python extension.
+# Two libraries from the same objects: kempe, for users, and kempe_internal, which also gives tests and
+# the Python extension access to hidden symbols.
 set(kempe_all_objects $<TARGET_OBJECTS:kempe_objects> ${kempe_kernels})
 
 function(kempe_library_settings target)
@@ -14,9 +14,9 @@ endfunction()
 if(BUILD_SHARED_LIBS)
   add_library(kempe SHARED ${kempe_all_objects})
 else()
-  # A program that is compiled for other instructions has functions of Eigen with the same names, and
-  # the linker keeps one of each. So the archive holds a single object, in which all that is hidden
-  # is local. Variables that GCC marks as unique can become local once they are weak.
+  # A program compiled for another instruction set contains Eigen functions of the same names, of which
+  # the linker keeps one. Therefore the archive holds a single object in which hidden symbols are local.
+  # objcopy makes the variables that GCC marks as unique local only if they are weak.
   set(object ${PROJECT_BINARY_DIR}/kempe.o)
   add_custom_command(
     OUTPUT ${object}

@@ -20,8 +20,7 @@ function(kempe_compile_settings target)
   endif()
 endfunction()
 
-# Objects of the library, the same for all that is linked from them. Only what the public headers
-# mark with KEMPE_API is visible outside of it.
+# Objects of the library. Only symbols that the public headers mark with KEMPE_API are exported.
 function(kempe_object_settings target)
   kempe_compile_settings(${target})
   target_compile_features(${target} PRIVATE cxx_std_20)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compiles tests/outside_project, which knows only what `cmake --install` puts down, and runs it:
-# as the library is compiled, and for AVX2, for which Eigen allocates memory in another way. The
-# program calls all that the library exports. Leaves the installed library in build/stage.
+# Builds and runs tests/outside_project, which calls every exported function, against the installed
+# library: with default flags, and for AVX2, where Eigen aligns its memory differently. Leaves the
+# installed library in build/stage.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,10 +20,10 @@ cmake -DNM=nm -DLIBRARY=build/release/libkempe.so -DPROGRAM=build/outside_projec
   -P tests/outside_project/exported_symbols.cmake
 
 if ! grep -qw avx2 /proc/cpuinfo; then
-  echo "no AVX2 here: not run with it"
+  echo "skipped the AVX2 builds: the processor has no AVX2"
   exit
 fi
 outside build/stage build/outside_project_v3 Release -march=x86-64-v3
-# Without optimisation, functions of Eigen stand on their own, so that the linker has to choose.
+# Without optimisation Eigen's functions are not inlined, so that the linker could mix them.
 cmake --install build/static --component development --prefix build/stage_static >/dev/null
 outside build/stage_static build/outside_project_static Debug -march=x86-64-v3

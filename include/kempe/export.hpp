@@ -1,5 +1,5 @@
 #pragma once
 
-/// Marks what the shared library exports. All else is hidden: above all the functions of Eigen,
-/// which a program that is compiled for other instructions has its own versions of.
+/// Marks the functions and classes that the library exports. All other symbols are hidden, those of
+/// Eigen in particular: a program compiled for another instruction set has its own versions of them.
 #define KEMPE_API __attribute__((visibility("default")))

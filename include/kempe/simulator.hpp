@@ -52,7 +52,7 @@ class KEMPE_API SimulationError : public std::runtime_error {
 
  private:
   double time_;
-  // A Recording. An exception is visible outside the library, so its members must be of types that are.
+  // A Recording. Members of an exported class must be of exported types, and Recording is not one.
   std::shared_ptr<const void> recording_;
 };
 

@@ -6,11 +6,12 @@
 
 namespace kempe {
 
-/// A vector that owns its numbers, wherever the library and a program hand one to each other.
+/// A vector that owns its elements; the public functions and structs use it in place of
+/// Eigen::VectorXd.
 ///
-/// It is an expression of Eigen like any other: it can be computed with, passed to functions and
-/// assigned to an Eigen::VectorXd. Unlike that, it allocates its memory in the same way whatever
-/// instruction set a program is compiled for, and nothing is assumed of its alignment.
+/// It is an Eigen expression: use it in arithmetic, pass it to functions, assign it to an
+/// Eigen::VectorXd. The memory of an Eigen::VectorXd depends on the compiler's -march flag; that of
+/// a Vector does not, so that the library and a program can exchange it whatever their flags.
 class Vector : public Eigen::Map<Eigen::VectorXd> {
  public:
   using View = Eigen::Map<Eigen::VectorXd>;
@@ -18,10 +19,10 @@ class Vector : public Eigen::Map<Eigen::VectorXd> {
   Vector() : View(nullptr, 0) {}
   /// All zero.
   explicit Vector(Eigen::Index size) : Vector() { resize(size); }
-  Vector(const Vector& other) : View(nullptr, 0), numbers_(other.numbers_) { look(); }
+  Vector(const Vector& other) : View(nullptr, 0), numbers_(other.numbers_) { reseat(); }
   Vector(Vector&& other) noexcept : View(nullptr, 0), numbers_(std::exchange(other.numbers_, {})) {
-    look();
-    other.look();
+    reseat();
+    other.reseat();
   }
   template <typename Derived>
   Vector(const Eigen::DenseBase<Derived>& other) : Vector(other.size()) {  // NOLINT: implicit
@@ -32,7 +33,7 @@ class Vector : public Eigen::Map<Eigen::VectorXd> {
   Vector& operator=(const Vector& other) {
     if (this != &other) {
       numbers_ = other.numbers_;
-      look();
+      reseat();
     }
     return *this;
   }
@@ -40,7 +41,7 @@ class Vector : public Eigen::Map<Eigen::VectorXd> {
     swap(other);
     return *this;
   }
-  /// Takes the size of what is assigned; allocates only where that is another.
+  /// Resizes to the size of `other`; allocates only if it differs.
   template <typename Derived>
   Vector& operator=(const Eigen::DenseBase<Derived>& other) {
     if (other.size() == size()) {
@@ -51,10 +52,10 @@ class Vector : public Eigen::Map<Eigen::VectorXd> {
     return *this;
   }
 
-  /// Keeps the numbers that fit; new ones are zero.
+  /// Keeps the leading elements; new ones are zero.
   void resize(Eigen::Index size) {
     numbers_.resize(static_cast<std::size_t>(size));
-    look();
+    reseat();
   }
   using View::setZero;
   void setZero(Eigen::Index size) {
@@ -64,13 +65,13 @@ class Vector : public Eigen::Map<Eigen::VectorXd> {
   using View::swap;
   void swap(Vector& other) noexcept {
     numbers_.swap(other.numbers_);
-    look();
-    other.look();
+    reseat();
+    other.reseat();
   }
 
  private:
-  /// Points the expression at the numbers: how Eigen wants a Map to be given other memory.
-  void look() noexcept {
+  /// Makes the base class refer to the elements, by placement new as Eigen documents for Map.
+  void reseat() noexcept {
     ::new (static_cast<View*>(this))
         View(numbers_.data(), static_cast<Eigen::Index>(numbers_.size()));
   }

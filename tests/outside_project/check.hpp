@@ -4,14 +4,14 @@
 #include <stdexcept>
 #include <string>
 
-/// Throws where something does not hold.
+/// Throws unless `holds`.
 inline void check(bool holds, const std::string& what) {
   if (!holds) {
     throw std::logic_error(what);
   }
 }
 
-/// Whether a call throws an exception of this type, which is caught on this side of the library.
+/// Whether the call throws an exception of this type across the library boundary.
 template <typename Error, typename Call>
 bool throws(const Call& call) {
   try {
@@ -22,7 +22,7 @@ bool throws(const Call& call) {
   return false;
 }
 
-// Between them they call every function that the library exports.
+// Together they call every function that the library exports.
 void checkMechanisms();
 void checkModels();
 void checkConfigurations();

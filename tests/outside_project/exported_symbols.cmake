@@ -1,9 +1,9 @@
-# The library exports what its headers promise and nothing else. Functions of Eigen above all: those
-# of a program that is compiled for other instructions would replace them as it starts.
+# Checks that the library exports no function of Eigen and nothing from kempe::detail. Exported Eigen
+# functions would be replaced by those of a program compiled for another instruction set.
 #
 #   cmake -DNM=nm -DLIBRARY=libkempe.so [-DPROGRAM=outside_project] -P exported_symbols.cmake
 #
-# With a program, it must call every function that is exported.
+# Also checks that PROGRAM, if given, calls every exported function.
 execute_process(COMMAND ${NM} --dynamic --defined-only ${LIBRARY} OUTPUT_VARIABLE symbols
                 COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL " [TWVuiDBR] [^\n]+" exported "${symbols}")
@@ -29,7 +29,7 @@ if(PROGRAM)
   execute_process(COMMAND ${NM} --dynamic --undefined-only ${PROGRAM} OUTPUT_VARIABLE symbols
                   COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "_ZNK?5kempe[^\n]+" called "${symbols}")
-  # Constructors and destructors have a second name, for classes that inherit; exceptions are inline.
+  # C2 and D2 are the constructors and destructors for base classes; exceptions are inline.
   list(FILTER functions EXCLUDE REGEX "[CD]2E|^_ZNK?5kempe[0-9]+[A-Za-z]+Error")
   list(REMOVE_ITEM functions ${called})
   foreach(symbol IN LISTS functions)

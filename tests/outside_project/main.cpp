@@ -4,8 +4,8 @@
 
 #include "check.hpp"
 
-/// Calls all of the installed library, from code that may be compiled for other instructions than
-/// the library was.
+/// Calls every function of the installed library; may be compiled for another instruction set than
+/// the library.
 int main() {
   try {
     check(std::strcmp(kempe::version(), KEMPE_VERSION) == 0,
