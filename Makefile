@@ -53,7 +53,8 @@ build: packages
 # The build folder is kept, so that only what changed is compiled again. The compiler is called as
 # `make build` does, so that ccache has what that compiled.
 $(python_stamp): $(python_inputs) $(requirements_stamp) | packages
-	CXX="$${CXX:-c++}" $(venv)/bin/pip install --quiet --no-build-isolation --no-deps --no-index --force-reinstall .
+	CXX="$${CXX:-c++}" $(venv)/bin/pip install --quiet --no-build-isolation --no-deps --no-index --force-reinstall \
+	  --config-settings=cmake.define.KEMPE_WERROR=ON .
 	touch $@
 
 python: $(python_stamp)
@@ -87,12 +88,9 @@ test-sanitize: packages
 
 # A project outside this tree, which knows only what `cmake --install` put down.
 test-outside: build
-	rm -rf build/stage build/outside_project
-	cmake --install build/release --component development --prefix build/stage >/dev/null
-	cmake -S tests/outside_project -B build/outside_project -G Ninja -DCMAKE_BUILD_TYPE=Release \
-	  -DCMAKE_PREFIX_PATH="$$PWD/build/stage"
-	cmake --build build/outside_project
-	build/outside_project/outside_project
+	cmake --preset static -Wno-dev
+	cmake --build --preset static
+	@tools/test_outside.sh
 
 test-python: python
 	$(venv)/bin/python -m pytest -q tests/python

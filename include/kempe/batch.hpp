@@ -6,6 +6,7 @@
 #include <span>
 #include <type_traits>
 
+#include "kempe/export.hpp"
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 
@@ -82,14 +83,14 @@ struct BatchOptions {
 template <typename T>
 class BasicBatch {
  public:
-  explicit BasicBatch(const Model& model, const BatchOptions& options = {});
-  BasicBatch(BasicBatch&&) noexcept;
-  BasicBatch& operator=(BasicBatch&&) noexcept;
-  ~BasicBatch();
+  KEMPE_API explicit BasicBatch(const Model& model, const BatchOptions& options = {});
+  KEMPE_API BasicBatch(BasicBatch&&) noexcept;
+  KEMPE_API BasicBatch& operator=(BasicBatch&&) noexcept;
+  KEMPE_API ~BasicBatch();
 
   /// States that one core computes at once.
-  [[nodiscard]] int lanes() const;
-  [[nodiscard]] int threads() const;
+  [[nodiscard]] KEMPE_API int lanes() const;
+  [[nodiscard]] KEMPE_API int threads() const;
 
   [[nodiscard]] detail::BatchImpl<T>& impl() { return *impl_; }
 
@@ -102,10 +103,10 @@ using BatchF = BasicBatch<float>;
 /// Calls `compute(data, state)` for all states, on the threads of the batch: for what has no
 /// function of its own here. Errors get the number of the state, counted from `firstNumber`.
 template <typename T>
-void forEachState(const Model& model, BasicBatch<T>& batch, Eigen::Index states,
-                  const std::function<void(BasicData<std::type_identity_t<T>>& data,
-                                           Eigen::Index state)>& compute,
-                  Eigen::Index firstNumber = 0);
+KEMPE_API void forEachState(const Model& model, BasicBatch<T>& batch, Eigen::Index states,
+                            const std::function<void(BasicData<std::type_identity_t<T>>& data,
+                                                     Eigen::Index state)>& compute,
+                            Eigen::Index firstNumber = 0);
 
 /// Forces on frames, the same frames in all states.
 template <typename T>
@@ -117,34 +118,34 @@ struct BatchForces {
 
 /// (N, nq), (N, nv), (N, nv) → (N, nv). Outputs may be one of the inputs of the same size.
 template <typename T>
-void inverseDynamics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v,
-                     StatesIn<T> a, StatesOut<T> tau,
-                     const BatchForces<std::type_identity_t<T>>& external = {});
+KEMPE_API void inverseDynamics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                               StatesIn<T> v, StatesIn<T> a, StatesOut<T> tau,
+                               const BatchForces<std::type_identity_t<T>>& external = {});
 template <typename T>
-void forwardDynamics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v,
-                     StatesIn<T> tau, StatesOut<T> a,
-                     const BatchForces<std::type_identity_t<T>>& external = {});
+KEMPE_API void forwardDynamics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                               StatesIn<T> v, StatesIn<T> tau, StatesOut<T> a,
+                               const BatchForces<std::type_identity_t<T>>& external = {});
 
 /// (N, nq) → (N, nv²), each a full symmetric matrix.
 template <typename T>
-void massMatrix(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesOut<T> H);
+KEMPE_API void massMatrix(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesOut<T> H);
 
 /// (N, nq) → (N, 36 k²) of k frames, each a full symmetric matrix.
 template <typename T>
-void inverseOperationalInertia(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
-                               std::span<const int> frames, StatesOut<T> Omega,
-                               Reference reference = Reference::LocalWorldAligned);
+KEMPE_API void inverseOperationalInertia(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                         std::span<const int> frames, StatesOut<T> Omega,
+                                         Reference reference = Reference::LocalWorldAligned);
 
 /// (N, nq) → (N, 12 k): of each of k frames the rotation, row by row, and the position in the
 /// world.
 template <typename T>
-void forwardKinematics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
-                       std::span<const int> frames, StatesOut<T> placements);
+KEMPE_API void forwardKinematics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                 std::span<const int> frames, StatesOut<T> placements);
 
 /// (N, nq), (N, nv) → (N, nq). Clusters with loops to close are solved in double, one state after
 /// the other.
 template <typename T>
-void integrate(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v,
-               std::type_identity_t<T> dt, StatesOut<T> result);
+KEMPE_API void integrate(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v,
+                         std::type_identity_t<T> dt, StatesOut<T> result);
 
 }  // namespace kempe

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kempe/export.hpp"
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 
@@ -60,20 +61,20 @@ struct Rolling {
 /// zeros there. Adding throws std::invalid_argument where a name or number makes no sense.
 class Constraints {
  public:
-  explicit Constraints(const Model& model);
-  Constraints(const Constraints& other);
-  Constraints(Constraints&&) noexcept;
-  Constraints& operator=(const Constraints& other);
-  Constraints& operator=(Constraints&&) noexcept;
-  ~Constraints();
+  KEMPE_API explicit Constraints(const Model& model);
+  KEMPE_API Constraints(const Constraints& other);
+  KEMPE_API Constraints(Constraints&&) noexcept;
+  KEMPE_API Constraints& operator=(const Constraints& other);
+  KEMPE_API Constraints& operator=(Constraints&&) noexcept;
+  KEMPE_API ~Constraints();
 
   /// Two frames connected by a joint: a hand that holds (Fixed), a foot that sticks (Spherical).
-  int add(const LoopJoint& joint);
-  int add(const Rod& rod);
-  int add(const Coupling& coupling);
-  int add(TimedFunction function);
-  int add(const KnifeEdge& edge);
-  int add(const Rolling& rolling);
+  KEMPE_API int add(const LoopJoint& joint);
+  KEMPE_API int add(const Rod& rod);
+  KEMPE_API int add(const Coupling& coupling);
+  KEMPE_API int add(TimedFunction function);
+  KEMPE_API int add(const KnifeEdge& edge);
+  KEMPE_API int add(const Rolling& rolling);
   /// `phi` is called with (const auto& q, const auto& t, auto& phi), on doubles and on Jets.
   template <typename Phi>
   int addFunction(std::string_view name, std::vector<Coordinate> coordinates, int rows, Phi phi) {
@@ -86,27 +87,27 @@ class Constraints {
     return add(std::move(f));
   }
   /// A coordinate moves as `motion(t)` says; its multiplier is the force that it takes.
-  int prescribe(std::string_view name, const Coordinate& coordinate,
-                std::function<PrescribedMotion(double t)> motion);
+  KEMPE_API int prescribe(std::string_view name, const Coordinate& coordinate,
+                          std::function<PrescribedMotion(double t)> motion);
   /// All freedoms of a joint stay where they are at q.
-  int lock(std::string_view name, std::string_view joint, VectorIn q);
+  KEMPE_API int lock(std::string_view name, std::string_view joint, VectorIn q);
 
-  [[nodiscard]] int count() const;
+  [[nodiscard]] KEMPE_API int count() const;
   /// Of all constraints, whether they are on or off.
-  [[nodiscard]] int rows() const;
-  [[nodiscard]] const std::string& name(int constraint) const;
-  [[nodiscard]] int firstRow(int constraint) const;
-  [[nodiscard]] int rows(int constraint) const;
+  [[nodiscard]] KEMPE_API int rows() const;
+  [[nodiscard]] KEMPE_API const std::string& name(int constraint) const;
+  [[nodiscard]] KEMPE_API int firstRow(int constraint) const;
+  [[nodiscard]] KEMPE_API int rows(int constraint) const;
   /// By name; −1 for none.
-  [[nodiscard]] int find(std::string_view name) const;
+  [[nodiscard]] KEMPE_API int find(std::string_view name) const;
 
-  [[nodiscard]] bool enabled(int constraint) const;
-  void enable(int constraint, bool on = true);
+  [[nodiscard]] KEMPE_API bool enabled(int constraint) const;
+  KEMPE_API void enable(int constraint, bool on = true);
 
   /// Baumgarte's stabilisation: errors φ decay as φ̈ + 2 rate φ̇ + rate² φ = 0, and errors of
   /// constraints on velocities as their rate does. 0, as at first: none.
-  void stabilize(double rate);
-  [[nodiscard]] double stabilization() const;
+  KEMPE_API void stabilize(double rate);
+  [[nodiscard]] KEMPE_API double stabilization() const;
 
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const detail::ConstraintTable& table() const { return *table_; }
@@ -137,36 +138,39 @@ struct ConstraintReport {
 /// @param a            output, model.nv(); may alias v or tau
 /// @param multipliers  output, constraints.rows(): Kᵀ λ are the forces that hold the constraints
 template <typename T>
-void constrainedForwardDynamics(const Model& model, BasicData<T>& data,
-                                const Constraints& constraints, double time, VectorInOf<T> q,
-                                VectorInOf<T> v, VectorInOf<T> tau, VectorOutOf<T> a,
-                                VectorOutOf<T> multipliers, const DynamicsOptions& how = {},
-                                ConstraintReport* report = nullptr);
+KEMPE_API void constrainedForwardDynamics(const Model& model, BasicData<T>& data,
+                                          const Constraints& constraints, double time,
+                                          VectorInOf<T> q, VectorInOf<T> v, VectorInOf<T> tau,
+                                          VectorOutOf<T> a, VectorOutOf<T> multipliers,
+                                          const DynamicsOptions& how = {},
+                                          ConstraintReport* report = nullptr);
 
 /// What is violated: φ of each row (metres, radians; 0 for rows that speak of velocities only).
-void constraintErrors(const Model& model, Data& data, const Constraints& constraints, double time,
-                      VectorIn q, VectorOut errors);
+KEMPE_API void constraintErrors(const Model& model, Data& data, const Constraints& constraints,
+                                double time, VectorIn q, VectorOut errors);
 /// φ̇ of each row.
-void constraintVelocityErrors(const Model& model, Data& data, const Constraints& constraints,
-                              double time, VectorIn q, VectorIn v, VectorOut errors);
+KEMPE_API void constraintVelocityErrors(const Model& model, Data& data,
+                                        const Constraints& constraints, double time, VectorIn q,
+                                        VectorIn v, VectorOut errors);
 /// K of φ̇ = K v + ∂φ/∂t, constraints.rows() × model.nv().
-void constraintRows(const Model& model, Data& data, const Constraints& constraints, double time,
-                    VectorIn q, MatrixOut K);
+KEMPE_API void constraintRows(const Model& model, Data& data, const Constraints& constraints,
+                              double time, VectorIn q, MatrixOut K);
 
 /// The nearest configuration, by Gauss-Newton steps that move as little inertia as can be, at
 /// which the constraints hold; embedded loops stay closed. Throws AssemblyError.
-void projectPositions(const Model& model, Data& data, const Constraints& constraints, double time,
-                      VectorIn q, VectorOut closed);
+KEMPE_API void projectPositions(const Model& model, Data& data, const Constraints& constraints,
+                                double time, VectorIn q, VectorOut closed);
 /// v + H⁻¹ Kᵀ Λ with φ̇ = 0: the velocity after the impulse Λ with which constraints catch.
 /// @param impulses  output, constraints.rows(): Λ
-void projectVelocities(const Model& model, Data& data, const Constraints& constraints, double time,
-                       VectorIn q, VectorIn v, VectorOut projected, VectorOut impulses);
+KEMPE_API void projectVelocities(const Model& model, Data& data, const Constraints& constraints,
+                                 double time, VectorIn q, VectorIn v, VectorOut projected,
+                                 VectorOut impulses);
 
 /// What a constraint between two bodies does to its second one (the successor, the blade, the
 /// wheel), [force; moment] at its frame's origin (rolling: at the contact), axes of the world.
 /// Throws std::invalid_argument for constraints on coordinates.
-std::array<double, 6> constraintWrench(const Model& model, Data& data,
-                                       const Constraints& constraints, int constraint, double time,
-                                       VectorIn q, VectorIn multipliers);
+KEMPE_API std::array<double, 6> constraintWrench(const Model& model, Data& data,
+                                                 const Constraints& constraints, int constraint,
+                                                 double time, VectorIn q, VectorIn multipliers);
 
 }  // namespace kempe

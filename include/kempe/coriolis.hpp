@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kempe/export.hpp"
 #include "kempe/model.hpp"
 
 namespace kempe {
@@ -13,7 +14,7 @@ namespace kempe {
 /// contains Ġ). Cost: bodies times depth. Allocates nothing. Throws as inverseDynamics()
 /// does.
 template <typename T>
-void coriolisMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
-                    MatrixOutOf<T> C);
+KEMPE_API void coriolisMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                              VectorInOf<T> v, MatrixOutOf<T> C);
 
 }  // namespace kempe

@@ -3,16 +3,18 @@
 #include <stdexcept>
 #include <string>
 
+#include "kempe/export.hpp"
+
 namespace kempe {
 
 /// A file or mechanism that cannot become a model. The text names file, line, element and remedy.
-class ModelError : public std::runtime_error {
+class KEMPE_API ModelError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// A configuration whose loops cannot be closed. The text names the loop and how far it is open.
-class AssemblyError : public std::runtime_error {
+class KEMPE_API AssemblyError : public std::runtime_error {
  public:
   AssemblyError(const std::string& text, std::string loop, double gap)
       : std::runtime_error(text), loop_(std::move(loop)), gap_(gap) {}
@@ -28,7 +30,7 @@ class AssemblyError : public std::runtime_error {
 };
 
 /// A position in which the independent coordinates do not determine the others (a dead point).
-class SingularityError : public std::runtime_error {
+class KEMPE_API SingularityError : public std::runtime_error {
  public:
   SingularityError(const std::string& text, std::string loop, double condition)
       : std::runtime_error(text), loop_(std::move(loop)), condition_(condition) {}

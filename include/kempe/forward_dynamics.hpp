@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kempe/export.hpp"
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 
@@ -17,7 +18,8 @@ namespace kempe {
 /// Throws std::invalid_argument for wrong sizes and numbers that are not finite, SingularityError
 /// where a loop is at a singular position or a freedom moves no inertia.
 template <typename T>
-void forwardDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
-                     VectorInOf<T> tau, VectorOutOf<T> a, const DynamicsOptions& how = {});
+KEMPE_API void forwardDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                               VectorInOf<T> v, VectorInOf<T> tau, VectorOutOf<T> a,
+                               const DynamicsOptions& how = {});
 
 }  // namespace kempe

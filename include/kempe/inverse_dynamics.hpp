@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kempe/export.hpp"
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 
@@ -17,22 +18,24 @@ namespace kempe {
 /// Throws std::invalid_argument for wrong sizes and numbers that are not finite, SingularityError
 /// where a loop is at a singular position.
 template <typename T>
-void inverseDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
-                     VectorInOf<T> a, VectorOutOf<T> tau, const DynamicsOptions& how = {});
+KEMPE_API void inverseDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                               VectorInOf<T> v, VectorInOf<T> a, VectorOutOf<T> tau,
+                               const DynamicsOptions& how = {});
 
 /// h of τ = H a + h: what velocity, gravity, resistance and external forces ask for.
 template <typename T>
-void biasForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
-                VectorOutOf<T> h, const DynamicsOptions& how = {});
+KEMPE_API void biasForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
+                          VectorOutOf<T> h, const DynamicsOptions& how = {});
 
 /// What gravity asks for at rest.
 template <typename T>
-void gravityForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorOutOf<T> tau);
+KEMPE_API void gravityForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                             VectorOutOf<T> tau);
 
 /// τ = Gᵀ τ_span: the generalised forces of forces at all tree joints, motors among them.
 /// @param spanning  forces, model.nvSpanning(); place them with model.jointVelocityIndex()
 template <typename T>
-void generalizedForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
-                       VectorInOf<T> spanning, VectorOutOf<T> tau);
+KEMPE_API void generalizedForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                                 VectorInOf<T> spanning, VectorOutOf<T> tau);
 
 }  // namespace kempe

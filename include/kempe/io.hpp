@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "kempe/export.hpp"
 #include "kempe/mechanism.hpp"
 #include "kempe/model.hpp"
 
@@ -19,21 +20,21 @@ struct LoadOptions {
 /// Reads and compiles a robot: `.urdf` (with URDF+ tags and Kempe's own, docs/formats.md), or a
 /// `.yaml` of loop closures, which names no URDF itself and uses the one beside it: the file of the
 /// same stem, or the only `.urdf` in the folder. Throws ModelError.
-Model load(const std::filesystem::path& path, const LoadOptions& options = {});
+KEMPE_API Model load(const std::filesystem::path& path, const LoadOptions& options = {});
 
 /// The same without compiling, to edit or inspect the mechanism.
-Mechanism readMechanism(const std::filesystem::path& path);
+KEMPE_API Mechanism readMechanism(const std::filesystem::path& path);
 
 /// Reads URDF text; `source` is what errors call it.
-Mechanism readUrdfText(std::string_view text, const std::string& source = "urdf");
+KEMPE_API Mechanism readUrdfText(std::string_view text, const std::string& source = "urdf");
 
 /// Adds the closures of YAML text to a mechanism; `source` is what errors call it.
-void addClosuresFromYamlText(Mechanism& mechanism, std::string_view text,
-                             const std::string& source = "yaml");
+KEMPE_API void addClosuresFromYamlText(Mechanism& mechanism, std::string_view text,
+                                       const std::string& source = "yaml");
 
 /// The mechanism as URDF with Kempe's tags, numbers with all their digits. Throws ModelError where
 /// it has a constraint function, which no file can hold.
-std::string writeUrdfText(const Mechanism& mechanism);
-void writeUrdf(const Mechanism& mechanism, const std::filesystem::path& path);
+KEMPE_API std::string writeUrdfText(const Mechanism& mechanism);
+KEMPE_API void writeUrdf(const Mechanism& mechanism, const std::filesystem::path& path);
 
 }  // namespace kempe

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 
+#include "kempe/export.hpp"
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 
@@ -59,30 +60,30 @@ struct ForceOptions {
 /// std::invalid_argument too where `reference` and `frame` are both given; SingularityError where
 /// rotors are to act that cannot move their cluster at this position.
 template <typename T>
-void jointForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
-                 VectorInOf<T> tau, MatrixOutOf<T> forces, const ForceOptions& how = {});
+KEMPE_API void jointForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
+                           VectorInOf<T> tau, MatrixOutOf<T> forces, const ForceOptions& how = {});
 
 /// What all loops transmit in motion under `tau`; see jointForces().
 /// @param forces  output, model.nLoopForces(); Model::loops() says which are whose
 template <typename T>
-void loopForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
-                VectorInOf<T> tau, VectorOutOf<T> forces, const ForceOptions& how = {});
+KEMPE_API void loopForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
+                          VectorInOf<T> tau, VectorOutOf<T> forces, const ForceOptions& how = {});
 
 /// forwardDynamics(), jointForces() and loopForces() from one evaluation. `a` may alias v or tau.
 /// @param joints  output as of jointForces(), or of no size where not wanted
 /// @param loops   output as of loopForces(), or of no size where not wanted
 template <typename T>
-void forwardDynamicsAndForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
-                              VectorInOf<T> v, VectorInOf<T> tau, VectorOutOf<T> a,
-                              MatrixOutOf<T> joints, VectorOutOf<T> loops,
-                              const ForceOptions& how = {});
+KEMPE_API void forwardDynamicsAndForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                                        VectorInOf<T> v, VectorInOf<T> tau, VectorOutOf<T> a,
+                                        MatrixOutOf<T> joints, VectorOutOf<T> loops,
+                                        const ForceOptions& how = {});
 
 /// The same of inverseDynamics(): the motion is given, `tau` is what it takes beside the external
 /// and spanning forces; it may alias v or a.
 template <typename T>
-void inverseDynamicsAndForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
-                              VectorInOf<T> v, VectorInOf<T> a, VectorOutOf<T> tau,
-                              MatrixOutOf<T> joints, VectorOutOf<T> loops,
-                              const ForceOptions& how = {});
+KEMPE_API void inverseDynamicsAndForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                                        VectorInOf<T> v, VectorInOf<T> a, VectorOutOf<T> tau,
+                                        MatrixOutOf<T> joints, VectorOutOf<T> loops,
+                                        const ForceOptions& how = {});
 
 }  // namespace kempe

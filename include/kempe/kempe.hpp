@@ -24,4 +24,5 @@
 #include "kempe/recording.hpp"
 #include "kempe/robots.hpp"
 #include "kempe/simulator.hpp"
+#include "kempe/vector.hpp"
 #include "kempe/version.hpp"

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kempe/errors.hpp"
+#include "kempe/export.hpp"
 #include "kempe/jet.hpp"
 #include "kempe/spatial/transform.hpp"
 
@@ -220,7 +221,7 @@ KEMPE_HD constexpr bool hasScalarCoordinates(JointType type) {
   return type != JointType::Fixed && positionSize(type) == velocitySize(type);
 }
 
-std::string_view toString(JointType type);
+KEMPE_API std::string_view toString(JointType type);
 
 // --- loops: couplings, loop joints, rods, functions --------------------------------------------
 //
@@ -273,7 +274,7 @@ struct Coupling {
 enum class LoopKind : std::uint8_t { Coupling, Joint, Rod, Function };
 
 enum class LoopType { Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Fixed };
-std::string_view toString(LoopType type);
+KEMPE_API std::string_view toString(LoopType type);
 
 /// Two frames that a joint connects, which closes a loop. `axis` is written in both frames alike
 /// (they coincide where the joint's position is zero); a universal joint turns about `axis` in the
@@ -382,8 +383,8 @@ class Mechanism {
   std::deque<Rod> rods{};
   std::deque<Function> functions{};
 
-  Body& addBody(std::string_view bodyName);
-  Joint& addJoint(std::string_view jointName, JointType type);
+  KEMPE_API Body& addBody(std::string_view bodyName);
+  KEMPE_API Joint& addJoint(std::string_view jointName, JointType type);
   Joint& addFixed(std::string_view jointName) { return addJoint(jointName, JointType::Fixed); }
   Joint& addRevolute(std::string_view jointName) {
     return addJoint(jointName, JointType::Revolute);
@@ -392,17 +393,17 @@ class Mechanism {
     return addJoint(jointName, JointType::Prismatic);
   }
 
-  Coupling& addCoupling(std::string_view couplingName);
+  KEMPE_API Coupling& addCoupling(std::string_view couplingName);
   /// position of `driven` = ratio · position of `driver`.
-  Coupling& addGear(std::string_view couplingName, const Coordinate& driven, double ratio,
-                    const Coordinate& driver);
+  KEMPE_API Coupling& addGear(std::string_view couplingName, const Coordinate& driven, double ratio,
+                              const Coordinate& driver);
   /// ratio · (sum of joint positions down to body `predecessor`) = (the same down to `successor`),
   /// both from their nearest common ancestor: gears and belts as URDF+ writes them. The two bodies
   /// and the joints above them must have been added before.
-  Coupling& addBelt(std::string_view couplingName, std::string_view predecessor, double ratio,
-                    std::string_view successor);
-  LoopJoint& addLoop(std::string_view loopName, LoopType type);
-  Rod& addRod(std::string_view rodName);
+  KEMPE_API Coupling& addBelt(std::string_view couplingName, std::string_view predecessor,
+                              double ratio, std::string_view successor);
+  KEMPE_API LoopJoint& addLoop(std::string_view loopName, LoopType type);
+  KEMPE_API Rod& addRod(std::string_view rodName);
   /// `phi` is called with (const auto& q, auto& phi), on spans of double and of Jet.
   template <typename Phi>
   Function& addFunction(std::string_view functionName, std::vector<Coordinate> coordinates,
@@ -417,20 +418,20 @@ class Mechanism {
   }
 
   /// Sets the root body free: adds a body `world` and a free joint from it to the root.
-  Joint& addFloatingBase(std::string_view worldName = "world",
-                         std::string_view jointName = "floating_base");
+  KEMPE_API Joint& addFloatingBase(std::string_view worldName = "world",
+                                   std::string_view jointName = "floating_base");
 
-  [[nodiscard]] const Body* findBody(std::string_view bodyName) const;
-  [[nodiscard]] const Joint* findJoint(std::string_view jointName) const;
+  [[nodiscard]] KEMPE_API const Body* findBody(std::string_view bodyName) const;
+  [[nodiscard]] KEMPE_API const Joint* findJoint(std::string_view jointName) const;
   /// The joint above a body; null for the root.
-  [[nodiscard]] const Joint* jointAbove(std::string_view bodyName) const;
+  [[nodiscard]] KEMPE_API const Joint* jointAbove(std::string_view bodyName) const;
 
   /// Checks all that can be known without assembling: names, the tree, numbers. Throws ModelError
   /// at the first thing wrong; returns warnings about what is odd.
-  [[nodiscard]] std::vector<std::string> validate() const;
+  [[nodiscard]] KEMPE_API std::vector<std::string> validate() const;
 
   /// "file:line: " where a line is known, "file: " or nothing otherwise: how every error begins.
-  [[nodiscard]] std::string place(int line = 0) const;
+  [[nodiscard]] KEMPE_API std::string place(int line = 0) const;
 };
 
 }  // namespace kempe

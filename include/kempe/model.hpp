@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kempe/export.hpp"
 #include "kempe/mechanism.hpp"
 #include "kempe/types.hpp"
 
@@ -60,63 +61,63 @@ struct LoopInfo {
 class Model {
  public:
   /// Throws ModelError where the mechanism is wrong or its loops cannot be closed.
-  explicit Model(const Mechanism& mechanism, const ModelOptions& options = {});
+  KEMPE_API explicit Model(const Mechanism& mechanism, const ModelOptions& options = {});
 
-  [[nodiscard]] const std::string& name() const;
+  [[nodiscard]] KEMPE_API const std::string& name() const;
   /// What the model was compiled from.
-  [[nodiscard]] const Mechanism& mechanism() const;
-  [[nodiscard]] const ModelOptions& options() const;
-  [[nodiscard]] const Vector3& gravity() const;
+  [[nodiscard]] KEMPE_API const Mechanism& mechanism() const;
+  [[nodiscard]] KEMPE_API const ModelOptions& options() const;
+  [[nodiscard]] KEMPE_API const Vector3& gravity() const;
   /// What reading and compiling had to say.
-  [[nodiscard]] const std::vector<std::string>& warnings() const;
+  [[nodiscard]] KEMPE_API const std::vector<std::string>& warnings() const;
 
   /// Sizes of the configuration q and of v, a, tau.
-  [[nodiscard]] int nq() const;
-  [[nodiscard]] int nv() const;
+  [[nodiscard]] KEMPE_API int nq() const;
+  [[nodiscard]] KEMPE_API int nv() const;
   /// Sizes of the spanning position and velocity: all tree joints, loops cut.
-  [[nodiscard]] int nqSpanning() const;
-  [[nodiscard]] int nvSpanning() const;
+  [[nodiscard]] KEMPE_API int nqSpanning() const;
+  [[nodiscard]] KEMPE_API int nvSpanning() const;
   /// Number of constraint rows of all loops, redundant ones included.
-  [[nodiscard]] int nLoopRows() const;
+  [[nodiscard]] KEMPE_API int nLoopRows() const;
 
-  [[nodiscard]] const std::vector<std::string>& qNames() const;
-  [[nodiscard]] const std::vector<std::string>& vNames() const;
-  [[nodiscard]] const std::vector<std::string>& spanningPositionNames() const;
-  [[nodiscard]] const std::vector<std::string>& spanningVelocityNames() const;
+  [[nodiscard]] KEMPE_API const std::vector<std::string>& qNames() const;
+  [[nodiscard]] KEMPE_API const std::vector<std::string>& vNames() const;
+  [[nodiscard]] KEMPE_API const std::vector<std::string>& spanningPositionNames() const;
+  [[nodiscard]] KEMPE_API const std::vector<std::string>& spanningVelocityNames() const;
   /// One name per loop row: the loop it belongs to.
-  [[nodiscard]] const std::vector<std::string>& loopRowNames() const;
+  [[nodiscard]] KEMPE_API const std::vector<std::string>& loopRowNames() const;
   /// Moving bodies and the joints that carry them, in model order; fixed joints are merged away.
-  [[nodiscard]] const std::vector<std::string>& bodyNames() const;
-  [[nodiscard]] const std::vector<std::string>& jointNames() const;
+  [[nodiscard]] KEMPE_API const std::vector<std::string>& bodyNames() const;
+  [[nodiscard]] KEMPE_API const std::vector<std::string>& jointNames() const;
   /// Every body and joint of the mechanism: a frame each.
-  [[nodiscard]] const std::vector<std::string>& frameNames() const;
-  [[nodiscard]] const std::vector<ClusterInfo>& clusters() const;
+  [[nodiscard]] KEMPE_API const std::vector<std::string>& frameNames() const;
+  [[nodiscard]] KEMPE_API const std::vector<ClusterInfo>& clusters() const;
   /// Loops that are left cut: in no cluster, held by multipliers.
-  [[nodiscard]] const std::vector<std::string>& cutLoops() const;
+  [[nodiscard]] KEMPE_API const std::vector<std::string>& cutLoops() const;
   /// All loops, in the order of their rows.
-  [[nodiscard]] const std::vector<LoopInfo>& loops() const;
+  [[nodiscard]] KEMPE_API const std::vector<LoopInfo>& loops() const;
   /// Number of numbers that say what all loops transmit (see loopForces()).
-  [[nodiscard]] int nLoopForces() const;
+  [[nodiscard]] KEMPE_API int nLoopForces() const;
   /// Bodies whose inertia was merged into their parents (see ModelOptions::foldRotors).
-  [[nodiscard]] const std::vector<std::string>& foldedRotors() const;
+  [[nodiscard]] KEMPE_API const std::vector<std::string>& foldedRotors() const;
 
   /// The number of a frame, by which algorithms know it. Throws std::invalid_argument for a name
   /// that is neither a body nor a joint.
-  [[nodiscard]] int frameIndex(std::string_view frame) const;
+  [[nodiscard]] KEMPE_API int frameIndex(std::string_view frame) const;
 
   /// Where a joint's numbers begin in the spanning position and velocity. Throws
   /// std::invalid_argument for a name that is not a moving joint.
-  [[nodiscard]] int jointPositionIndex(std::string_view joint) const;
-  [[nodiscard]] int jointVelocityIndex(std::string_view joint) const;
+  [[nodiscard]] KEMPE_API int jointPositionIndex(std::string_view joint) const;
+  [[nodiscard]] KEMPE_API int jointVelocityIndex(std::string_view joint) const;
 
   /// Mass of all bodies, the root included.
-  [[nodiscard]] double totalMass() const;
+  [[nodiscard]] KEMPE_API double totalMass() const;
 
   /// A closed configuration away from singular positions: zero where that is one.
-  [[nodiscard]] const Eigen::VectorXd& neutral() const;
+  [[nodiscard]] KEMPE_API const Vector& neutral() const;
   /// A closed configuration within the limits, reachable from neutral() without a singular position
   /// on the way; the same for the same seed.
-  [[nodiscard]] Eigen::VectorXd randomConfiguration(std::uint64_t seed = 0) const;
+  [[nodiscard]] KEMPE_API Vector randomConfiguration(std::uint64_t seed = 0) const;
 
   /// The same mechanism with other independent coordinates: v, a and tau then speak of those. The
   /// clusters whose coordinates are named get them, as many as they have freedoms; the others stay
@@ -125,7 +126,7 @@ class Model {
   ///
   /// Throws std::invalid_argument for names that are not known, too few or too many of one cluster,
   /// and for coordinates that do not determine the others.
-  [[nodiscard]] Model withIndependent(const std::vector<std::string>& coordinates) const;
+  [[nodiscard]] KEMPE_API Model withIndependent(const std::vector<std::string>& coordinates) const;
 
   [[nodiscard]] const detail::ModelImpl& impl() const { return *impl_; }
   explicit Model(std::shared_ptr<const detail::ModelImpl> impl) : impl_(std::move(impl)) {}
@@ -135,16 +136,16 @@ class Model {
 };
 
 /// The tree of clusters with freedoms, loops and folded rotors, for people to read.
-std::ostream& operator<<(std::ostream& out, const Model& model);
+KEMPE_API std::ostream& operator<<(std::ostream& out, const Model& model);
 
 /// Scratch memory of one evaluation; nothing in it is for users. One per thread.
 template <typename T>
 class BasicData {
  public:
-  explicit BasicData(const Model& model);
-  BasicData(BasicData&&) noexcept;
-  BasicData& operator=(BasicData&&) noexcept;
-  ~BasicData();
+  KEMPE_API explicit BasicData(const Model& model);
+  KEMPE_API BasicData(BasicData&&) noexcept;
+  KEMPE_API BasicData& operator=(BasicData&&) noexcept;
+  KEMPE_API ~BasicData();
 
   [[nodiscard]] detail::DataImpl<T>& impl() { return *impl_; }
 

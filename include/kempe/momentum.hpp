@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kempe/export.hpp"
 #include "kempe/model.hpp"
 
 /// Sums over all moving bodies; what is fixed to the world does not count.
@@ -10,17 +11,17 @@ namespace kempe {
 
 /// Centre of mass in the world.
 template <typename T>
-Vec3<T> centerOfMass(const Model& model, BasicData<T>& data, VectorInOf<T> q);
+KEMPE_API Vec3<T> centerOfMass(const Model& model, BasicData<T>& data, VectorInOf<T> q);
 
 /// Momentum about the centre of mass, axes of the world: [linear; angular].
 template <typename T>
-void momentum(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
-              VectorOutOf<T> h);
+KEMPE_API void momentum(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
+                        VectorOutOf<T> h);
 
 /// A of momentum() = A v, 6 × model.nv(): the centroidal momentum matrix (Orin, Goswami, Lee 2013).
 template <typename T>
-void centroidalMomentumMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q,
-                              MatrixOutOf<T> A);
+KEMPE_API void centroidalMomentumMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                                        MatrixOutOf<T> A);
 
 /// Joules. Potential energy is that of gravity, zero at the world's origin; kinetic energy includes
 /// armatures.
@@ -29,6 +30,6 @@ struct Energy {
   double potential = 0.0;
 };
 template <typename T>
-Energy energy(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v);
+KEMPE_API Energy energy(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v);
 
 }  // namespace kempe

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "kempe/export.hpp"
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 
@@ -17,9 +18,9 @@ namespace kempe {
 ///
 /// Throws std::invalid_argument and SingularityError as inverseDynamics() does.
 template <typename T>
-void inverseOperationalInertia(const Model& model, BasicData<T>& data, VectorInOf<T> q,
-                               std::span<const int> frames, MatrixOutOf<T> Omega,
-                               Reference reference = Reference::LocalWorldAligned,
-                               Method method = Method::Cluster);
+KEMPE_API void inverseOperationalInertia(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                                         std::span<const int> frames, MatrixOutOf<T> Omega,
+                                         Reference reference = Reference::LocalWorldAligned,
+                                         Method method = Method::Cluster);
 
 }  // namespace kempe

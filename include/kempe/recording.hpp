@@ -6,15 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "kempe/export.hpp"
 #include "kempe/model.hpp"
 
 namespace kempe {
 
 enum class Integrator { SemiImplicitEuler, RungeKutta4, ImplicitMidpoint, Adaptive };
 /// "semi_implicit_euler", "rk4", "implicit_midpoint", "adaptive".
-std::string_view toString(Integrator integrator);
+KEMPE_API std::string_view toString(Integrator integrator);
 /// Throws std::invalid_argument, which lists the names.
-Integrator integratorCalled(std::string_view name);
+KEMPE_API Integrator integratorCalled(std::string_view name);
 
 /// Energy that has come and gone since the start, joules. For an exact integrator the energy is
 /// that of the start + controller + external + motors − damping − friction − limits.
@@ -34,8 +35,8 @@ struct Work {
 /// All that a Simulator needs to go on from a moment exactly as it did.
 struct Snapshot {
   double time = 0.0;
-  Eigen::VectorXd q{};
-  Eigen::VectorXd velocities{};            ///< of all tree joints
+  Vector q{};
+  Vector velocities{};                     ///< of all tree joints
   std::vector<std::string> coordinates{};  ///< that were independent at that moment
   Work work{};
   std::array<double, 2> stepControl{};  ///< of the adaptive integrator: next step, error before
@@ -46,7 +47,7 @@ struct Snapshot {
 struct Recording {
   struct Sample {
     double time = 0.0;
-    Eigen::VectorXd q{}, v{}, tau{}, velocities{};
+    Vector q{}, v{}, tau{}, velocities{};
     double kinetic = 0.0, potential = 0.0;
     double loopError = 0.0;  ///< largest |loopResidual|
     Work work{};
@@ -62,14 +63,14 @@ struct Recording {
   std::vector<Sample> samples{};
 
   /// Sample i, for Simulator::restore.
-  [[nodiscard]] Snapshot snapshot(std::size_t i) const;
+  [[nodiscard]] KEMPE_API Snapshot snapshot(std::size_t i) const;
 
   /// Writes a text file: a line "kempe recording 1", lines of a word and what it names, and a line
   /// of numbers for each sample, with all digits, so that load() gives the same back to the last
   /// bit. docs/simulation.md describes it.
-  void save(const std::filesystem::path& path) const;
+  KEMPE_API void save(const std::filesystem::path& path) const;
   /// Throws std::runtime_error, which names the file and line, where it is something else.
-  static Recording load(const std::filesystem::path& path);
+  KEMPE_API static Recording load(const std::filesystem::path& path);
 };
 
 }  // namespace kempe

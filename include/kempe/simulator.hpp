@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kempe/constraints.hpp"
+#include "kempe/export.hpp"
 #include "kempe/force_elements.hpp"
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
@@ -37,7 +38,7 @@ struct SimulatorOptions {
 };
 
 /// A motion that could not go on. What stopped it is nested (std::rethrow_if_nested).
-class SimulationError : public std::runtime_error {
+class KEMPE_API SimulationError : public std::runtime_error {
  public:
   SimulationError(const std::string& text, double time, std::shared_ptr<const Recording> recording)
       : std::runtime_error(text), time_(time), recording_(std::move(recording)) {}
@@ -45,11 +46,14 @@ class SimulationError : public std::runtime_error {
   /// Of the last state.
   [[nodiscard]] double time() const { return time_; }
   /// The run until then.
-  [[nodiscard]] const Recording& recording() const { return *recording_; }
+  [[nodiscard]] const Recording& recording() const {
+    return *static_cast<const Recording*>(recording_.get());
+  }
 
  private:
   double time_;
-  std::shared_ptr<const Recording> recording_;
+  // A Recording. Members of an exported class must be of exported types, and Recording is not one.
+  std::shared_ptr<const void> recording_;
 };
 
 /// Moves a robot through time.
@@ -78,81 +82,81 @@ class Simulator {
   using Observer = std::function<bool(const Simulator&)>;
 
   /// Starts at rest in the neutral position at time 0.
-  explicit Simulator(const Model& model, const SimulatorOptions& options = {});
-  Simulator(Simulator&&) noexcept;
-  Simulator& operator=(Simulator&&) noexcept;
-  ~Simulator();
+  KEMPE_API explicit Simulator(const Model& model, const SimulatorOptions& options = {});
+  KEMPE_API Simulator(Simulator&&) noexcept;
+  KEMPE_API Simulator& operator=(Simulator&&) noexcept;
+  KEMPE_API ~Simulator();
 
   /// The robot: the model that was given, with the armatures of motors.
-  [[nodiscard]] const Model& model() const;
-  [[nodiscard]] const SimulatorOptions& options() const;
+  [[nodiscard]] KEMPE_API const Model& model() const;
+  [[nodiscard]] KEMPE_API const SimulatorOptions& options() const;
 
   // --- the state ---
 
   /// Loops of q are closed first where they are open. Work is counted anew. Throws
   /// SingularityError where v does not determine all velocities, AssemblyError where the loops
   /// cannot be closed.
-  void setState(VectorIn q, VectorIn v, double time = 0.0);
+  KEMPE_API void setState(VectorIn q, VectorIn v, double time = 0.0);
   /// From velocities of all tree joints, model.nvSpanning(): possible at dead points and change
   /// points too. They must keep the loops closed.
-  void setSpanningState(VectorIn q, VectorIn velocities, double time = 0.0);
-  [[nodiscard]] double time() const;
-  [[nodiscard]] const Eigen::VectorXd& q() const;
-  [[nodiscard]] const Eigen::VectorXd& v() const;
+  KEMPE_API void setSpanningState(VectorIn q, VectorIn velocities, double time = 0.0);
+  [[nodiscard]] KEMPE_API double time() const;
+  [[nodiscard]] KEMPE_API const Vector& q() const;
+  [[nodiscard]] KEMPE_API const Vector& v() const;
   /// Of all tree joints.
-  [[nodiscard]] const Eigen::VectorXd& spanningVelocities() const;
+  [[nodiscard]] KEMPE_API const Vector& spanningVelocities() const;
   /// What the controller said for this state.
-  [[nodiscard]] const Eigen::VectorXd& tau() const;
+  [[nodiscard]] KEMPE_API const Vector& tau() const;
 
   /// Springs and end stops count in the potential energy.
-  [[nodiscard]] Energy energy() const;
-  [[nodiscard]] Work work() const;
+  [[nodiscard]] KEMPE_API Energy energy() const;
+  [[nodiscard]] KEMPE_API Work work() const;
   /// The largest |loopResidual|; 0 where there are no loops.
-  [[nodiscard]] double loopError() const;
+  [[nodiscard]] KEMPE_API double loopError() const;
   /// The coordinates that the simulator computes with at the moment.
-  [[nodiscard]] const std::vector<std::string>& coordinates() const;
+  [[nodiscard]] KEMPE_API const std::vector<std::string>& coordinates() const;
   /// How often they have changed.
-  [[nodiscard]] int coordinateChanges() const;
+  [[nodiscard]] KEMPE_API int coordinateChanges() const;
 
-  [[nodiscard]] Snapshot snapshot() const;
+  [[nodiscard]] KEMPE_API Snapshot snapshot() const;
   /// Going on from a snapshot gives the same motion, to the last bit on the same machine.
-  void restore(const Snapshot& snapshot);
+  KEMPE_API void restore(const Snapshot& snapshot);
 
   // --- forces ---
 
   /// Each returns the number of the element among its kind. Wrong elements are refused with
   /// std::invalid_argument.
-  int addSpring(const JointSpring& spring);
-  int addSpring(const PointSpring& spring);
-  int addLimit(const JointLimit& limit);
+  KEMPE_API int addSpring(const JointSpring& spring);
+  KEMPE_API int addSpring(const PointSpring& spring);
+  KEMPE_API int addLimit(const JointLimit& limit);
   /// A limit on every joint that has bounds in the model; returns how many.
-  int addLimits(double stiffness, double damping);
-  int addFriction(const JointFriction& friction);
-  int addMotor(const Motor& motor);
+  KEMPE_API int addLimits(double stiffness, double damping);
+  KEMPE_API int addFriction(const JointFriction& friction);
+  KEMPE_API int addMotor(const Motor& motor);
 
   /// Constant forces, model.nv(), from now on instead of a controller.
-  void setForces(VectorIn tau);
-  void setController(Controller controller);
-  void setExternalForces(const std::vector<FrameForce>& forces);
-  void setExternalForces(ExternalForces forces);
+  KEMPE_API void setForces(VectorIn tau);
+  KEMPE_API void setController(Controller controller);
+  KEMPE_API void setExternalForces(const std::vector<FrameForce>& forces);
+  KEMPE_API void setExternalForces(ExternalForces forces);
   /// The commanded torque of a motor from now on.
-  void setMotorTorque(int motor, double torque);
-  void setMotorController(MotorController controller);
+  KEMPE_API void setMotorTorque(int motor, double torque);
+  KEMPE_API void setMotorController(MotorController controller);
   /// What a motor gives at the rotor in this state, within its limits.
-  [[nodiscard]] double motorTorque(int motor) const;
+  [[nodiscard]] KEMPE_API double motorTorque(int motor) const;
 
   // --- constraints ---
 
   /// Constraints that hold from now on, beside the loops of the model: made for the model that the
   /// simulator was given. The state is put onto those that are on: positions by the least motion,
   /// velocities by an impulse. Throws AssemblyError.
-  void setConstraints(const Constraints& constraints);
-  [[nodiscard]] const Constraints* constraints() const;
+  KEMPE_API void setConstraints(const Constraints& constraints);
+  [[nodiscard]] KEMPE_API const Constraints* constraints() const;
   /// Switches a constraint. One that is switched on catches what moves by an impulse (a hand that
   /// grasps, a foot that sticks); positions must meet it already, to the tolerance given.
-  void enableConstraint(int constraint, bool on = true, double tolerance = 1e-6);
+  KEMPE_API void enableConstraint(int constraint, bool on = true, double tolerance = 1e-6);
   /// λ of all rows of the constraints at this state.
-  [[nodiscard]] const Eigen::VectorXd& multipliers() const;
+  [[nodiscard]] KEMPE_API const Vector& multipliers() const;
 
   // --- motion ---
 
@@ -162,10 +166,10 @@ class Simulator {
   ///
   /// Throws SingularityError, AssemblyError, and std::runtime_error where velocities grow beyond
   /// all numbers or an implicit step finds no solution.
-  void stepTo(double time);
-  void setObserver(Observer observer);
+  KEMPE_API void stepTo(double time);
+  KEMPE_API void setObserver(Observer observer);
   /// Steps of dt, the last one shorter where they do not fit. Throws SimulationError.
-  Recording run(double duration, double dt);
+  KEMPE_API Recording run(double duration, double dt);
 
  private:
   std::unique_ptr<detail::Simulation> impl_;
@@ -175,14 +179,14 @@ class Simulator {
 class Replay {
  public:
   /// Throws std::invalid_argument where the recording is of a model with other coordinates.
-  Replay(const Model& model, const Recording& recording);
-  Replay(Replay&&) noexcept;
-  Replay& operator=(Replay&&) noexcept;
-  ~Replay();
+  KEMPE_API Replay(const Model& model, const Recording& recording);
+  KEMPE_API Replay(Replay&&) noexcept;
+  KEMPE_API Replay& operator=(Replay&&) noexcept;
+  KEMPE_API ~Replay();
 
   /// The state at a time within the recording: positions by a cubic in coordinates that close the
   /// loops, velocities (of all tree joints) linear between samples.
-  void state(double time, VectorOut q, VectorOut velocities);
+  KEMPE_API void state(double time, VectorOut q, VectorOut velocities);
 
  private:
   struct Impl;

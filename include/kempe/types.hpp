@@ -3,6 +3,8 @@
 #include <Eigen/Core>
 #include <type_traits>
 
+#include "kempe/vector.hpp"
+
 namespace kempe {
 
 // Arguments of the algorithms, in double or float. The scalar of a call is that of its Data;

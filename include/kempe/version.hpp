@@ -1,11 +1,13 @@
 #pragma once
 
+#include "kempe/export.hpp"
+
 /// The version of these headers. CMake and the Python package read it from here.
 #define KEMPE_VERSION "0.1.0"
 
 namespace kempe {
 
 /// The version of the library that is loaded, which may be another than that of the headers.
-const char* version();
+KEMPE_API const char* version();
 
 }  // namespace kempe

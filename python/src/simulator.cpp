@@ -118,7 +118,7 @@ Eigen::VectorXd sampleOf(const PySimulator& self) {
   const Simulator& simulator = self.simulator;
   const Energy energy = simulator.energy();
   const Work work = simulator.work();
-  const Eigen::VectorXd& tau = simulator.tau();  // may change coordinates, but not what v() gives
+  const Vector& tau = simulator.tau();  // may change coordinates, but not what v() gives
   Eigen::VectorXd sample(simulator.q().size() + 2 * tau.size() + 4);
   sample << simulator.q(), simulator.v(), tau, energy.kinetic, energy.potential,
       work.controller + work.external + work.motors, simulator.loopError();

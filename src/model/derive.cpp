@@ -79,8 +79,7 @@ void choose(ModelImpl& model, const ClusterEntry& cluster, const std::vector<int
 }
 
 /// The part of q at spanning positions.
-void assemble(const ModelTables<double>& tables, const std::vector<double>& positions,
-              Eigen::VectorXd& q) {
+void assemble(const ModelTables<double>& tables, const std::vector<double>& positions, Vector& q) {
   for (const ClusterEntry& cluster : tables.clusters) {
     contractPositions(tables, cluster, positions.data() + cluster.firstPosition, q.data());
   }

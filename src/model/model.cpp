@@ -119,7 +119,7 @@ const std::vector<std::string>& Model::foldedRotors() const {
 double Model::totalMass() const {
   return impl_->totalMass;
 }
-const Eigen::VectorXd& Model::neutral() const {
+const Vector& Model::neutral() const {
   return impl_->neutral;
 }
 

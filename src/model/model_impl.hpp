@@ -56,7 +56,7 @@ struct ModelImpl {
   std::vector<ClusterInfo> clusters;
   std::vector<LoopInfo> loops;
   double totalMass = 0.0;
-  Eigen::VectorXd neutral;
+  Vector neutral;
 
   std::vector<LoopRef> cutRefs;  ///< loops that are left cut
   ConstraintTable cuts;          ///< the same, compiled

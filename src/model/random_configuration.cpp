@@ -335,7 +335,7 @@ class CutWalk {
 
 }  // namespace
 
-Eigen::VectorXd Model::randomConfiguration(std::uint64_t seed) const {
+Vector Model::randomConfiguration(std::uint64_t seed) const {
   return impl_->cuts.entries.empty() ? openConfiguration(*impl_, seed) : CutWalk(*this, seed).run();
 }
 

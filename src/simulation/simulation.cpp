@@ -63,16 +63,10 @@ void Simulation::start(const Model& user) {
   for (Rates* rates : {&first_, &last_, &node_}) {
     rates->resize(work(), elements.motors());
   }
-  for (Eigen::VectorXd* vector :
-       {&tau_, &stageV_, &y_, &residual_, &trial_, &middle_, &state_.v, &next_.v, &v_}) {
-    vector->setZero(model.nv());
-  }
-  for (Eigen::VectorXd* vector : {&stageQ_, &nodeQ_, &startQ_, &state_.q, &next_.q}) {
-    *vector = model.neutral();
-  }
-  for (Eigen::VectorXd* vector : {&spanningForces_, &velocities_, &heading_}) {
-    vector->setZero(model.nvSpanning());
-  }
+  const auto clear = [](int size, auto&... vectors) { (vectors.setZero(size), ...); };
+  clear(model.nv(), tau_, stageV_, y_, residual_, trial_, middle_, state_.v, next_.v, v_);
+  clear(model.nvSpanning(), spanningForces_, velocities_, heading_);
+  stageQ_ = nodeQ_ = startQ_ = state_.q = next_.q = model.neutral();
   slopes_.assign(kStages, tau_);
   accelerations_.assign(kStages, tau_);
   powers_.assign(kStages, {});

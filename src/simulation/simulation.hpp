@@ -21,7 +21,7 @@ struct Rates {
   Eigen::VectorXd a;           ///< accelerations
   Eigen::VectorXd velocities;  ///< of all tree joints
   Eigen::VectorXd v;           ///< of the user's coordinates
-  Eigen::VectorXd tau;         ///< the controller's, in the user's coordinates
+  Vector tau;                  ///< the controller's, in the user's coordinates
   Eigen::VectorXd torques;     ///< of motors, at the rotor
   Power power{};
   std::vector<double> G;
@@ -37,7 +37,7 @@ class NoSolution : public std::runtime_error {
 /// A point in phase space, in the coordinates at work.
 struct State {
   double time = 0.0;
-  Eigen::VectorXd q, v;
+  Vector q, v;
   Power work{};
 };
 
@@ -107,13 +107,13 @@ class Simulation {
   Eigen::VectorXd forces;    ///< constant tau
   Eigen::VectorXd commands;  ///< of motors
   std::optional<Constraints> constraints;
-  Eigen::VectorXd multipliers;  ///< of constraints, at the state that was evaluated last
+  Vector multipliers;  ///< of constraints, at the state that was evaluated last
   int coordinateChanges = 0;
 
   [[nodiscard]] const State& state() const { return state_; }
   [[nodiscard]] const Rates& first() const { return first_; }
-  [[nodiscard]] const Eigen::VectorXd& v() const { return v_; }
-  [[nodiscard]] const Eigen::VectorXd& velocities() const { return velocities_; }
+  [[nodiscard]] const Vector& v() const { return v_; }
+  [[nodiscard]] const Vector& velocities() const { return velocities_; }
   [[nodiscard]] const Coordinates& coordinates() const { return *choices_[choice_]; }
 
  private:
@@ -156,16 +156,17 @@ class Simulation {
 
   State state_, next_;
   Rates first_, last_, node_;
-  bool fresh_ = false;          // first_ is that of state_
-  Eigen::VectorXd v_;           // of the user's coordinates
-  Eigen::VectorXd velocities_;  // of all joints
-  Eigen::VectorXd heading_;     // the same, when they were last not zero
+  bool fresh_ = false;       // first_ is that of state_
+  Vector v_;                 // of the user's coordinates
+  Vector velocities_;        // of all joints
+  Eigen::VectorXd heading_;  // the same, when they were last not zero
   std::array<double, 2> stepControl_{};
 
   struct Before {  // a step
     State state;
     Rates first;
-    Eigen::VectorXd v, velocities, heading;
+    Vector v, velocities;
+    Eigen::VectorXd heading;
     std::size_t choice = 0;
     std::array<double, 2> stepControl{};
     int coordinateChanges = 0;

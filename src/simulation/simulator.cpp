@@ -57,16 +57,16 @@ void Simulator::setSpanningState(VectorIn q, VectorIn velocities, double time) {
 double Simulator::time() const {
   return impl_->state().time;
 }
-const Eigen::VectorXd& Simulator::q() const {
+const Vector& Simulator::q() const {
   return impl_->state().q;
 }
-const Eigen::VectorXd& Simulator::v() const {
+const Vector& Simulator::v() const {
   return impl_->v();
 }
-const Eigen::VectorXd& Simulator::spanningVelocities() const {
+const Vector& Simulator::spanningVelocities() const {
   return impl_->velocities();
 }
-const Eigen::VectorXd& Simulator::tau() const {
+const Vector& Simulator::tau() const {
   impl_->refresh();
   return impl_->first().tau;
 }
@@ -201,7 +201,7 @@ void Simulator::enableConstraint(int constraint, bool on, double tolerance) {
   }
   impl_->catchConstraints();
 }
-const Eigen::VectorXd& Simulator::multipliers() const {
+const Vector& Simulator::multipliers() const {
   impl_->refresh();
   return impl_->multipliers;
 }

@@ -9,9 +9,9 @@
 ///
 ///   F_i = IA_i δa_i + pA_i + Σ J (r ÿ) [z; 0] of the cluster's folded rotors on i     (1)  C-ABA
 ///   F_i ← F_i + Σ F of the children of i in the cluster                               (2)  C-ABA
-///   t_i = s_iᵀ F_i + J_i q̈_i + resistance                                             (3)  J:
-///   armature r   = t − τ_applied                                       left to the loops       (4)
-///   Kᵀ λ = r,  w = Σ λ f                                      loops/loop_forces.hpp   (5)
+///   t_i = s_iᵀ F_i + J_i q̈_i + resistance, with J_i the armature                      (3)
+///   r   = t − τ_applied, which is left to the loops                                   (4)
+///   Kᵀ λ = r,  w = Σ λ f  (loops/loop_forces.hpp)                                     (5)
 ///   f_i = F_i − Σ w of the loops that end on i or beyond it                           (6)
 ///
 /// C-RNEA leaves F_i itself. A folded rotor r on body p, with m its mass and J, J_t its central

@@ -1,0 +1,57 @@
+#include <array>
+
+#include "check.hpp"
+
+namespace {
+
+template <typename T>
+void checkBatchesOf() {
+  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  constexpr int kStates = 21;
+  const kempe::Model model = kempe::robots::load("mini_cheetah");
+  const int n = model.nv();
+  const T tolerance = std::is_same_v<T, double> ? T(1e-9) : T(1e-1);
+  kempe::BasicBatch<T> first(model, {.threads = 2}), batch(model);
+  batch = std::move(first);
+  kempe::BasicBatch<T> moved(std::move(batch));
+  check(moved.threads() == 2 && moved.lanes() >= 1, "threads and lanes");
+
+  Matrix q(kStates, model.nq()), v = Matrix::Random(kStates, n), a = Matrix::Random(kStates, n);
+  for (int k = 0; k < kStates; ++k) {
+    q.row(k) =
+        model.randomConfiguration(static_cast<std::uint64_t>(k)).transpose().template cast<T>();
+  }
+  Matrix tau(kStates, n), back(kStates, n), H(kStates, n * n), result(kStates, model.nq());
+  kempe::inverseDynamics(model, moved, q, v, a, tau);
+  kempe::forwardDynamics(model, moved, q, v, tau, back);
+  check((back - a).norm() < tolerance * a.norm(), "dynamics of many states");
+  kempe::massMatrix(model, moved, q, H);
+  kempe::integrate(model, moved, q, v, T(0.1), result);
+  check((result - q).norm() > T(0.1), "integrated");
+  const std::array<int, 1> frames{model.frameIndex(model.frameNames().back())};
+  Matrix Omega(kStates, 36), placements(kStates, 12);
+  kempe::inverseOperationalInertia(model, moved, q, frames, Omega);
+  kempe::forwardKinematics(model, moved, q, frames, placements);
+  Matrix force = Matrix::Ones(kStates, 6);
+  kempe::inverseDynamics(model, moved, q, v, a, back, {.frames = frames, .wrenches = force});
+  check((back - tau).norm() > T(0.1), "external forces of many states");
+
+  kempe::forEachState(model, moved, kStates, [&](kempe::BasicData<T>& data, Eigen::Index state) {
+    const Eigen::Matrix<T, Eigen::Dynamic, 1> at = q.row(state);
+    Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> one(n, n);
+    kempe::massMatrix(model, data, at, one);
+    const Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>> same(
+        H.row(state).data(), n, n);
+    check((one - same).norm() <= T(1e-4) * one.norm(), "each state");
+  });
+  q(7, 0) = std::numeric_limits<T>::quiet_NaN();
+  check(throws<std::invalid_argument>([&] { kempe::massMatrix(model, moved, q, H); }),
+        "a state that is not finite");
+}
+
+}  // namespace
+
+void checkBatches() {
+  checkBatchesOf<double>();
+  checkBatchesOf<float>();
+}

@@ -1,0 +1,151 @@
+#include <array>
+#include <vector>
+
+#include "check.hpp"
+
+namespace {
+
+template <typename T>
+using VectorOf = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+template <typename T>
+using MatrixOf = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+
+template <typename T>
+void checkDynamicsOf() {
+  const kempe::Model model = kempe::robots::load("tello");
+  const int n = model.nv();
+  const T tolerance = std::is_same_v<T, double> ? T(1e-7) : T(1e-1);
+  kempe::BasicData<T> first(model), second(std::move(first)), data(model);
+  data = std::move(second);
+  const VectorOf<T> q = model.randomConfiguration(3).cast<T>();
+  const VectorOf<T> v = VectorOf<T>::LinSpaced(n, T(-1), T(1));
+  const VectorOf<T> a = VectorOf<T>::LinSpaced(n, T(2), T(-1));
+  const auto near = [&](const auto& x, const auto& y, const char* what) {
+    check((x - y).norm() <= tolerance * (T(1) + y.norm()), what);
+  };
+
+  VectorOf<T> tau(n), h(n), gravity(n), result(n);
+  kempe::inverseDynamics(model, data, q, v, a, tau);
+  kempe::forwardDynamics(model, data, q, v, tau, result);
+  near(result, a, "forward dynamics");
+  kempe::biasForces(model, data, q, v, h);
+  kempe::gravityForces(model, data, q, gravity);
+  kempe::inverseDynamics(model, data, q, VectorOf<T>::Zero(n), VectorOf<T>::Zero(n), result);
+  near(gravity, result, "gravity");
+  kempe::generalizedForces(model, data, q, VectorOf<T>::Zero(model.nvSpanning()), result);
+  check(result.norm() == T(0), "generalised forces");
+
+  MatrixOf<T> H(n, n), inverse(n, n), C(n, n);
+  kempe::massMatrix(model, data, q, H);
+  near(H * a + h, tau, "mass matrix");
+  kempe::inverseMassMatrix(model, data, q, inverse);
+  kempe::applyInverseMassMatrix(model, data, q, tau, result);
+  near(result, inverse * tau, "inverse mass matrix");
+  kempe::coriolisMatrix(model, data, q, v, C);
+  near(C * v + gravity, h, "Coriolis matrix");
+
+  MatrixOf<T> joints(6, static_cast<int>(model.jointNames().size())), sameJoints = joints;
+  VectorOf<T> loops(model.nLoopForces()), sameLoops = loops;
+  kempe::jointForces(model, data, q, v, tau, joints);
+  kempe::loopForces(model, data, q, v, tau, loops);
+  kempe::forwardDynamicsAndForces(model, data, q, v, tau, result, sameJoints, sameLoops);
+  near(sameJoints, joints, "joint forces");
+  kempe::inverseDynamicsAndForces(model, data, q, v, a, result, sameJoints, sameLoops);
+  near(sameLoops, loops, "loop forces");
+
+  const int foot = model.frameIndex(model.frameNames().back());
+  std::vector<kempe::Transform<T>> placements(model.frameNames().size());
+  MatrixOf<T> velocities(6, static_cast<int>(placements.size())), accelerations = velocities;
+  kempe::forwardKinematics<T>(model, data, q, placements);
+  const kempe::Transform<T> placement = kempe::framePlacement(model, data, q, foot);
+  check(placements[static_cast<std::size_t>(foot)].p.x == placement.p.x, "placement");
+  kempe::forwardKinematics<T>(model, data, q, v, a, placements, velocities, accelerations);
+  VectorOf<T> velocity(6), acceleration(6), rate(6);
+  MatrixOf<T> J(6, n);
+  kempe::frameVelocity(model, data, q, v, foot, velocity);
+  kempe::frameAcceleration(model, data, q, v, a, foot, acceleration);
+  kempe::frameJacobian(model, data, q, foot, J);
+  kempe::frameJacobianRate(model, data, q, v, foot, rate);
+  near(velocity, J * v, "Jacobian");
+  near(velocities.col(foot), velocity, "velocities of all frames");
+  near(acceleration, J * a + rate, "rate of the Jacobian");
+  const std::array<int, 1> frames{foot};
+  MatrixOf<T> Omega(6, 6);
+  kempe::inverseOperationalInertia(model, data, q, frames, Omega);
+  near(Omega, J * inverse * J.transpose(), "operational inertia");
+
+  VectorOf<T> momentum(6);
+  MatrixOf<T> A(6, n);
+  kempe::momentum(model, data, q, v, momentum);
+  kempe::centroidalMomentumMatrix(model, data, q, A);
+  near(momentum, A * v, "momentum");
+  check(kempe::centerOfMass(model, data, q).x == kempe::centerOfMass(model, data, q).x, "centre");
+  check(kempe::energy(model, data, q, v).kinetic > 0.0, "energy");
+
+  const kempe::FrameForce push{foot, {1, 2, 3, 0, 0, 0}};
+  kempe::inverseDynamics(model, data, q, v, a, result, {.external = {&push, 1}});
+  check((result - tau).norm() > T(0.1), "external forces");
+  check(throws<std::invalid_argument>(
+            [&] { kempe::inverseDynamics(model, data, q.head(1), v, a, result); }),
+        "std::invalid_argument");
+}
+
+}  // namespace
+
+void checkConfigurations() {
+  const kempe::Model model = kempe::robots::load("four_bar");
+  kempe::Data data(model);
+  const auto start = model.randomConfiguration(7);
+  const Eigen::VectorXd v = Eigen::VectorXd::Constant(model.nv(), 0.1);
+  Eigen::VectorXd q = start, back(model.nv());
+  kempe::integrate(model, data, q, v, 0.1, q);
+  kempe::difference(model, data, start, q, back);
+  check((back - 0.1 * v).norm() < 1e-9, "difference");
+
+  Eigen::VectorXd residual(model.nLoopRows()), closed(model.nq());
+  Eigen::VectorXd positions(model.nqSpanning()), same = positions;
+  Eigen::VectorXd velocities(model.nvSpanning()), bias = velocities;
+  kempe::loopResidual(model, data, q, residual);
+  check(residual.norm() < 1e-12, "closed loops");
+  kempe::project(model, data, q + Eigen::VectorXd::Constant(q.size(), 1e-3), closed);
+  check((closed - q).norm() < 0.1, "projection");
+  kempe::spanning(model, data, q, v, positions, velocities);
+  kempe::spanningPositions(model, data, q, same);
+  check(positions == same, "spanning positions");
+  Eigen::MatrixXd G(model.nvSpanning(), model.nv());
+  kempe::constraintJacobian(model, data, q, G);
+  kempe::constraintBias(model, data, q, v, bias);
+  check((G * v - velocities).norm() < 1e-12, "G");
+
+  bool caught = false;
+  try {
+    kempe::constraintJacobian(model, data, Eigen::VectorXd::Zero(model.nq()), G);
+  } catch (const kempe::SingularityError& error) {
+    caught = !error.loop().empty() && error.condition() > 1e9;
+  }
+  check(caught, "SingularityError");
+
+  // Both bars point away from each other: the rod between their ends is too short.
+  kempe::Mechanism bars("bars");
+  bars.addBody("base");
+  bars.addBody("one").withMass(1.0).withInertia(1, 1, 1);
+  bars.addBody("two").withMass(1.0).withInertia(1, 1, 1);
+  bars.addRevolute("a").from("base").to("one").about({0, 0, 1});
+  bars.addRevolute("b").from("base").to("two").at({3, 0, 0}).about({0, 0, 1});
+  bars.addRod("rod").from("one", {1, 0, 0}).to("two", {-1, 0, 0}).ofLength(2.0);
+  const kempe::Model linkage(bars);
+  kempe::Data scratch(linkage);
+  Eigen::VectorXd away(linkage.nq());
+  caught = false;
+  try {
+    kempe::project(linkage, scratch, Eigen::VectorXd::Constant(linkage.nq(), 3.1), away);
+  } catch (const kempe::AssemblyError& error) {
+    caught = error.loop() == "rod" && error.gap() > 0.1;
+  }
+  check(caught, "AssemblyError");
+}
+
+void checkDynamics() {
+  checkDynamicsOf<double>();
+  checkDynamicsOf<float>();
+}

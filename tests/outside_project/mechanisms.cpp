@@ -1,0 +1,120 @@
+#include <filesystem>
+#include <sstream>
+
+#include "check.hpp"
+
+namespace {
+
+/// A planar leg with a gear, a belt, a loop joint and a function.
+kempe::Mechanism built() {
+  kempe::Mechanism robot("built");
+  for (const char* name : {"base", "thigh", "shank", "rotor", "wheel"}) {
+    robot.addBody(name).withMass(1.0).centeredAt({0.1, 0, 0}).withInertia(0.01, 0.01, 0.01);
+  }
+  robot.addRevolute("hip").from("base").to("thigh").about({0, 1, 0});
+  robot.addRevolute("knee").from("thigh").to("shank").at({0.3, 0, 0}).about({0, 1, 0});
+  robot.addRevolute("motor").from("base").to("rotor").about({0, 1, 0});
+  robot.addJoint("spin", kempe::JointType::Continuous).from("thigh").to("wheel").about({0, 1, 0});
+  robot.addCoupling("gear").plus(1.0, "motor").minus(6.0, "hip");
+  robot.addBelt("belt", "wheel", 1.0, "shank");
+  return robot;
+}
+
+}  // namespace
+
+void checkMechanisms() {
+  kempe::Mechanism robot = built();
+  check(robot.validate().empty(), "a mechanism without warnings");
+  check(robot.findBody("shank") != nullptr && robot.findJoint("knee") != nullptr, "finding");
+  check(robot.jointAbove("shank")->name == "knee", "the joint above");
+  check(robot.place().empty(), "a mechanism from no file");
+  check(kempe::toString(kempe::JointType::Revolute) == "revolute", "names of joint types");
+  check(kempe::toString(kempe::LoopType::Revolute) == "revolute", "names of loop types");
+
+  const std::string text = kempe::writeUrdfText(robot);
+  check(kempe::readUrdfText(text).joints.size() == robot.joints.size(), "URDF text");
+  const auto path = std::filesystem::temp_directory_path() / "kempe_outside_project.urdf";
+  kempe::writeUrdf(robot, path);
+  check(kempe::readMechanism(path).bodies.size() == robot.bodies.size(), "a URDF file");
+  check(kempe::load(path).nv() == 2, "a model from a file");
+  std::filesystem::remove(path);
+
+  kempe::Mechanism open("open");
+  open.addBody("a");
+  open.addBody("b").withMass(1.0).withInertia(1, 1, 1);
+  open.addBody("c").withMass(1.0).withInertia(1, 1, 1);
+  open.addRevolute("one").from("a").to("b").about({0, 0, 1});
+  open.addRevolute("two").from("a").to("c").at({1, 0, 0}).about({0, 0, 1});
+  kempe::Mechanism rod = open;
+  rod.addRod("rod").from("b", {0, 1, 0}).to("c", {0, 1, 0}).ofLength(1.0);
+  check(kempe::Model(rod).nv() == 1, "a rod");
+  kempe::Mechanism loop = open;
+  loop.addLoop("loop", kempe::LoopType::Spherical).from("b").to("c");
+  check(throws<kempe::ModelError>([&] { kempe::Model model(loop); }), "ModelError");
+  kempe::Mechanism geared = open;
+  geared.addGear("gear", "two", 6.0, "one");
+  check(kempe::Model(geared).nv() == 1, "a gear");
+  kempe::Mechanism function = open;
+  function.addFunction("equal", {"one", "two"}, 1,
+                       [](const auto& q, auto& phi) { phi[0] = q[0] - q[1]; });
+  check(kempe::Model(function).nv() == 1, "a function");
+  kempe::Mechanism closed = open;
+  kempe::addClosuresFromYamlText(closed, "closed_loop: [[b, c]]\ntype: [6d]\n");
+  check(closed.loops.size() == 1, "YAML closures");
+  open.addFloatingBase();
+  check(kempe::Model(open).nv() == 8, "a floating base");
+  check(throws<kempe::ModelError>([] { kempe::readUrdfText("<robot"); }), "ModelError of a reader");
+
+  namespace robots = kempe::robots;
+  for (const kempe::Mechanism& bundled :
+       {robots::miniCheetah(), robots::mitHumanoid(), robots::mitHumanoidLeg(), robots::tello(),
+        robots::jvrc1(), robots::fourBar(), robots::sixBar(), robots::fiveBar(),
+        robots::planarLeg(), robots::gearedChain(4), robots::beltChain(4)}) {
+    check(!bundled.bodies.empty(), bundled.name);
+  }
+  check(robots::names().size() == 11, "names of robots");
+  check(robots::mechanism("tello").name == robots::tello().name, "a robot by name");
+}
+
+void checkModels() {
+  const kempe::Model model = kempe::robots::load("tello");
+  check(model.name() == model.mechanism().name && model.options().foldRotors, "what it is made of");
+  check(model.gravity().z < 0 && model.totalMass() > 1.0, "gravity and mass");
+  check(model.warnings().empty() && model.cutLoops().empty(), "nothing odd");
+  check(static_cast<int>(model.qNames().size()) == model.nq(), "qNames");
+  check(static_cast<int>(model.vNames().size()) == model.nv(), "vNames");
+  check(static_cast<int>(model.spanningPositionNames().size()) == model.nqSpanning(), "positions");
+  check(static_cast<int>(model.spanningVelocityNames().size()) == model.nvSpanning(), "velocities");
+  check(static_cast<int>(model.loopRowNames().size()) == model.nLoopRows(), "loop rows");
+  check(model.bodyNames().size() == model.jointNames().size(), "a joint for each body");
+  check(!model.clusters().empty() && !model.loops().empty() && !model.foldedRotors().empty(),
+        "clusters");
+  check(model.nLoopForces() > 0, "loop forces");
+  check(model.frameNames()[static_cast<std::size_t>(model.frameIndex(model.frameNames().back()))] ==
+            model.frameNames().back(),
+        "frames");
+  check(model.jointPositionIndex(model.jointNames().front()) == 0 &&
+            model.jointVelocityIndex(model.jointNames().front()) == 0,
+        "indices of joints");
+  std::ostringstream text;
+  text << model;
+  check(!text.str().empty(), "a printed model");
+  check(throws<std::invalid_argument>([&] { (void)model.frameIndex("no such frame"); }),
+        "std::invalid_argument");
+
+  // Vectors that the library has allocated are copied, changed and freed here.
+  const Eigen::VectorXd q = model.randomConfiguration(1);
+  auto again = model.randomConfiguration(1);
+  check(q == again && again.size() == model.nq(), "the same seed");
+  again = 2.0 * again;
+  again += q;
+  again = again.head(3).eval();
+  check((again - 3.0 * q.head(3)).norm() < 1e-12, "arithmetic");
+  const auto& neutral = model.neutral();
+  Eigen::VectorXd copy = neutral;
+  copy *= 2.0;
+  check(copy.norm() == 2.0 * neutral.norm(), "neutral");
+
+  const kempe::Model leg = kempe::robots::load("planar_leg");
+  check(leg.withIndependent(leg.vNames()).nv() == leg.nv(), "other coordinates");
+}
