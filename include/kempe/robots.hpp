@@ -8,28 +8,41 @@
 #include "kempe/model.hpp"
 
 /// Robots that come with the library, written from their published figures.
+///
+/// Legged robots have frames at their feet and hands: `left_foot`, `right_foot`, `left_hand`,
+/// `right_hand`; Mini Cheetah `front_left_foot` and so on; the single leg `foot`.
 namespace kempe::robots {
+
+/// How a robot that moves in a plane stands: the linkages and the chains. All others have gravity
+/// across their joints as published, and one placement.
+enum class Placement {
+  Upright,   ///< in the x-z plane, so that gravity moves it
+  Published  ///< in the x-y plane, its axes along gravity, as in the published files
+};
 
 Mechanism miniCheetah();
 Mechanism mitHumanoid();
 Mechanism mitHumanoidLeg();
 Mechanism tello();
 Mechanism jvrc1();
-Mechanism fourBar();
-Mechanism sixBar();
+Mechanism fourBar(Placement placement = Placement::Upright);
+Mechanism sixBar(Placement placement = Placement::Upright);
+/// The masses are not the published ones, which add up to 1309 t: rods and frame weigh a twentieth,
+/// the two balls a ten-millionth, 9.9 kg together.
 Mechanism fiveBar();
-Mechanism planarLeg();
+Mechanism planarLeg(Placement placement = Placement::Upright);
 /// A serial chain of n links, each driven by a geared motor on the link before it.
-Mechanism gearedChain(int n);
+Mechanism gearedChain(int n, Placement placement = Placement::Upright);
 /// A serial chain of n links whose joints are driven in pairs through parallel belts: both motors
 /// of a pair sit on the link before it.
-Mechanism beltChain(int n);
+Mechanism beltChain(int n, Placement placement = Placement::Upright);
 
 /// All names that load() knows.
 const std::vector<std::string>& names();
 /// A robot by name ("mini_cheetah", "tello", …); `n` is the number of links of the chains and is
 /// refused for the others (0: not given; chains then have 12). Throws ModelError.
-Mechanism mechanism(std::string_view name, int n = 0);
-Model load(std::string_view name, int n = 0, const ModelOptions& options = {});
+Mechanism mechanism(std::string_view name, int n = 0, Placement placement = Placement::Upright);
+Model load(std::string_view name, int n = 0, const ModelOptions& options = {},
+           Placement placement = Placement::Upright);
 
 }  // namespace kempe::robots

@@ -19,8 +19,9 @@ def test_long_lines_stay_whole() -> None:
         kempe.robots.load("tello")).rstrip()
 
 
-def test_of_a_file_prints_its_warnings(given_robots: Path) -> None:
-    file = given_robots / "mini_cheetah.urdf"
+def test_of_a_file_prints_its_warnings(tmp_path: Path) -> None:
+    file = tmp_path / "planar_leg.urdf"
+    kempe.write_urdf(kempe.robots.mechanism("planar_leg"), file)
     result = kempe_program("info", file, "--floating-base")
     assert result.returncode == 0
     model = kempe.load(file, floating_base=True)
