@@ -45,7 +45,6 @@ constexpr Inertial kBall =
     scaled(kBallScale, {654498.46949787356,
                         {},
                         Sym::diagonal(163.62461737446843, 163.62461737446843, 163.62461737446843)});
-constexpr Inertial kEffector{1e-9, {}, {}};
 
 }  // namespace
 
@@ -71,11 +70,7 @@ Mechanism fiveBar() {
   add({"end_rod", "free2", "rod_3", at({0, kRodLength, 0}, {0, 0, -pi}), kEndRod}).dependent();
   add({"sphere_2", "closedloop1_B", "end_rod", at({0, -kRodLength, kRodThickness}), kBall})
       .dependent();
-  addBody(robot, "effector", kEffector);
-  robot.addFixed("effector_frame")
-      .from("end_rod")
-      .to("effector")
-      .at({0, -kEffectorReach, 0}, {-pi / 2, -pi / 2, 0});
+  addFrame(robot, "effector", "end_rod", at({0, -kEffectorReach, 0}, {-pi / 2, -pi / 2, 0}));
 
   robot.addLoop("closedloop1", LoopType::Fixed).from("sphere").to("sphere_2");
   return robot;

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-import kempe
 from kempe.paper.robots import approximate_tree, in_link_coordinates, load
 from kempe.timing import Timed, calls_of
 
