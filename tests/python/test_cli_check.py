@@ -163,7 +163,7 @@ def test_masses_that_no_robot_has_are_noted(tmp_path: Path) -> None:
     mechanism = kempe.robots.mechanism("five_bar")
     for body in mechanism.bodies:
         if "sphere" in body.name:
-            body.mass *= 1e5
+            body.mass, body.inertia = 1e5 * body.mass, 1e5 * np.asarray(body.inertia)
     kempe.write_urdf(mechanism, tmp_path / "heavy.urdf")
     result = kempe_program("check", tmp_path / "heavy.urdf", "--samples", "2")
     assert result.returncode == 0
