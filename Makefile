@@ -1,6 +1,6 @@
 # Every target sets up what it needs, on a fresh Debian 12 as well. A second call is quick.
 #
-#   make demo     build, then watch Tello run: info, check, simulation, plot, page
+#   make demo     build, then watch Tello run and fall: info, check, simulation, plot, page
 #   make test     everything that must hold: tests, sanitizers, format, static checks, docs
 #   make bench    benchmarks        make fuzz     fuzz the readers (FUZZ_SECONDS=60 each)
 #   make paper    the results of the paper that Kempe builds on, computed again, in build/paper/;

@@ -139,7 +139,7 @@ void registerPeers([[maybe_unused]] const std::string& robot,
 
 int main(int argc, char** argv) {
   for (const std::string& robot : kempe::bench::robotNames()) {
-    const kempe::Mechanism mechanism = kempe::robots::mechanism(robot);
+    const kempe::Mechanism mechanism = kempe::bench::publishedRobot(robot);
     const Model model(mechanism), tree(kempe::bench::openTree(mechanism));
     registerOurs(robot, model);
     registerOurs(robot + "_tree", tree);

@@ -45,7 +45,7 @@ void addFastest(Opened& opened, const std::string& robotName, const std::string&
 }
 
 Opened open(const std::string& name, int links, const std::string& foot) {
-  const Mechanism mechanism = kempe::robots::mechanism(name, links);
+  const Mechanism mechanism = kempe::bench::publishedRobot(name, links);
   const int states = links > 0 ? kChainStates : kempe::bench::kStates;
   const Model tree(kempe::bench::openTreeWithArmature(mechanism)), closed(mechanism);
   Opened opened;

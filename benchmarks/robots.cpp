@@ -114,6 +114,20 @@ const std::vector<std::string>& robotNames() {
   return names;
 }
 
+Mechanism publishedRobot(const std::string& name, int links) {
+  Mechanism robot = robots::mechanism(name, links, robots::Placement::Published);
+  std::vector<std::string> frames;
+  for (const Joint& joint : robot.joints) {
+    if (joint.type == JointType::Fixed && isLeaf(robot, joint.child) &&
+        robot.findBody(joint.child)->mass == 0.0) {
+      frames.push_back(joint.child);
+    }
+  }
+  std::erase_if(robot.bodies, [&](const Body& body) { return contains(frames, body.name); });
+  std::erase_if(robot.joints, [&](const Joint& joint) { return contains(frames, joint.child); });
+  return robot;
+}
+
 Mechanism openTree(const Mechanism& robot) {
   const std::vector<std::string> dropped = droppedBodies(robot, Model(robot));
   Mechanism tree = robot;

@@ -22,6 +22,10 @@ std::vector<State> randomStates(const Model& model, int count = kStates);
 /// Names of the robots with loops.
 const std::vector<std::string>& robotNames();
 
+/// A bundled robot as its authors publish it, without the frames at feet and hands: peers get the
+/// same bodies.
+Mechanism publishedRobot(const std::string& name, int links = 0);
+
 /// The robot without its loops and without the bodies that are rotors or have no inertia.
 Mechanism openTree(const Mechanism& robot);
 

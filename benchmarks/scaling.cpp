@@ -122,10 +122,10 @@ void registerRobot(const std::string& name, const Mechanism& mechanism, int link
 
 int main(int argc, char** argv) {
   for (const int n : kChains) {
-    const Mechanism geared = kempe::robots::gearedChain(n);
+    const Mechanism geared = kempe::bench::publishedRobot("geared_chain", n);
     registerRobot("chain", kempe::bench::openTree(geared), n);
     registerRobot("geared_chain", geared, n);
-    registerRobot("belt_chain", kempe::robots::beltChain(n), n);
+    registerRobot("belt_chain", kempe::bench::publishedRobot("belt_chain", n), n);
   }
   for (const int n : kLoops) {
     registerRobot("loop", loopOf(n, false), n);

@@ -1,23 +1,24 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "kempe/mechanism.hpp"
 
-/// What the bundled robots are built with: figures of bodies, mirroring, geared joints.
+/// Tools that build the bundled robots: figures of bodies, mirroring, geared joints, frames,
+/// shapes.
 ///
-/// The figures of the legged robots, linkages and chains are those that
-/// ROAM-Lab-ND/generalized_rbda publishes (MIT licence), those of the five-bar are from
-/// Gepetto/example-parallel-robots (BSD-3-Clause). Only figures were taken, with all their digits
-/// and oddities.
+/// Places and inertias of the legged robots, linkages and chains are the figures that
+/// ROAM-Lab-ND/generalized_rbda publishes (MIT licence); lengths of the five-bar are from
+/// Gepetto/example-parallel-robots (BSD-3-Clause), its masses are ours. Only figures were taken,
+/// with all their digits and oddities. The published files give every joint the same wide limits
+/// and no shapes: limits, frames of feet and hands, and shapes are ours unless a robot says
+/// otherwise.
 namespace kempe::robots {
 
 inline constexpr Vector3 kX{1, 0, 0};
 inline constexpr Vector3 kY{0, 1, 0};
 inline constexpr Vector3 kZ{0, 0, 1};
-
-/// Limits that the legged robots state for each of their joints.
-inline constexpr Limits kLeggedLimits{.lower = -10, .upper = 10, .velocity = 100, .effort = 150};
 
 struct Inertial {
   double mass = 0.0;
@@ -53,11 +54,36 @@ constexpr Inertial onSide(Side side, const Inertial& left) {
   return {left.mass, onSide(side, left.center), {I.xx, 0.0 - I.xy, I.xz, I.yy, 0.0 - I.yz, I.zz}};
 }
 
+/// Limits of a joint about `axis`: mirrored, turns about x and z change their sign.
+constexpr Limits onSide(Side side, const Vector3& axis, const Limits& left) {
+  if (side == Side::Left || axis.y != 0.0) {
+    return left;
+  }
+  return {0.0 - left.upper, 0.0 - left.lower, left.velocity, left.effort};
+}
+
+// --- shapes, in the frame of their body -------------------------------------------------------
+
+Shape capsule(const Vector3& from, const Vector3& to, double radius);
+Shape cylinder(const Vector3& center, const Vector3& axis, double radius, double length);
+Shape box(const Vector3& center, const Vector3& size);
+Shape ball(const Vector3& center, double radius);
+
+/// The mirror image of a capsule, a ball, or a box or cylinder along the axes.
+Shape onSide(Side side, const Shape& left);
+
+// --- bodies and joints ------------------------------------------------------------------------
+
 Body& addBody(Mechanism& robot, const std::string& name, const Inertial& figures);
 
 /// Adds the root `ground` without mass and the body `base`, which floats on it.
 void addFloatingBody(Mechanism& robot, const std::string& ground, const std::string& joint,
-                     const std::string& base, const Inertial& figures);
+                     const std::string& base, const Inertial& figures,
+                     const std::vector<Shape>& shapes);
+
+/// A named frame: a body without mass, fixed to `parent`.
+void addFrame(Mechanism& robot, const std::string& name, const std::string& parent,
+              const Pose& origin);
 
 /// A body and the revolute joint that carries it.
 struct Part {
@@ -66,6 +92,7 @@ struct Part {
   std::string parent{};
   Pose origin{};
   Inertial inertial{};
+  std::vector<Shape> shapes{};
 };
 
 Joint& addPart(Mechanism& robot, const Part& part, const Vector3& axis, const Limits& limits);
@@ -80,7 +107,12 @@ struct GearedJoint {
   std::string transmission{};
 };
 
-/// The link's joint is the independent one.
+/// The link's joint is the independent one and has the limits. The rotor may turn as far as the
+/// joints that its belt sums, and its speed and effort are those of the link through the ratio.
 void addGearedJoint(Mechanism& robot, const GearedJoint& geared, const Limits& limits);
+
+/// Turns a robot in the x-y plane upright, into the x-z plane: y becomes z, x stays. No loop may
+/// end on the root.
+void turnUpright(Mechanism& robot, const std::string& root);
 
 }  // namespace kempe::robots

@@ -1,7 +1,7 @@
 #include "building.hpp"
 #include "kempe/robots.hpp"
 
-/// Serial chains of n equal links for scaling studies. The axes are all parallel to z, as in the
+/// Serial chains of n equal links for scaling studies. The axes are all parallel, as in the
 /// published chain of three, whose figures these are.
 namespace kempe::robots {
 namespace {
@@ -32,35 +32,34 @@ void addLink(Mechanism& robot, int i, int rotorAt) {
                  kLimits);
 }
 
-Mechanism chainOf(const std::string& name, int n) {
+/// `rotorAt(i)` is the joint beside which the rotor of link i sits.
+template <typename RotorAt>
+Mechanism chainOf(const std::string& name, int n, Placement placement, const RotorAt& rotorAt) {
   if (n < 1) {
     throw ModelError("robot \"" + name + "\": a chain needs at least one link, not " +
                      std::to_string(n) + ".");
   }
   Mechanism robot(name);
   robot.addBody("ground");
+  for (int i = 0; i < n; ++i) {
+    addLink(robot, i, rotorAt(i));
+  }
+  if (placement == Placement::Upright) {
+    turnUpright(robot, "ground");
+  }
   return robot;
 }
 
 }  // namespace
 
-Mechanism gearedChain(int n) {
-  Mechanism robot = chainOf("geared_chain", n);
-  for (int i = 0; i < n; ++i) {
-    addLink(robot, i, i);
-  }
-  return robot;
+Mechanism gearedChain(int n, Placement placement) {
+  return chainOf("geared_chain", n, placement, [](int i) { return i; });
 }
 
 /// The belt of a pair's second link runs along the first link, so that its rotor follows the sum of
 /// the two joint positions. An odd chain ends in a link with a geared motor of its own.
-Mechanism beltChain(int n) {
-  Mechanism robot = chainOf("belt_chain", n);
-  for (int i = 0; i < n; ++i) {
-    const int firstOfPair = i - i % 2;
-    addLink(robot, i, firstOfPair);
-  }
-  return robot;
+Mechanism beltChain(int n, Placement placement) {
+  return chainOf("belt_chain", n, placement, [](int i) { return i - i % 2; });
 }
 
 }  // namespace kempe::robots

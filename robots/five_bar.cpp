@@ -12,27 +12,39 @@ using Sym = SymMat3<double>;
 constexpr double kRodLength = 0.46, kRodThickness = 0.05;
 constexpr double kMotorForward = 0.1, kMotorSide = 0.15, kMotorHeight = 0.042018709005587948;
 constexpr double kEffectorReach = 0.5275;
-constexpr Limits kMotorLimits{.velocity = 20, .effort = 1};
+/// The published motors give 1 N·m, which does not hold the rods up.
+constexpr Limits kMotorLimits{.velocity = 20, .effort = 30};
 
-constexpr Inertial kFrame{
-    90.55799165500025,
-    {0.05, 0, kMotorHeight},
-    Sym::diagonal(2.3756861654595265, 0.57624941965684406, 1.9503667318943501)};
+// The published rods and frame have twice the density of steel, the balls of 5 cm weigh 654 t each.
+// Ours: hollow rods, balls as dense as water.
+constexpr double kRodScale = 1.0 / 20, kBallScale = 1e-7;
+
+constexpr Inertial scaled(double scale, const Inertial& published) {
+  const Sym& I = published.inertia;
+  return {scale * published.mass,
+          published.center,
+          {scale * I.xx, scale * I.xy, scale * I.xz, scale * I.yy, scale * I.yz, scale * I.zz}};
+}
+
+constexpr Inertial kFrame =
+    scaled(kRodScale, {90.55799165500025,
+                       {0.05, 0, kMotorHeight},
+                       Sym::diagonal(2.3756861654595265, 0.57624941965684406, 1.9503667318943501)});
 /// A rod that points along +y or −y.
 constexpr Inertial rodAlong(double sign) {
-  return {24.820995827500131,
-          {0, sign * kRodLength / 2, kRodThickness / 2},
-          Sym::diagonal(0.68085505004432478, 0.037611570769567768, 0.70812453921910079)};
+  return scaled(kRodScale,
+                {24.820995827500131,
+                 {0, sign * kRodLength / 2, kRodThickness / 2},
+                 Sym::diagonal(0.68085505004432478, 0.037611570769567768, 0.70812453921910079)});
 }
-constexpr Inertial kEndRod{
-    29.820293741250193,
-    {0, -0.26855892668729658, -0.016617624633196396},
-    {0.92256274106550962, 0, 0, 0.056382861354550264, 0.047853547920913585, 0.94571458962747512}};
-/// As published: a ball of 5 cm, ten million times denser than water.
-constexpr Inertial kBall{654498.46949787356,
-                         {},
-                         Sym::diagonal(163.62461737446843, 163.62461737446843, 163.62461737446843)};
-constexpr Inertial kEffector{1e-9, {}, {}};
+constexpr Inertial kEndRod = scaled(kRodScale, {29.820293741250193,
+                                                {0, -0.26855892668729658, -0.016617624633196396},
+                                                {0.92256274106550962, 0, 0, 0.056382861354550264,
+                                                 0.047853547920913585, 0.94571458962747512}});
+constexpr Inertial kBall =
+    scaled(kBallScale, {654498.46949787356,
+                        {},
+                        Sym::diagonal(163.62461737446843, 163.62461737446843, 163.62461737446843)});
 
 }  // namespace
 
@@ -58,11 +70,7 @@ Mechanism fiveBar() {
   add({"end_rod", "free2", "rod_3", at({0, kRodLength, 0}, {0, 0, -pi}), kEndRod}).dependent();
   add({"sphere_2", "closedloop1_B", "end_rod", at({0, -kRodLength, kRodThickness}), kBall})
       .dependent();
-  addBody(robot, "effector", kEffector);
-  robot.addFixed("effector_frame")
-      .from("end_rod")
-      .to("effector")
-      .at({0, -kEffectorReach, 0}, {-pi / 2, -pi / 2, 0});
+  addFrame(robot, "effector", "end_rod", at({0, -kEffectorReach, 0}, {-pi / 2, -pi / 2, 0}));
 
   robot.addLoop("closedloop1", LoopType::Fixed).from("sphere").to("sphere_2");
   return robot;

@@ -1,7 +1,10 @@
+#include <utility>
+
 #include "building.hpp"
 #include "kempe/robots.hpp"
 
-/// Linkages in a plane, each closed by one revolute loop joint.
+/// Linkages in a plane, each closed by one revolute loop joint. Written in the x-y plane, as
+/// published.
 namespace kempe::robots {
 namespace {
 
@@ -18,10 +21,17 @@ Joint& addTurning(Mechanism& robot, const std::string& joint, const std::string&
   return robot.addJoint(joint, JointType::Continuous).from(parent).to(body).at({x, 0, 0}).about(kZ);
 }
 
+Mechanism placed(Mechanism robot, const std::string& root, Placement placement) {
+  if (placement == Placement::Upright) {
+    turnUpright(robot, root);
+  }
+  return robot;
+}
+
 }  // namespace
 
-/// A parallelogram with axes along gravity. Its zero position is a dead point.
-Mechanism fourBar() {
+/// A parallelogram. Its zero position is a dead point.
+Mechanism fourBar(Placement placement) {
   Mechanism robot("four_bar");
   robot.addBody("base_link");
   const auto add = [&](const std::string& body, const std::string& joint, const std::string& parent,
@@ -35,11 +45,11 @@ Mechanism fourBar() {
       .from("link2", at({1, 0, 0}))
       .to("link3", at({0.5, 0, 0}))
       .about(kZ);
-  return robot;
+  return placed(std::move(robot), "base_link", placement);
 }
 
 /// Five moving bars in a plane, both branches from one point of the base: three freedoms.
-Mechanism sixBar() {
+Mechanism sixBar(Placement placement) {
   Mechanism robot("six_bar");
   robot.addBody("base_link");
   addTurning(robot, "joint1", "base_link", 0, "link1", kBar);
@@ -51,12 +61,12 @@ Mechanism sixBar() {
       .from("link3", at({0.3, 0, 0}))
       .to("link5", at({0.5, 0, 0}))
       .about(kZ);
-  return robot;
+  return placed(std::move(robot), "base_link", placement);
 }
 
 /// A leg in a plane: a driver on the thigh moves the foot, which a support bar guides. Bodies have
 /// inertia in the plane only.
-Mechanism planarLeg() {
+Mechanism planarLeg(Placement placement) {
   const auto flat = [](double mass, double x, double inertia) {
     return Inertial{mass, {x, 0, 0}, Sym::diagonal(0, 0, inertia)};
   };
@@ -76,7 +86,7 @@ Mechanism planarLeg() {
       .from("foot", at({0.031, 0, 0}))
       .to("shank_support", at({0.096, 0, 0}))
       .about(kZ);
-  return robot;
+  return placed(std::move(robot), "base", placement);
 }
 
 }  // namespace kempe::robots

@@ -7,8 +7,9 @@ namespace {
 
 struct Entry {
   const char* name;
-  Mechanism (*robot)() = nullptr;  // exactly one of the two is set
-  Mechanism (*chain)(int n) = nullptr;
+  Mechanism (*robot)() = nullptr;  // exactly one of the three is set
+  Mechanism (*linkage)(Placement placement) = nullptr;
+  Mechanism (*chain)(int n, Placement placement) = nullptr;
 };
 
 constexpr Entry kEntries[] = {
@@ -17,10 +18,10 @@ constexpr Entry kEntries[] = {
     {.name = "mit_humanoid_leg", .robot = mitHumanoidLeg},
     {.name = "tello", .robot = tello},
     {.name = "jvrc1", .robot = jvrc1},
-    {.name = "four_bar", .robot = fourBar},
-    {.name = "six_bar", .robot = sixBar},
+    {.name = "four_bar", .linkage = fourBar},
+    {.name = "six_bar", .linkage = sixBar},
     {.name = "five_bar", .robot = fiveBar},
-    {.name = "planar_leg", .robot = planarLeg},
+    {.name = "planar_leg", .linkage = planarLeg},
     {.name = "geared_chain", .chain = gearedChain},
     {.name = "belt_chain", .chain = beltChain},
 };
@@ -48,7 +49,7 @@ const std::vector<std::string>& names() {
   return all;
 }
 
-Mechanism mechanism(std::string_view name, int n) {
+Mechanism mechanism(std::string_view name, int n, Placement placement) {
   const auto* entry =
       std::ranges::find_if(kEntries, [&](const Entry& e) { return name == e.name; });
   if (entry == std::end(kEntries)) {
@@ -56,17 +57,17 @@ Mechanism mechanism(std::string_view name, int n) {
                      "\"; the known ones are " + listOfNames() + ".");
   }
   if (entry->chain != nullptr) {
-    return entry->chain(n == 0 ? kDefaultLinks : n);
+    return entry->chain(n == 0 ? kDefaultLinks : n, placement);
   }
   if (n != 0) {
     throw ModelError("robot \"" + std::string(name) + "\" has no number of links (n = " +
                      std::to_string(n) + "). Leave n out, or load a chain.");
   }
-  return entry->robot();
+  return entry->linkage != nullptr ? entry->linkage(placement) : entry->robot();
 }
 
-Model load(std::string_view name, int n, const ModelOptions& options) {
-  return Model(mechanism(name, n), options);
+Model load(std::string_view name, int n, const ModelOptions& options, Placement placement) {
+  return Model(mechanism(name, n, placement), options);
 }
 
 }  // namespace kempe::robots

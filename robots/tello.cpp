@@ -42,6 +42,47 @@ constexpr double kHipRodSide = 0.07, kHipRodLength = 0.155;
 constexpr double kAnkleCrank = 0.04, kAnkleLever = 0.035, kAnkleOffset = 0.042;
 constexpr double kAnkleRodSquared = 0.04605316;
 
+// Plausible ranges. Those of the motors of a differential follow from what they drive; a foot in
+// the neutral position is at the end of no range.
+constexpr double kSpeed = 100, kEffort = 25;  ///< of motors
+constexpr Limits kYawLimits{
+    .lower = -0.8, .upper = 0.8, .velocity = kSpeed / kGear, .effort = kGear * kEffort};
+constexpr Limits kHipMotorLimits{.lower = -6, .upper = 6, .velocity = kSpeed, .effort = kEffort};
+constexpr Limits kGimbalLimits{.lower = -0.6, .upper = 0.6};
+constexpr Limits kThighLimits{.lower = -1.3, .upper = 1.0};
+constexpr Limits kKneeMotorLimits{.lower = -1, .upper = 13, .velocity = kSpeed, .effort = kEffort};
+constexpr Limits kKneeLimits{.lower = -0.2, .upper = 2.2};
+constexpr Limits kAnkleLimits{.lower = -1.2, .upper = 1.0};
+
+constexpr Vector3 kSole{0, 0, -0.045};  ///< below the ankle
+
+std::vector<Shape> torsoShapes() {
+  return {box({0, 0, 0.07}, {0.12, 0.2, 0.26}), box({0, 0, -0.05}, {0.1, 0.3, 0.05}),
+          ball({0.01, 0, 0.33}, 0.06), capsule({0, 0, 0.2}, {0.01, 0, 0.3}, 0.03),
+          capsule({0.01346, -0.14, 0.24657}, {0.01346, 0.14, 0.24657}, 0.045)};
+}
+std::vector<Shape> clampShapes() {
+  return {cylinder({0, 0, 0.02}, kZ, 0.04, 0.05), box({0, 0, -0.02}, {0.07, 0.1, 0.06}),
+          capsule({-0.03, 0, -0.04}, {-0.03, 0, kGimbalHeight}, 0.014),
+          // to the axes of the cranks
+          capsule({-0.03, -kHipRodSide, kGimbalHeight - kHipCrankDrop},
+                  {-0.03, -kHipRodSide, -0.02}, 0.007),
+          capsule({-0.03, kHipRodSide, kGimbalHeight - kHipCrankDrop}, {-0.03, kHipRodSide, -0.02},
+                  0.007),
+          capsule({-0.03, -kHipRodSide, -0.02}, {-0.03, kHipRodSide, -0.02}, 0.007)};
+}
+std::vector<Shape> thighShapes() {
+  return {capsule({}, {0, 0, -kThighLength}, 0.03), cylinder({}, kY, 0.04, 0.09),
+          capsule({0, -kHipRodSide, 0}, {0, kHipRodSide, 0}, 0.01),
+          capsule({0, -kHipRodSide, 0}, {kHipCrankRadius, -kHipRodSide, 0}, 0.007),
+          capsule({0, kHipRodSide, 0}, {kHipCrankRadius, kHipRodSide, 0}, 0.007)};
+}
+std::vector<Shape> footShapes() {
+  const double thickness = 0.016, sole = kSole.z + thickness / 2;
+  return {capsule({-0.055, 0, sole}, {0.075, 0, sole}, thickness / 2),
+          box({0.01, 0, sole}, {0.12, 0.05, thickness}), capsule({}, {0.01, 0, sole}, 0.016)};
+}
+
 /// Squared distance of the ankle rod's ends less its squared length, from the angle `beta` of its
 /// crank in the shin and the ankle's angle `foot`.
 template <typename T>
@@ -61,39 +102,48 @@ T ankleRod(const T& beta, const T& foot) {
 
 /// A motor of a differential; its position is an independent coordinate.
 void addMotor(Mechanism& robot, const std::string& body, const std::string& joint,
-              const std::string& parent, const Pose& origin) {
-  addPart(robot, {body, joint, parent, origin, kLegRotor.about(kZ)}, kZ, kLeggedLimits)
-      .independent();
+              const std::string& parent, const Pose& origin, const Limits& limits) {
+  addPart(robot, {body, joint, parent, origin, kLegRotor.about(kZ)}, kZ, limits).independent();
 }
 
 /// A pair of motors on the y axis of `parent`, the first at `side`: one turns about y, the other
 /// about −y.
 void addMotors(Mechanism& robot, const std::string& name, const std::string& joint,
-               const std::string& parent, double side, bool firstAboutY) {
+               const std::string& parent, double side, bool firstAboutY, const Limits& limits) {
   const Vector3 aboutY{-kQuarterTurn, kHalfTurn, 0}, aboutMinusY{kQuarterTurn, 0, 0};
   addMotor(robot, name + "1", joint + "1", parent,
-           at({0, side, 0}, firstAboutY ? aboutY : aboutMinusY));
+           at({0, side, 0}, firstAboutY ? aboutY : aboutMinusY), limits);
   addMotor(robot, name + "2", joint + "2", parent,
-           at({0, -side, 0}, firstAboutY ? aboutMinusY : aboutY));
+           at({0, -side, 0}, firstAboutY ? aboutMinusY : aboutY), limits);
 }
 
-void addDependent(Mechanism& robot, const Part& part, const Vector3& axis) {
-  addPart(robot, part, axis, kLeggedLimits).dependent();
+void addDependent(Mechanism& robot, const Part& part, const Vector3& axis, const Limits& limits) {
+  addPart(robot, part, axis, limits).dependent();
 }
 
 /// Two motors turn gimbal and thigh through cranks and rods. Cranks and rods have no mass.
 void addHipDifferential(Mechanism& robot, const std::string& leg) {
   const std::string clamp = leg + "hip-clamp", gimbal = leg + "gimbal", thigh = leg + "thigh";
-  addMotors(robot, leg + "hip-rotor-", clamp + "-to-hip-rotor-", clamp, kHipRotorSide, true);
-  addDependent(robot, {gimbal, clamp + "-to-gimbal", clamp, at({0, 0, kGimbalHeight}), kGimbal},
-               kX);
-  addDependent(robot, {thigh, gimbal + "-to-thigh", gimbal, {}, kThigh}, kY);
+  addMotors(robot, leg + "hip-rotor-", clamp + "-to-hip-rotor-", clamp, kHipRotorSide, true,
+            kHipMotorLimits);
+  addDependent(robot,
+               {gimbal,
+                clamp + "-to-gimbal",
+                clamp,
+                at({0, 0, kGimbalHeight}),
+                kGimbal,
+                {cylinder({-0.02, 0, 0}, kX, 0.03, 0.05)}},
+               kX, kGimbalLimits);
+  addDependent(robot, {thigh, gimbal + "-to-thigh", gimbal, {}, kThigh, thighShapes()}, kY,
+               kThighLimits);
 
   for (const auto& [number, side] : {std::pair{"1", -kHipRodSide}, std::pair{"2", kHipRodSide}}) {
     const std::string crank = leg + "hip-crank-" + number,
                       crankJoint = clamp + "-to-hip-crank-" + number;
     const Pose origin = at({0, side, kGimbalHeight - kHipCrankDrop});
-    robot.addBody(crank);
+    robot.addBody(crank)
+        .drawnAs(capsule({}, {kHipCrankRadius, 0, 0}, 0.007))
+        .drawnAs(capsule({}, {-0.03, 0, 0}, 0.007));
     robot.addRevolute(crankJoint).from(clamp).to(crank).at(origin).about(kY).dependent();
     robot.addGear(leg + "hip-transmission-" + number, clamp + "-to-hip-rotor-" + number, kGear,
                   crankJoint);
@@ -109,9 +159,18 @@ void addKneeAnkleDifferential(Mechanism& robot, const std::string& leg) {
   const std::string thigh = leg + "thigh", shin = leg + "shin", foot = leg + "foot";
   const std::string motors = thigh + "-to-knee-ankle-rotor-";
   const std::string knee = thigh + "-to-shin", ankle = shin + "-to-foot";
-  addMotors(robot, leg + "knee-ankle-rotor-", motors, thigh, kKneeAnkleRotorSide, false);
-  addDependent(robot, {shin, knee, thigh, at({0, 0, -kThighLength}), kShin}, kY);
-  addDependent(robot, {foot, ankle, shin, at({0, 0, -kShinLength}), kFoot}, kY);
+  addMotors(robot, leg + "knee-ankle-rotor-", motors, thigh, kKneeAnkleRotorSide, false,
+            kKneeMotorLimits);
+  addDependent(robot,
+               {shin,
+                knee,
+                thigh,
+                at({0, 0, -kThighLength}),
+                kShin,
+                {cylinder({}, kY, 0.032, 0.05), capsule({}, {0, 0, -kShinLength}, 0.02)}},
+               kY, kKneeLimits);
+  addDependent(robot, {foot, ankle, shin, at({0, 0, -kShinLength}), kFoot, footShapes()}, kY,
+               kAnkleLimits);
 
   robot.addCoupling(leg + "knee-differential")
       .plus(2 * kGear, knee)
@@ -127,18 +186,19 @@ void addLeg(Mechanism& robot, Side side) {
   const auto onTorso = [&](double height, double roll) {
     return at(onSide(side, Vector3{0, kHipSide, height}), {roll, 0, 0});
   };
-  addGearedJoint(
-      robot,
-      {.link = {clamp, "torso-to-" + clamp, "torso", onTorso(kHipClampHeight, 0), kHipClamp},
-       .rotor = {clamp + "-rotor", "torso-to-" + clamp + "-rotor", "torso",
-                 onTorso(kHipClampRotorHeight, side == Side::Left ? kHalfTurn : 0),
-                 kLegRotor.about(kZ)},
-       .axis = kZ,
-       .ratio = kGear,
-       .transmission = clamp + "-transmission"},
-      kLeggedLimits);
+  addGearedJoint(robot,
+                 {.link = {clamp, "torso-to-" + clamp, "torso", onTorso(kHipClampHeight, 0),
+                           kHipClamp, clampShapes()},
+                  .rotor = {clamp + "-rotor", "torso-to-" + clamp + "-rotor", "torso",
+                            onTorso(kHipClampRotorHeight, side == Side::Left ? kHalfTurn : 0),
+                            kLegRotor.about(kZ)},
+                  .axis = kZ,
+                  .ratio = kGear,
+                  .transmission = clamp + "-transmission"},
+                 kYawLimits);
   addHipDifferential(robot, leg);
   addKneeAnkleDifferential(robot, leg);
+  addFrame(robot, side == Side::Left ? "left_foot" : "right_foot", leg + "foot", at(kSole));
 }
 
 void addArm(Mechanism& robot, Side side) {
@@ -149,17 +209,18 @@ void addArm(Mechanism& robot, Side side) {
     const ArmSegment& s = kLeftArm[i];
     const std::string body = arm + names[i];
     const std::string joint = parent + "-to-" + (i == 0 ? body : names[i]);
-    addGearedJoint(
-        robot,
-        {.link = {body, joint, parent, at(onSide(side, s.origin)), onSide(side, s.inertial)},
-         .rotor = {body + "-rotor", joint + "-rotor", parent, at(onSide(side, s.rotorOrigin)),
-                   kArmRotor.about(s.axis)},
-         .axis = s.axis,
-         .ratio = s.ratio,
-         .transmission = body + "-transmission"},
-        kLeggedLimits);
+    addGearedJoint(robot,
+                   {.link = {body, joint, parent, at(onSide(side, s.origin)),
+                             onSide(side, s.inertial), armShapes(i, side)},
+                    .rotor = {body + "-rotor", joint + "-rotor", parent,
+                              at(onSide(side, s.rotorOrigin)), kArmRotor.about(s.axis)},
+                    .axis = s.axis,
+                    .ratio = s.ratio,
+                    .transmission = body + "-transmission"},
+                   onSide(side, s.axis, s.limits));
     parent = body;
   }
+  addHand(robot, side, parent);
 }
 
 }  // namespace
@@ -167,7 +228,7 @@ void addArm(Mechanism& robot, Side side) {
 /// Tello: a humanoid whose hips, knees and ankles are driven by differentials.
 Mechanism tello() {
   Mechanism robot("tello");
-  addFloatingBody(robot, "ground", "torso-to-ground", "torso", kTorso);
+  addFloatingBody(robot, "ground", "torso-to-ground", "torso", kTorso, torsoShapes());
   addLeg(robot, Side::Left);
   addLeg(robot, Side::Right);
   addArm(robot, Side::Left);

@@ -18,6 +18,9 @@ show "Can its model be trusted?" \
 show "Two seconds of running on a test stand: motors follow a motion, loops and rotors included" \
   "kempe simulate tello --fixed-base --controller examples/controllers/tello_run.py --duration 2 \\
     --out $out/run.npz --plot $out/run.png --html $out/run.html"
+show "Let go: the same legs and arms fall and swing under gravity alone, and no energy is lost" \
+  "kempe simulate tello --fixed-base --start random:5 --duration 2 \\
+    --out $out/fall.npz --plot $out/fall.png --html $out/fall.html"
 show "Measuring how long it takes, for the summary below" \
   "kempe bench tello --seconds 3 --json > $out/bench.json"
 show "What a mistake looks like: a loop that names a link that is not there" \

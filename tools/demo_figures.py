@@ -4,10 +4,12 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
+
 import kempe
 
 folder = Path(sys.argv[1])
-run = kempe.Run.load(folder / "run.npz")
+run, fall = kempe.Run.load(folder / "run.npz"), kempe.Run.load(folder / "fall.npz")
 bench = json.loads((folder / "bench.json").read_text())
 times = {(row["algorithm"], row["method"]): row for row in bench["results"]}
 
@@ -16,8 +18,12 @@ def microseconds(method: str, kind: str) -> str:
     return f"{1e6 * times['forward_dynamics', method][kind]['median']:.1f} µs"
 
 
-print(f"energy drift      {run.energy_drift:.1e} of what moved, in {run.t[-1]:g} s")
-print(f"loops open by     at most {run.loop_error.max():.1e}")
+shoulders = [fall.q_names.index(f"torso-to-{side}-shoulder-ry") for side in ("left", "right")]
+swing = np.degrees(np.ptp(fall.q[:, shoulders], axis=0)).max()
+print(f"under gravity     an arm swings through {swing:.0f} degrees in {fall.t[-1]:g} s")
+print(f"energy drift      {run.energy_drift:.1e} of the energy that moved when it ran, "
+      f"{fall.energy_drift:.1e} when it fell")
+print(f"loops open by     at most {max(run.loop_error.max(), fall.loop_error.max()):.1e}")
 print(f"forward dynamics  {microseconds('cluster', 'single')} a call from Python, exact; "
       f"{microseconds('cluster', 'batch')} a state in batches")
 if ("forward_dynamics", "pinocchio") in times:
@@ -25,6 +31,7 @@ if ("forward_dynamics", "pinocchio") in times:
           "without the loops")
 else:
     print("Pinocchio         not installed; .venv/bin/pip install pin puts it beside")
-for name, what in (("run.html", "plays the run in a browser"), ("run.png", "plots it"),
+for name, what in (("run.html", "plays the run in a browser, fall.html the fall"),
+                   ("run.png", "plots it"),
                    ("run.npz", "is the run; kempe view tello --fixed-base --run shows it")):
     print(f"{folder / name}  {what}")

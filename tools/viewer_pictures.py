@@ -40,8 +40,11 @@ def main() -> None:
         session = opened(browser, kempe.robots.load("tello"))
         for control in session.posture.controls:
             if "rotor" in control.label:
-                amount = 3.0 if "knee" in control.label else -1.5
-                session.posture.move(control, amount if "left" in control.label else -amount / 2)
+                left = "left" in control.label
+                if "knee" in control.label:
+                    session.posture.move(control, 7.0 if left else 2.0)
+                else:
+                    session.posture.move(control, -4.0 if left else 1.0)
         session.pose_panel.take_over(session.posture.q)
         take(browser, session, "viewer_tello.jpg")
 

@@ -1,4 +1,8 @@
-"""Robots that come with the library, written from their published figures."""
+"""Robots that come with the library, written from their published figures.
+
+Legged robots have frames at their feet and hands: `left_foot`, `right_foot`, `left_hand`,
+`right_hand`; Mini Cheetah `front_left_foot` and so on; the single leg `foot`.
+"""
 
 from kempe import _kempe
 
@@ -10,17 +14,20 @@ def names() -> list[str]:
     return _kempe.robot_names()
 
 
-def mechanism(name: str, n: int | None = None) -> _kempe.Mechanism:
+def mechanism(name: str, n: int | None = None, *, upright: bool = True) -> _kempe.Mechanism:
     """A robot by name, to inspect or change before it is compiled.
 
     `n` is the number of links of the chains (`geared_chain`, `belt_chain`; 12 if not given); the
-    other robots take none. Raises ModelError for a name that is not known.
+    other robots take none. `upright=False` leaves the linkages (`four_bar`, `six_bar`,
+    `planar_leg`) and the chains in the horizontal plane of the published files, where gravity does
+    not move them. Raises ModelError for a name that is not known.
     """
     if n is not None and n < 1:
         raise ValueError(f"n: a chain needs at least one link, got {n}")
-    return _kempe.robot_mechanism(name, n or 0)
+    return _kempe.robot_mechanism(name, n or 0, upright)
 
 
-def load(name: str, n: int | None = None, *, fold_rotors: bool = True) -> _kempe.Model:
+def load(name: str, n: int | None = None, *, upright: bool = True,
+         fold_rotors: bool = True) -> _kempe.Model:
     """A robot by name, compiled; arguments as in mechanism()."""
-    return _kempe.Model(mechanism(name, n), fold_rotors=fold_rotors)
+    return _kempe.Model(mechanism(name, n, upright=upright), fold_rotors=fold_rotors)

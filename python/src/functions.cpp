@@ -337,8 +337,9 @@ void checkDerivatives(const Mechanism& mechanism) {
   }
 }
 
-Mechanism bundledMechanism(const std::string& name, int n) {
-  Mechanism mechanism = robots::mechanism(name, n);
+Mechanism bundledMechanism(const std::string& name, int n, bool upright) {
+  Mechanism mechanism = robots::mechanism(
+      name, n, upright ? robots::Placement::Upright : robots::Placement::Published);
   for (std::size_t i = 0; i < mechanism.functions.size(); ++i) {
     Function& function = mechanism.functions[i];
     function.value = BundledValue{name, n, i, std::move(function.value)};

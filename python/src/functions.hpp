@@ -31,7 +31,7 @@ std::function<PrescribedMotion(double)> motionFrom(const std::string& constraint
 void checkDerivatives(const Mechanism& mechanism);
 
 /// A robot's mechanism, whose functions know where they come from.
-Mechanism bundledMechanism(const std::string& name, int n);
+Mechanism bundledMechanism(const std::string& name, int n, bool upright = true);
 
 /// What a function can be made from again, and the making: how it is pickled.
 nanobind::tuple originOf(const Function& function);

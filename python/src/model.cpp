@@ -303,7 +303,7 @@ that does not fit.)");
                   "-> Model"),
         "Reads and compiles a robot: a .urdf, or a .yaml of loop closures beside one. Raises "
         "ModelError.");
-  m.def("robot_mechanism", &bundledMechanism, "name"_a, "n"_a);
+  m.def("robot_mechanism", &bundledMechanism, "name"_a, "n"_a, "upright"_a = true);
   m.def("robot_names", &robots::names);
 }
 

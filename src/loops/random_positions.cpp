@@ -24,9 +24,12 @@ void randomPositions(const ModelTables<double>& tables, const ClusterEntry& clus
     const BodyEntry<double>& body = tables.bodies[cluster.firstBody + b];
     const int first = body.firstPosition - cluster.firstPosition;
     const auto draw = [&](int i, double range) {
-      // One-sided limits leave the other side open: `range` beyond the limit.
-      const double low = std::max(lower[first + i], std::min(-range, upper[first + i] - range));
-      const double high = std::min(upper[first + i], std::max(range, low + range));
+      double low = lower[first + i], high = upper[first + i];
+      if (!std::isfinite(low) || !std::isfinite(high)) {
+        // One-sided limits leave the other side open: `range` beyond the limit.
+        low = std::max(low, std::min(-range, high - range));
+        high = std::min(high, std::max(range, low + range));
+      }
       q[first + i] = random.uniform(low, high);
     };
     const auto drawQuaternion = [&](int i) {

@@ -15,10 +15,6 @@
 
 namespace kempe::io_testing {
 
-inline std::filesystem::path givenRobots() {
-  return KEMPE_SHARED_ROBOTS;
-}
-
 /// The text of the ModelError that reading and checking the robot gives; empty if it is fine.
 inline std::string errorOf(std::string_view urdf) {
   try {

@@ -154,23 +154,6 @@ void expectSurvival(const Mechanism& first) {
   expectSameModel(Model(first), Model(second));
 }
 
-TEST(RoundTrip, EveryGivenRobot) {
-  if (!std::filesystem::exists(io_testing::givenRobots())) {
-    GTEST_SKIP() << "the given robots are not here";
-  }
-  int files = 0;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(io_testing::givenRobots())) {
-    const std::string extension = entry.path().extension().string();
-    if (extension == ".urdf" || extension == ".yaml") {
-      SCOPED_TRACE(entry.path().filename().string());
-      expectSurvival(readMechanism(entry.path()));
-      ++files;
-    }
-  }
-  EXPECT_GE(files, 17);
-}
-
 TEST(RoundTrip, EveryBundledRobotWithoutFunctions) {
   int written = 0;
   for (const std::string& name : robots::names()) {

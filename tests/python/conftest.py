@@ -1,12 +1,8 @@
-"""Models and folders that several tests use."""
-
-from pathlib import Path
+"""Models that several tests use."""
 
 import pytest
 
 import kempe
-
-GIVEN_ROBOTS = Path(__file__).resolve().parents[3] / "shared" / "robots"
 
 
 @pytest.fixture(scope="session")
@@ -17,10 +13,3 @@ def four_bar() -> kempe.Model:
 @pytest.fixture(scope="session")
 def tello() -> kempe.Model:
     return kempe.robots.load("tello")
-
-
-@pytest.fixture(scope="session")
-def given_robots() -> Path:
-    if not GIVEN_ROBOTS.is_dir():
-        pytest.skip("the folder with given robot files is not there")
-    return GIVEN_ROBOTS

@@ -159,11 +159,20 @@ def test_unit_mistakes_are_remarked(tmp_path: Path) -> None:
     assert "inertias" not in report(ROOT / "examples" / "geared_four_bar_leg.urdf")["findings"]
 
 
-def test_masses_that_no_robot_has_are_noted() -> None:
-    result = kempe_program("check", "five_bar", "--samples", "2")
+def test_masses_that_no_robot_has_are_noted(tmp_path: Path) -> None:
+    mechanism = kempe.robots.mechanism("five_bar")
+    for body in mechanism.bodies:
+        if "sphere" in body.name:
+            body.mass, body.inertia = 1e5 * body.mass, 1e5 * np.asarray(body.inertia)
+    kempe.write_urdf(mechanism, tmp_path / "heavy.urdf")
+    result = kempe_program("check", tmp_path / "heavy.urdf", "--samples", "2")
     assert result.returncode == 0
-    assert "sphere 654498 kg, sphere_2 654498 kg: is that kilograms?" in result.stdout
-    assert checks.odd_masses(kempe.robots.load("tello")) == {}
+    assert "sphere 6544.98 kg, sphere_2 6544.98 kg: is that kilograms?" in result.stdout
+
+
+@pytest.mark.parametrize("name", kempe.robots.names())
+def test_masses_of_bundled_robots_are_fine(name: str) -> None:
+    assert checks.odd_masses(kempe.robots.load(name)) == {}
 
 
 def test_masses_far_apart_are_noted() -> None:

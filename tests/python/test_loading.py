@@ -86,22 +86,53 @@ def test_links_only_for_chains() -> None:
         kempe.robots.load("geared_chain", n=0)
 
 
+@pytest.mark.parametrize("name", ["four_bar", "six_bar", "planar_leg", "geared_chain"])
+def test_linkages_and_chains_stand_upright_unless_asked_not_to(name: str) -> None:
+    upright, published = kempe.robots.load(name), kempe.robots.load(name, upright=False)
+    assert kempe.robots.mechanism(name, upright=False).joints[0].origin[0] == pytest.approx(
+        np.eye(3))
+    q = upright.neutral()
+    assert np.abs(upright.gravity_forces(q)).max() > 0.01
+    assert np.abs(published.gravity_forces(q)).max() < 1e-12
+
+
+def test_feet_and_hands_are_frames() -> None:
+    for name in ("mit_humanoid", "tello", "jvrc1"):
+        model = kempe.robots.load(name)
+        for frame in ("left_foot", "right_foot", "left_hand", "right_hand"):
+            assert model.frame_jacobian(model.neutral(), frame).shape == (6, model.nv)
+
+
 def test_unknown_robot() -> None:
     with pytest.raises(kempe.ModelError, match="no_such_robot"):
         kempe.robots.load("no_such_robot")
 
 
-def test_rotors_fold_or_stay(given_robots: Path) -> None:
-    folded = kempe.load(given_robots / "mini_cheetah.urdf", floating_base=True)
-    kept = kempe.load(given_robots / "mini_cheetah.urdf", floating_base=True, fold_rotors=False)
+def test_rotors_fold_or_stay(tmp_path: Path) -> None:
+    file = tmp_path / "mini_cheetah.urdf"
+    kempe.write_urdf(kempe.robots.mechanism("mini_cheetah"), file)
+    folded = kempe.load(file, floating_base=True)
+    kept = kempe.load(file, floating_base=True, fold_rotors=False)
     assert len(folded.folded_rotors) == 12
     assert kept.folded_rotors == []
     assert folded.nv == kept.nv == 18
     assert folded.total_mass == pytest.approx(kept.total_mass, rel=1e-14)
 
 
-def test_closures_beside_a_urdf(given_robots: Path) -> None:
-    file = next((given_robots / "five_bar").glob("*.yaml"))
+def test_closures_beside_a_urdf(tmp_path: Path) -> None:
+    robot = kempe.robots.mechanism("five_bar")
+    opened = kempe.Mechanism("opened")
+    for body in robot.bodies:
+        opened.add_body(body.name, mass=body.mass, center_of_mass=body.center_of_mass,
+                        inertia=body.inertia)
+    for joint in robot.joints:
+        opened.add_joint(joint.name, joint.type, parent=joint.parent, child=joint.child,
+                         origin=joint.origin, axis=joint.axis)
+    kempe.write_urdf(opened, tmp_path / "robot.urdf")
+    assert kempe.load(tmp_path / "robot.urdf").nv == 6
+    file = tmp_path / "robot.yaml"
+    file.write_text("closed_loop: [['closedloop1_A', 'closedloop1_B']]\ntype: ['6d']\n"
+                    "name_mot: ['mot1', 'mot2']\n")
     assert kempe.load(file).nv == 3
 
 

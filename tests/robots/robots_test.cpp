@@ -38,6 +38,13 @@ TEST_P(EveryRobot, GivesNoWarningButForPublishedInertias) {
   }
 }
 
+TEST_P(EveryRobot, HasSensibleMasses) {
+  const Mechanism robot = robots::mechanism(GetParam().robot, GetParam().n);
+  for (const Body& body : robot.bodies) {
+    EXPECT_LT(body.mass, 30.0) << body.name;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Robots, EveryRobot,
     ::testing::Values(Freedoms{"mini_cheetah", 0, 18}, Freedoms{"mit_humanoid", 0, 24},
@@ -87,6 +94,28 @@ TEST(Robots, OnlyChainsTakeANumberOfLinks) {
   EXPECT_NE(errorOf([] { (void)robots::mechanism("geared_chain", -1); }), "");
   EXPECT_NE(errorOf([] { (void)robots::gearedChain(0); }), "");
   EXPECT_NE(errorOf([] { (void)robots::beltChain(0); }), "");
+}
+
+TEST(Robots, WeighWhatTheirFiguresSay) {
+  const std::map<std::string, double> masses{
+      {"mini_cheetah", 8.912}, {"mit_humanoid", 25.9686}, {"tello", 16.1369},
+      {"jvrc1", 61.75},        {"five_bar", 9.873},       {"four_bar", 9.9},
+      {"six_bar", 16.5},       {"planar_leg", 0.476},     {"mit_humanoid_leg", 5.3305},
+      {"geared_chain", 12}};
+  for (const auto& [name, mass] : masses) {
+    EXPECT_NEAR(robots::load(name).totalMass(), mass, 1e-3 * mass) << name;
+  }
+}
+
+TEST(Tello, HasMasslessCranksAndFramesBesideItsPublishedBodies) {
+  for (const Body& body : robots::tello().bodies) {
+    const bool ours = body.name.find("crank") != std::string::npos ||
+                      body.name.ends_with("_foot") || body.name.ends_with("_hand");
+    if (ours) {
+      EXPECT_EQ(body.mass, 0.0) << body.name;
+      EXPECT_EQ(body.inertia, SymMat3<double>{}) << body.name;
+    }
+  }
 }
 
 TEST(BeltChain, DrivesPairsFromTheLinkBeforeThem) {

@@ -52,11 +52,13 @@ inline std::vector<DriftCase> driftCases() {
   const auto turned = [](double angle) {
     return [angle](const Model& model) { return configuration(model, {{"crank", angle}}); };
   };
-  return {{"four_bar", withGravityAcross(robots::fourBar()), neutral, 2.0},
-          {"planar_leg", withGravityAcross(held(robots::planarLeg())), neutral, 0.5},
-          {"tello", held(robots::tello()), neutral, 0.1},
-          {"crank_rocker", fourBar(0.9, 0.3, 0.9, 0.75), turned(1.0), 4.0},
-          {"crank_slider", crankSlider("crank"), turned(1.0), 12.0}};
+  return {
+      {"four_bar", withGravityAcross(robots::fourBar(robots::Placement::Published)), neutral, 2.0},
+      {"planar_leg", withGravityAcross(robots::planarLeg(robots::Placement::Published)), neutral,
+       0.5},
+      {"tello", held(robots::tello()), neutral, 0.1},
+      {"crank_rocker", fourBar(0.9, 0.3, 0.9, 0.75), turned(1.0), 4.0},
+      {"crank_slider", crankSlider("crank"), turned(1.0), 12.0}};
 }
 
 /// The mechanism with all loops left cut; none where a body has no inertia without its loops.

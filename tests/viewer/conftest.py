@@ -11,14 +11,6 @@ import kempe
 from kempe.viewer import Session
 
 ROOT = Path(__file__).resolve().parents[2]
-GIVEN_ROBOTS = ROOT.parent / "shared" / "robots"
-
-
-@pytest.fixture(scope="session")
-def given_robots() -> Path:
-    if not GIVEN_ROBOTS.is_dir():
-        pytest.skip("the folder with given robot files is not there")
-    return GIVEN_ROBOTS
 
 
 @pytest.fixture(scope="session")

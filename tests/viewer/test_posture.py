@@ -51,8 +51,11 @@ def test_loops_left_cut_follow_too(name: str) -> None:
 
 
 def test_what_cannot_be_reached_is_approached_and_explained() -> None:
-    model = kempe.robots.load("tello")
-    posture = posture_of(model)
+    mechanism = kempe.robots.mechanism("tello")
+    for joint in mechanism.joints:
+        if joint.type == "revolute":
+            joint.lower, joint.upper = -np.inf, np.inf
+    posture = posture_of(kempe.Model(mechanism))
     first, second = (control(posture, f"left-hip-clamp-to-hip-rotor-{i}") for i in (1, 2))
     posture.move(first, 10.0)
     obstacle = posture.move(second, -10.0)

@@ -36,11 +36,14 @@ def test_every_bundled_robot_is_drawn(name: str, fold_rotors: bool) -> None:
     assert everything_drawn(kempe.robots.load(name, fold_rotors=fold_rotors)).notices == []
 
 
-def test_every_given_robot_is_drawn(given_robots: Path) -> None:
-    files = sorted([*given_robots.glob("*.urdf"), *given_robots.glob("*/*.yaml")])
-    assert files
-    for file in files:
-        everything_drawn(kempe.load(file))
+def test_robots_of_files_are_drawn_with_and_without_visuals(tmp_path: Path) -> None:
+    for name in ("mini_cheetah", "jvrc1", "six_bar"):
+        mechanism = kempe.robots.mechanism(name)
+        for body in mechanism.bodies:
+            if name == "jvrc1":
+                body.visuals = []
+        kempe.write_urdf(mechanism, tmp_path / f"{name}.urdf")
+        everything_drawn(kempe.load(tmp_path / f"{name}.urdf"))
 
 
 def pendulum() -> kempe.Mechanism:

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-import kempe
-from kempe.paper.robots import approximate_tree, in_link_coordinates
+from kempe.paper.robots import approximate_tree, in_link_coordinates, load
 from kempe.timing import Timed, calls_of
 
 Cases = dict[tuple[str, str], Timed]  # by algorithm and method
@@ -55,7 +54,7 @@ def installed_pinocchio() -> Peer:
 def python_cases(robot: str, links: int | None, foot: str) -> Cases:
     from kempe.pinocchio_tree import OpenTree, open_tree, pinocchio
 
-    opened = open_tree(approximate_tree(in_link_coordinates(kempe.robots.load(robot, links))))
+    opened = open_tree(approximate_tree(in_link_coordinates(load(robot, links))))
     single = one_joint(pinocchio)
 
     def case(function: Any) -> Timed:

@@ -18,14 +18,27 @@ def in_link_coordinates(model: kempe.Model) -> kempe.Model:
     return model if joints is None else model.with_independent(joints)
 
 
-# The frame of the operational inertia: one foot, as in the authors' program.
-FEET = {"mini_cheetah": "FR_knee_link", "mit_humanoid": "right_ankle_link", "tello": "left-foot",
-        "jvrc1": "left-ankle-pitch"}
+# Where the operational inertia is computed: one foot, as in the authors' program.
+FEET = {"mini_cheetah": "front_right_foot", "mit_humanoid": "right_foot", "tello": "left_foot",
+        "jvrc1": "left_foot"}
 
 
 def foot_of(model: kempe.Model) -> str:
-    """Of chains: the last link."""
-    return FEET.get(model.name) or f"link-{model.nv - 1}"
+    """The body of a foot; of chains the last link."""
+    if model.name not in FEET:
+        return f"link-{model.nv - 1}"
+    joint = model.mechanism.joint_above(FEET[model.name])
+    assert joint is not None
+    return joint.parent
+
+
+def mechanism(name: str, links: int | None = None) -> kempe.Mechanism:
+    """A robot as the authors have it: the axes of the chains are along gravity."""
+    return kempe.robots.mechanism(name, links, upright=False)
+
+
+def load(name: str, links: int | None = None, *, fold_rotors: bool = True) -> kempe.Model:
+    return kempe.Model(mechanism(name, links), fold_rotors=fold_rotors)
 
 
 def approximate_tree(model: kempe.Model, *, keep_mass: bool = False) -> kempe.Model:

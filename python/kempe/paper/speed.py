@@ -11,7 +11,7 @@ import numpy as np
 import kempe
 from kempe.paper import published
 from kempe.paper.peers import Cases, Peer
-from kempe.paper.robots import approximate_tree, foot_of, in_link_coordinates
+from kempe.paper.robots import approximate_tree, foot_of, in_link_coordinates, load
 from kempe.simulation import Vector
 from kempe.timing import Spread, Timed, measure
 
@@ -83,12 +83,12 @@ class Robot:
     """A robot with its loops and rotors, and the tree that approximates it."""
 
     def __init__(self, name: str, links: int | None, states: int) -> None:
-        model = kempe.robots.load(name, links)
+        model = load(name, links)
         linked = in_link_coordinates(model)
         self.has_motor_coordinates = linked is not model
         self.foot = foot_of(linked)
         self.exact = States.random(model, states)
-        self.bodies = States.random(kempe.robots.load(name, links, fold_rotors=False), states)
+        self.bodies = States.random(load(name, links, fold_rotors=False), states)
         self.tree = States.random(approximate_tree(linked), states)
 
     def cases(self, algorithm: str) -> dict[str, Timed]:

@@ -13,7 +13,7 @@ import numpy as np
 
 import kempe
 from kempe.paper import published
-from kempe.paper.robots import approximate_tree, in_link_coordinates
+from kempe.paper.robots import approximate_tree, in_link_coordinates, load, mechanism
 from kempe.simulation import Vector
 
 METHODS = ("cluster", "approximate", "unconstrained")
@@ -65,7 +65,7 @@ def sinusoid(model: kempe.Model, t: Vector, frequency: float = FREQUENCY,
 
 
 def torques(frequency: float = FREQUENCY, moving: tuple[int, ...] | None = None) -> Torques:
-    model = kempe.robots.load("mit_humanoid_leg")
+    model = load("mit_humanoid_leg")
     t = np.arange(round(DURATION / STEP) + 1) * STEP
     q, v, a = sinusoid(model, t, frequency, moving)
     return Torques(t, {method: model.inverse_dynamics(q, v, a, method=method)
@@ -113,11 +113,11 @@ def robot_errors(states: int) -> dict[str, dict[str, RobotError]]:
     method "mass_kept", the approximation keeps the rotors' mass on the bodies that carry them."""
     errors: dict[str, dict[str, RobotError]] = {}
     for name in published.ROBOTS:
-        mechanism = kempe.robots.mechanism(name)
-        for joint in mechanism.joints:
+        robot = mechanism(name)
+        for joint in robot.joints:
             if joint.type == "free":
                 joint.type = "fixed"
-        model = in_link_coordinates(kempe.Model(mechanism))
+        model = in_link_coordinates(kempe.Model(robot))
         random = np.random.default_rng(0)
         aside = AMPLITUDE * random.uniform(-1, 1, (states, model.nv))
         q = model.integrate(model.neutral(), aside, 1.0)
