@@ -1,5 +1,6 @@
-"""Calls every function of a model with odd arguments. Run as a program: a crash must not take the
-tests with it. Prints how many calls there were; ends with an error at the first one that is wrong."""
+"""Calls every function of a model with odd arguments. A program of its own: a crash must not take
+the tests with it. Prints how many calls were answered and refused; ends with an error at the first
+one that is neither."""
 
 import array
 import datetime
@@ -152,8 +153,8 @@ GUISES: list[Callable[[np.ndarray], object]] = [
 
 # Things that are no array of a model.
 THINGS: list[object] = [
-    None, 0, 1, -1, 2**70, 1.5, float("nan"), True, 1j, "", "text", "\udc80", "\0", b"bytes", (), [],
-    {}, set(), object(), Ellipsis, NotImplemented, slice(3), range(3), len, Raising(), Lying(),
+    None, 0, 1, -1, 2**70, 1.5, float("nan"), True, 1j, "", "text", "\udc80", "\0", b"bytes", (),
+    [], {}, set(), object(), Ellipsis, NotImplemented, slice(3), range(3), len, Raising(), Lying(),
     np.timedelta64(3), np.datetime64("2020-01-01"), np.timedelta64("NaT"), np.float64(3),
     np.float32(3), np.int8(3), np.bool_(True), np.complex128(1), np.str_("s"), np.bytes_(b"s"),
     np.void(b"1234567\0"), np.longdouble(1), np.array(3.0), np.array(None), np.array([]),

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import odd_arguments
 import pytest
-from algorithms import close, random_states
 
 import kempe
+from algorithms import close, random_states
 
 
 def test_odd_arguments_are_answered_or_refused() -> None:
