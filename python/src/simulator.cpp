@@ -103,8 +103,11 @@ void setExternalForces(const nb::object& object, nb::handle external,
         [callback = function(external, "external"), model = self.model, reference](
             double t, VectorIn q, VectorIn v, std::vector<FrameForce>& forces) {
           const nb::gil_scoped_acquire locked;
-          const std::shared_ptr<PyModel> own = model;  // a call may replace this function
+          // The call may replace this function, and with it what it holds.
+          // NOLINTBEGIN(performance-unnecessary-copy-initialization)
+          const std::shared_ptr<PyModel> own = model;
           const std::string written = reference;
+          // NOLINTEND(performance-unnecessary-copy-initialization)
           forces = ExternalForces(*own, called(callback, t, q, v), written).of(0);
         });
   }
