@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 
 #include "kempe/configuration.hpp"
 
@@ -75,13 +77,14 @@ std::pair<Eigen::VectorXd, Eigen::VectorXd> positionLimits(const Model& model) {
   std::pair<Eigen::VectorXd, Eigen::VectorXd> limits{
       Eigen::VectorXd::Constant(model.nqSpanning(), -kNone),
       Eigen::VectorXd::Constant(model.nqSpanning(), kNone)};
-  for (const std::string& name : model.jointNames()) {
-    const Joint* joint = model.mechanism().findJoint(name);
-    if (joint != nullptr && velocitySize(joint->type) == 1 &&
-        joint->type != JointType::Continuous) {
-      const int index = model.jointPositionIndex(name);
-      limits.first[index] = joint->limits.lower;
-      limits.second[index] = joint->limits.upper;
+  const std::unordered_set<std::string_view> moving(model.jointNames().begin(),
+                                                    model.jointNames().end());
+  for (const Joint& joint : model.mechanism().joints) {
+    if (velocitySize(joint.type) == 1 && joint.type != JointType::Continuous &&
+        moving.contains(joint.name)) {
+      const int index = model.jointPositionIndex(joint.name);
+      limits.first[index] = joint.limits.lower;
+      limits.second[index] = joint.limits.upper;
     }
   }
   return limits;

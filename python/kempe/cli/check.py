@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> None:
     seconds = 0.0 if arguments.quick else arguments.time_limit
     model = load_robot(arguments)
     with progress_bar("checking") as done, warnings.catch_warnings():
-        warnings.simplefilter("ignore", kempe.LimitsWarning)  # a finding tells of them
+        warnings.simplefilter("ignore", kempe.LimitsWarning)  # reported as a finding
         findings = all_findings(model, samples, arguments.seed, seconds, done)
     failed = [finding.what for finding in findings if finding.passed is False]
     notes = sum(finding.passed is None for finding in findings)

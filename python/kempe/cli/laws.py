@@ -34,8 +34,7 @@ SMALLEST = float(np.finfo(float).tiny)
 
 # Errors that are allowed however good the condition numbers are.
 CLOSED = 1e-12  # of a robot of up to one metre
-FORCES = 1e-9
-ACCELERATIONS = 1e-9
+LEAST = {"forces": 1e-9, "accelerations": 1e-9}
 ENERGY = 1e-6
 UNDECIDED = 1e-2  # where rounding alone may do this much, a state says nothing
 REDUNDANT = 1e-5  # what rows that others imply are left open by where a file's figures are rounded
@@ -181,10 +180,14 @@ class Sampler:
 Measured = dict[str, Array]  # a number for each state
 
 
-def loop_gaps(model: kempe.Model, states: States) -> Measured:
-    """The widest gaps, in the states and after a step, and their rows."""
+def loop_gaps(model: kempe.Model, states: States, size: float) -> Measured:
+    """The widest gaps, in the states and after a step, their rows, and the gaps that are allowed:
+    rounding grows with the robot's size and with what couplings multiply positions by."""
     if model.n_loop_rows == 0:
         return {}
+    largest = max((abs(coefficient) for coupling in model.mechanism.couplings
+                   for _, coefficient in coupling.terms), default=1.0)
+    farthest = np.abs(model.spanning_positions(states.q)).max(axis=1, initial=0.0)
 
     def moved(q: Array, v: Array) -> Array:
         after = model.integrate(q, v, STEP)
@@ -201,7 +204,8 @@ def loop_gaps(model: kempe.Model, states: States) -> Measured:
         stepped[possible] = np.abs(model.loop_residual(after[possible]))
     both = np.maximum(standing, stepped)
     return {"standing": standing.max(axis=1), "stepped": stepped.max(axis=1),
-            "row": both.argmax(axis=1), "blocked": ~possible}
+            "row": both.argmax(axis=1), "blocked": ~possible,
+            "allowed": np.maximum(CLOSED * max(1.0, size), 16 * EPSILON * largest * farthest)}
 
 
 def inverse_dynamics(model: kempe.Model, method: str) -> Callable[[Array, Array, Array], Array]:
