@@ -31,7 +31,7 @@ from kempe._kempe import (
     write_urdf,
     write_urdf_text,
 )
-from kempe.errors import AssemblyError, ModelError, SingularityError
+from kempe.errors import AssemblyError, LimitsWarning, ModelError, SingularityError
 from kempe.simulation import Run, SimulationError, Simulator, simulate
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ __all__ = [
     "Function",
     "Jet",
     "Joint",
+    "LimitsWarning",
     "Loop",
     "LoopJoint",
     "Mechanism",

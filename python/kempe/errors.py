@@ -1,4 +1,4 @@
-"""What goes wrong, beside ValueError for arguments that do not fit."""
+"""Exceptions and warnings, beside ValueError for arguments that do not fit."""
 
 
 class ModelError(RuntimeError):
@@ -21,3 +21,7 @@ class SingularityError(RuntimeError):
     """The loop (of a cluster of several: the first) that is singular."""
     condition: float
     """Condition number of its constraint Jacobian."""
+
+
+class LimitsWarning(UserWarning):
+    """A configuration that Kempe chose is outside joint limits: no other was found."""

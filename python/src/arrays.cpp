@@ -1,26 +1,31 @@
 #include "arrays.hpp"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <stdexcept>
+#include <string_view>
+
+#include "shown.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace kempe::python {
 
 namespace {
 
-using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
-
 /// Functions of numpy, looked up once and kept for as long as the process lives.
 struct Numpy {
-  nb::object asarray, ascontiguousarray, copyto, empty, float64, float32, ndarray, maskedArray;
+  nb::object asarray, array, require, fromDlpack, copyto, empty, float64, float32, ndarray,
+      maskedArray;
 
   static const Numpy& get() {
     static const Numpy* numpy = [] {
       const nb::module_ m = nb::module_::import_("numpy");
-      return new Numpy{m.attr("asarray"), m.attr("ascontiguousarray"),
+      return new Numpy{m.attr("asarray"), m.attr("array"),
+                       m.attr("require"), m.attr("from_dlpack"),
                        m.attr("copyto"),  m.attr("empty"),
                        m.attr("float64"), m.attr("float32"),
                        m.attr("ndarray"), m.attr("ma").attr("MaskedArray")};
@@ -29,41 +34,93 @@ struct Numpy {
   }
 };
 
-bool isFloating(const AnyArray& array) {
-  return array.dtype() == nb::dtype<double>() || array.dtype() == nb::dtype<float>();
+constexpr int kMostDimensions = 4;  // that an array of this module can have
+
+/// An array of doubles or floats that can be read, or written, in place.
+struct View {
+  void* data = nullptr;
+  bool isFloat = false;
+  int dimensions = 0;
+  Eigen::Index shape[kMostDimensions] = {}, strides[kMostDimensions] = {};  // in numbers
+
+  [[nodiscard]] bool isContiguous() const {
+    Eigen::Index expected = 1;
+    for (int i = dimensions - 1; i >= 0; --i) {
+      if (shape[i] == 0) return true;
+      if (shape[i] > 1 && strides[i] != expected) return false;
+      expected *= shape[i];
+    }
+    return true;
+  }
+};
+
+/// Of a NumPy array; nothing where it holds other types, is not aligned, or is read-only and
+/// should not be.
+std::optional<View> viewOf(nb::handle array, bool writable = false) {
+  Py_buffer buffer;
+  const int flags = PyBUF_FORMAT | PyBUF_STRIDES | (writable ? PyBUF_WRITABLE : 0);
+  if (PyObject_GetBuffer(array.ptr(), &buffer, flags) != 0) {
+    PyErr_Clear();  // dates, for instance, have no buffer
+    return std::nullopt;
+  }
+  View view;
+  view.data = buffer.buf;
+  view.dimensions = buffer.ndim;
+  const std::string_view format = buffer.format == nullptr ? "" : buffer.format;
+  view.isFloat = format == "f";
+  const Py_ssize_t size = view.isFloat ? sizeof(float) : sizeof(double);
+  bool usable =
+      (format == "d" || format == "f") && buffer.itemsize == size &&
+      reinterpret_cast<std::uintptr_t>(buffer.buf) % static_cast<std::size_t>(size) == 0 &&
+      buffer.ndim <= kMostDimensions;
+  for (int i = 0; usable && i < buffer.ndim; ++i) {
+    view.shape[i] = buffer.shape[i];
+    view.strides[i] = buffer.strides[i] / size;
+    usable = buffer.strides[i] % size == 0;
+  }
+  PyBuffer_Release(&buffer);  // the array keeps the memory, and the caller the array
+  return usable ? std::optional(view) : std::nullopt;
 }
 
-/// What numpy makes of the object: an array of doubles.
+bool isArray(nb::handle object) {
+  const Numpy& numpy = Numpy::get();
+  return object.type().is(numpy.ndarray) || nb::isinstance(object, numpy.ndarray);
+}
+
+/// What numpy makes of an object; the same memory if possible.
+nb::object arrayFrom(nb::handle object) {
+  const Numpy& numpy = Numpy::get();
+  if (!isArray(object) && !nb::hasattr(object, "__array__") &&
+      PyObject_CheckBuffer(object.ptr()) == 0 && nb::hasattr(object, "__dlpack__")) {
+    return numpy.fromDlpack(object);
+  }
+  return numpy.asarray(object);
+}
+
+/// An array of doubles that viewOf() can read.
 nb::object doublesOf(nb::handle object, const std::string& name) {
   if (object.is_none()) throw std::invalid_argument(name + ": expected an array, got None");
   try {
-    const nb::object array = Numpy::get().asarray(object);
+    const nb::object array = arrayFrom(object);
     const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
     if (kind != "f" && kind != "i" && kind != "u") {
       throw std::invalid_argument(name + ": expected real numbers, got an array of type " +
-                                  nb::cast<std::string>(array.attr("dtype").attr("name")));
+                                  textOf(array.attr("dtype").attr("name")));
     }
-    return Numpy::get().asarray(array, Numpy::get().float64);
+    return Numpy::get().require(array, Numpy::get().float64, "A");  // aligned
   } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw;
     throw std::invalid_argument(name + ": expected an array of real numbers; " +
-                                nb::str(error.value()).c_str());
+                                textOf(error.value()));
   }
 }
 
-std::string text(std::span<const Eigen::Index> shape) {
+std::string text(const std::vector<Eigen::Index>& shape) {
   std::string result = "(";
   for (std::size_t i = 0; i < shape.size(); ++i) {
     result += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
   }
   return result + (shape.size() == 1 ? ",)" : ")");
-}
-
-std::vector<Eigen::Index> shapeOf(const AnyArray& array) {
-  std::vector<Eigen::Index> shape;
-  for (std::size_t i = 0; i < array.ndim(); ++i) {
-    shape.push_back(static_cast<Eigen::Index>(array.shape(i)));
-  }
-  return shape;
 }
 
 }  // namespace
@@ -86,30 +143,30 @@ ArrayArgument::ArrayArgument(nb::handle object, const char* name, Eigen::Index e
 }
 
 void ArrayArgument::adopt(nb::object array) {
-  AnyArray numbers;
-  if (!nb::try_cast(array, numbers, false) || !isFloating(numbers)) {
+  std::optional<View> view;
+  if (isArray(array)) view = viewOf(array);
+  if (!view) {
     array = doublesOf(array, name_);
-    numbers = nb::cast<AnyArray>(array, false);
+    view = viewOf(array);
+    if (!view) refuseShape(array);  // of more dimensions than any array here has
   }
   array_ = std::move(array);
-  isFloat_ = numbers.dtype() == nb::dtype<float>();
-  isBatch_ = numbers.ndim() == 2;
-  const std::size_t last = isBatch_ ? 1 : 0;
-  if (numbers.ndim() != last + 1 || static_cast<Eigen::Index>(numbers.shape(last)) != entries_) {
-    refuseShape(shapeOf(numbers));
-  }
-  data_ = numbers.data();
-  states_ = isBatch_ ? static_cast<Eigen::Index>(numbers.shape(0)) : 1;
-  stateStride_ = isBatch_ ? numbers.stride(0) : 0;
-  entryStride_ = entries_ > 1 ? numbers.stride(last) : 1;
+  isFloat_ = view->isFloat;
+  isBatch_ = view->dimensions == 2;
+  const int last = isBatch_ ? 1 : 0;
+  if (view->dimensions != last + 1 || view->shape[last] != entries_) refuseShape(array_);
+  data_ = view->data;
+  states_ = isBatch_ ? view->shape[0] : 1;
+  stateStride_ = isBatch_ ? view->strides[0] : 0;
+  entryStride_ = entries_ > 1 ? view->strides[last] : 1;
 }
 
-void ArrayArgument::refuseShape(std::span<const Eigen::Index> shape) const {
+void ArrayArgument::refuseShape(nb::handle array) const {
   const std::string n = std::to_string(entries_);
   throw std::invalid_argument(std::string(name_) + ": expected an array of shape (" + n +
                               ",), or (N, " + n + ") for N states" +
                               (meaning_ != nullptr ? ", where " + n + " is " + meaning_ : "") +
-                              "; got one of shape " + text(shape));
+                              "; got one of shape " + textOf(array.attr("shape")));
 }
 
 void ArrayArgument::widen() {
@@ -120,7 +177,34 @@ void ArrayArgument::widen() {
 
 void ArrayArgument::makeRowsContiguous() {
   if (entryStride_ != 1) {
-    adopt(Numpy::get().ascontiguousarray(array_));
+    adopt(Numpy::get().array(array_, "order"_a = "C"));
+  }
+}
+
+bool ArrayArgument::overlaps(const ResultMemory& result) const {
+  if (states_ == 0 || entries_ == 0 || result.bytes() == 0) return false;
+  const auto size = static_cast<Eigen::Index>(isFloat_ ? sizeof(float) : sizeof(double));
+  const Eigen::Index alongStates = (states_ - 1) * stateStride_ * size;
+  const Eigen::Index alongEntries = (entries_ - 1) * entryStride_ * size;
+  // As numbers: pointers into different arrays cannot be compared.
+  const auto start = static_cast<Eigen::Index>(reinterpret_cast<std::uintptr_t>(data_));
+  const auto other = static_cast<Eigen::Index>(reinterpret_cast<std::uintptr_t>(result.data));
+  const Eigen::Index first =
+      start + std::min<Eigen::Index>(0, alongStates) + std::min<Eigen::Index>(0, alongEntries);
+  const Eigen::Index end = start + std::max<Eigen::Index>(0, alongStates) +
+                           std::max<Eigen::Index>(0, alongEntries) + size;
+  return first < other + result.bytes() && other < end;
+}
+
+bool ArrayArgument::hasTheRowsOf(const ResultMemory& result) const {
+  return data_ == result.data && isFloat_ == result.isFloat && entries_ == result.entries &&
+         entryStride_ == 1 && states_ == result.states &&
+         (states_ == 1 || stateStride_ == entries_);
+}
+
+void ArrayArgument::separateFrom(const ResultMemory& result) {
+  if (overlaps(result) && !hasTheRowsOf(result)) {
+    adopt(Numpy::get().array(array_, "order"_a = "C"));
   }
 }
 
@@ -165,49 +249,70 @@ void Inputs::makeRowsContiguous() {
   }
 }
 
+void Inputs::separateFrom(const ResultMemory& result) {
+  for (ArrayArgument& argument : arguments_) {
+    argument.separateFrom(result);
+  }
+}
+
 // --- results -------------------------------------------------------------------------------------
 
-Result::Result(const Inputs& inputs, std::initializer_list<Eigen::Index> shape, nb::handle out)
-    : narrow_(inputs.givesFloat() && !inputs.computesInFloat()) {
+namespace {
+
+/// `out` as a NumPy array; throws ValueError where a result cannot be written to it.
+nb::object writableArray(nb::handle out, bool floats, const std::vector<Eigen::Index>& shape) {
+  try {
+    if (isArray(out) || PyObject_CheckBuffer(out.ptr()) != 0 || nb::hasattr(out, "__dlpack__")) {
+      nb::object array = arrayFrom(out);
+      const std::optional<View> view = viewOf(array, true);
+      if (view && view->isFloat == floats && view->isContiguous() &&
+          std::equal(shape.begin(), shape.end(), view->shape, view->shape + view->dimensions)) {
+        return array;
+      }
+    }
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) throw;
+  }
+  throw std::invalid_argument("out: expected a writable, C-contiguous array of " +
+                              std::string(floats ? "float32" : "float64") + " and shape " +
+                              text(shape));
+}
+
+}  // namespace
+
+Result::Result(Inputs& inputs, std::initializer_list<Eigen::Index> shape, nb::handle out)
+    : memory_{nullptr, inputs.states(), 1, inputs.computesInFloat()},
+      narrow_(inputs.givesFloat() && !inputs.computesInFloat()) {
   std::vector<Eigen::Index> whole;
   if (inputs.isBatch()) whole.push_back(inputs.states());
   for (const Eigen::Index n : shape) {
     whole.push_back(n);
-    entries_ *= n;
+    memory_.entries *= n;
   }
-  const Numpy& numpy = Numpy::get();
   if (!out.is_none()) {
-    nb::ndarray<nb::device::cpu> given;
-    const bool floats = inputs.givesFloat();
-    if (!nb::try_cast(out, given, false) ||
-        given.dtype() != (floats ? nb::dtype<float>() : nb::dtype<double>()) ||
-        shapeOf(nb::cast<AnyArray>(out, false)) != whole ||
-        !nb::isinstance<nb::ndarray<nb::c_contig>>(out)) {
-      throw std::invalid_argument("out: expected a writable, C-contiguous array of " +
-                                  std::string(floats ? "float32" : "float64") + " and shape " +
-                                  text(whole));
-    }
+    outArray_ = writableArray(out, inputs.givesFloat(), whole);
     out_ = nb::borrow(out);
-    if (!narrow_) {
-      array_ = out_;
-      data_ = given.data();
-      return;
-    }
   }
-  nb::list dimensions;
-  for (const Eigen::Index n : whole) dimensions.append(n);
-  array_ =
-      numpy.empty(nb::tuple(dimensions), inputs.computesInFloat() ? numpy.float32 : numpy.float64);
-  data_ = nb::cast<nb::ndarray<nb::device::cpu>>(array_, false).data();
+  if (out_.is_valid() && !narrow_) {
+    array_ = outArray_;
+  } else {
+    const Numpy& numpy = Numpy::get();
+    nb::list dimensions;
+    for (const Eigen::Index n : whole) dimensions.append(n);
+    array_ = numpy.empty(nb::tuple(dimensions),
+                         inputs.computesInFloat() ? numpy.float32 : numpy.float64);
+  }
+  data_ = viewOf(array_, true).value().data;
+  memory_.data = data_;
+  if (out_.is_valid()) inputs.separateFrom(memory_);
 }
 
 nb::object Result::array() const {
-  if (!narrow_) return array_;
   if (out_.is_valid()) {
-    Numpy::get().copyto(out_, array_, "same_kind");
+    if (narrow_) Numpy::get().copyto(outArray_, array_, "same_kind");
     return out_;
   }
-  return array_.attr("astype")(Numpy::get().float32);
+  return narrow_ ? array_.attr("astype")(Numpy::get().float32) : array_;
 }
 
 }  // namespace kempe::python

@@ -5,7 +5,6 @@
 #include <Eigen/Core>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -15,9 +14,21 @@
 /// Arrays from Python and back.
 namespace kempe::python {
 
-/// An array argument: numbers of one state, or a row of them for each of several states. Read where
-/// it is if it holds doubles or floats, whatever its strides, and through numpy otherwise (lists,
-/// other types). Throws ValueError naming the argument where it is neither.
+/// Memory that a result is written to, in rows of `entries` numbers, one for each state.
+struct ResultMemory {
+  const void* data;
+  Eigen::Index states, entries;
+  bool isFloat;
+
+  [[nodiscard]] Eigen::Index bytes() const {
+    return states * entries * static_cast<Eigen::Index>(isFloat ? sizeof(float) : sizeof(double));
+  }
+};
+
+/// An array argument: numbers of one state, or a row of them for each of several states. A NumPy
+/// array of doubles or floats is read in place, whatever its strides; anything else is converted by
+/// NumPy (lists, other types, other byte orders). Throws ValueError naming the argument where it
+/// does not hold real numbers.
 class ArrayArgument {
  public:
   /// `entries` are the numbers of a state, `meaning` what they are called, as in "model.nq".
@@ -33,6 +44,8 @@ class ArrayArgument {
   void widen();
   /// Puts the numbers of each state one after the other.
   void makeRowsContiguous();
+  /// Copies the numbers if a result is going to overwrite some of them too early.
+  void separateFrom(const ResultMemory& result);
 
   /// The numbers of a state that makeRowsContiguous() has been called for.
   template <typename T>
@@ -49,7 +62,9 @@ class ArrayArgument {
 
  private:
   void adopt(nanobind::object array);
-  [[noreturn]] void refuseShape(std::span<const Eigen::Index> shape) const;
+  [[nodiscard]] bool overlaps(const ResultMemory& result) const;
+  [[nodiscard]] bool hasTheRowsOf(const ResultMemory& result) const;
+  [[noreturn]] void refuseShape(nanobind::handle array) const;
 
   nanobind::object array_;  // keeps the numbers alive
   const char* name_;
@@ -84,6 +99,7 @@ class Inputs {
   [[nodiscard]] Eigen::Index states() const { return states_; }
 
   void makeRowsContiguous();
+  void separateFrom(const ResultMemory& result);
   template <typename T>
   States<const T> part(int argument, Eigen::Index first, Eigen::Index count) const {
     return arguments_[static_cast<std::size_t>(argument)].part<T>(first, count);
@@ -109,26 +125,30 @@ class Inputs {
 /// Where a result goes: the array that the caller gave as `out`, or a new one.
 class Result {
  public:
-  /// `shape` is that of one state.
-  Result(const Inputs& inputs, std::initializer_list<Eigen::Index> shape,
+  /// `shape` is that of one state. Inputs that share memory with `out` are copied, unless they are
+  /// `out` itself, whose rows are read before they are written.
+  Result(Inputs& inputs, std::initializer_list<Eigen::Index> shape,
          nanobind::handle out = nanobind::none());
+
+  [[nodiscard]] const ResultMemory& memory() const { return memory_; }
 
   template <typename T>
   T* row(Eigen::Index state) const {
-    return static_cast<T*>(data_) + state * entries_;
+    return static_cast<T*>(data_) + state * memory_.entries;
   }
   template <typename T>
   States<T> part(Eigen::Index first, Eigen::Index count) const {
-    return {row<T>(first), count, entries_};
+    return {row<T>(first), count, memory_.entries};
   }
   /// The finished array, in the precision that was asked for.
   [[nodiscard]] nanobind::object array() const;
 
  private:
-  nanobind::object array_;
-  nanobind::object out_;  // where array_ has to be copied to; none for nowhere
+  nanobind::object array_;     // that data_ is in
+  nanobind::object out_;       // as the caller gave it
+  nanobind::object outArray_;  // the same as a NumPy array
   void* data_ = nullptr;
-  Eigen::Index entries_ = 1;
+  ResultMemory memory_{};
   bool narrow_ = false;
 };
 

@@ -5,6 +5,9 @@
 #include <span>
 #include <stdexcept>
 
+#include "conversions.hpp"
+#include "shown.hpp"
+
 namespace nb = nanobind;
 
 namespace kempe::python {
@@ -116,14 +119,14 @@ std::string wordFor(Shape::Kind kind) {
 
 int frameOf(const PyModel& self, nb::handle frame) {
   if (nb::isinstance<nb::str>(frame)) {
-    return self.model().frameIndex(nb::cast<std::string>(frame));
+    return self.model().frameIndex(Conversion<std::string>::read(frame, "frame"));
   }
   // Anything that numpy or Python counts with.
   const Py_ssize_t index = PyNumber_AsSsize_t(frame.ptr(), PyExc_OverflowError);
   if (index == -1 && PyErr_Occurred() != nullptr) {
     PyErr_Clear();
     throw std::invalid_argument("frame: expected a name (model.frame_names) or a number, got " +
-                                nb::cast<std::string>(nb::repr(frame)));
+                                shown(frame));
   }
   const auto count = static_cast<Py_ssize_t>(self.model().frameNames().size());
   if (index < 0 || index >= count) {
@@ -143,7 +146,7 @@ std::vector<int> framesOf(const PyModel& self, nb::handle frames) {
   }
   if (nb::isinstance<nb::str>(frames) || !nb::isinstance<nb::iterable>(frames)) {
     throw std::invalid_argument("frames: expected a list of names or numbers, got " +
-                                nb::cast<std::string>(nb::repr(frames)));
+                                shown(frames));
   }
   for (const nb::handle frame : frames) indices.push_back(frameOf(self, frame));
   return indices;

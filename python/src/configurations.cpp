@@ -10,6 +10,7 @@
 #include "bindings.hpp"
 #include "evaluate.hpp"
 #include "kempe/configuration.hpp"
+#include "limits.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -43,6 +44,7 @@ nb::object randomConfigurationOf(const PyModel& self, std::uint64_t seed, std::o
   evaluateIn<double>(self, inputs, result, [&](Data&, const auto&, double* q, Eigen::Index i) {
     vectorAt(q, model.nq()) = model.randomConfiguration(seed + static_cast<std::uint64_t>(i));
   });
+  warnOfRandom(self, seed, result.row<double>(0), inputs.states());
   return result.array();
 }
 
@@ -131,14 +133,26 @@ void bindConfigurations(ModelClass& model) {
   const auto out = "out"_a.none() = nb::none();
   model
       .def(
-          "neutral", [](const PyModel& self) { return Eigen::VectorXd(self.model().neutral()); },
-          "A closed configuration away from singular positions, (nq,): zero where that is one.")
+          "neutral",
+          [](const PyModel& self) {
+            const Eigen::VectorXd q = self.model().neutral();
+            warnOfNeutral(self, q);
+            return q;
+          },
+          "A closed configuration away from singular positions, (nq,): zero where that is one. "
+          "Warns once (kempe.LimitsWarning) if it is outside joint limits.")
+      .def_prop_ro(
+          "position_limits", [](const PyModel& self) { return positionLimits(self.model()); },
+          nb::for_getter(signature("def position_limits(self) -> tuple[NDArray, NDArray]")),
+          "Lower and upper limits of the spanning positions (spanning_position_names), "
+          "(nq_spanning,) each; infinite where there are none.")
       .def("random_configuration", &randomConfigurationOf,
            signature(
                "def random_configuration(self, seed: int = 0, size: int | None = None) -> NDArray"),
            "seed"_a = 0, "size"_a.none() = nb::none(),
            "A closed configuration within the limits, (nq,); the same for the same seed. With a "
-           "size, so many of them, (size, nq), of this seed and the next ones.")
+           "size, so many of them, (size, nq), of this seed and the next ones. Warns once "
+           "(kempe.LimitsWarning) where none within the limits was found.")
       .def("project", &projected, signature("def project(self, q: ArrayLike, Out) -> NDArray"),
            "q"_a.none(), nb::kw_only(), out,
            "Closes the loops: holds the independent positions and solves for the others, on the "

@@ -16,8 +16,10 @@
 #include "evaluate.hpp"
 #include "external_forces.hpp"
 #include "functions.hpp"
+#include "keeping.hpp"
 #include "keywords.hpp"
 #include "py_constraints.hpp"
+#include "shown.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -51,20 +53,23 @@ void couple(PyConstraints& self, const std::string& name, nb::handle terms, nb::
                              .offset = Conversion<double>::read(offset, "offset")});
 }
 
-void addFunction(PyConstraints& self, const std::string& name, nb::handle coordinates, int rows,
+void addFunction(const nb::object& self, const std::string& name, nb::handle coordinates, int rows,
                  const nb::object& phi) {
   TimedFunction function;
   function.name = name;
   function.coordinates = Conversion<std::vector<Coordinate>>::read(coordinates, "coordinates");
   function.rows = rows;
-  setCallable(function, phi);
-  self.change().add(std::move(function));
+  const nb::object owner = setCallable(function, phi);
+  nb::cast<PyConstraints&>(self).change().add(std::move(function));
+  keep(self, owner);
 }
 
-void prescribe(PyConstraints& self, const std::string& name, nb::handle joint,
+void prescribe(const nb::object& self, const std::string& name, nb::handle joint,
                const nb::object& motion) {
-  self.change().prescribe(name, Conversion<Coordinate>::read(joint, "joint"),
-                          motionFrom(name, motion));
+  const auto [function, owner] = motionFrom(name, motion);
+  nb::cast<PyConstraints&>(self).change().prescribe(
+      name, Conversion<Coordinate>::read(joint, "joint"), function);
+  keep(self, owner);
 }
 
 void lock(PyConstraints& self, const std::string& name, const std::string& joint, nb::handle q) {
@@ -242,6 +247,23 @@ nb::object constraintWrenchOf(const PyModel& self, nb::handle q, nb::handle mult
       });
 }
 
+/// A copy that keeps the functions of the original.
+nb::object copyOf(const nb::object& self) {
+  nb::object copy = nb::cast(PyConstraints(nb::cast<const PyConstraints&>(self)));
+  keepAllOf(copy, self);
+  return copy;
+}
+
+int visitConstraints(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<PyConstraints>(self)->model().ptr());
+  return visitKept(self, visit, arg);
+}
+
+PyType_Slot constraintsSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&visitConstraints)},
+                                  {Py_tp_clear, reinterpret_cast<void*>(&dropKept)},
+                                  {0, nullptr}};
+
 // --- classes -------------------------------------------------------------------------------------
 
 void bindAdding(nb::class_<PyConstraints>& constraints) {
@@ -304,7 +326,8 @@ Args:
 }
 
 void bindClass(nb::module_& m) {
-  nb::class_<PyConstraints> constraints(m, "Constraints",
+  nb::class_<PyConstraints> constraints(m, "Constraints", nb::type_slots(constraintsSlots),
+                                        nb::is_weak_referenceable(),
                                         R"(Constraints on top of a model, held by multipliers.
 
 What is switched on and off during a run, moves with time, or forbids velocities only. Bodies, joints
@@ -316,8 +339,7 @@ what makes no sense.)");
       [](PyConstraints* self, const nb::object& model) {
         PyModel* given = nullptr;
         if (!nb::try_cast(model, given) || given == nullptr) {
-          const std::string text =
-              "model: expected a kempe.Model, got " + nb::cast<std::string>(nb::repr(model));
+          const std::string text = "model: expected a kempe.Model, got " + shown(model);
           throw nb::type_error(text.c_str());
         }
         new (self) PyConstraints(model);
@@ -360,10 +382,10 @@ what makes no sense.)");
       .def("__len__", [](const PyConstraints& self) { return self.get().count(); })
       .def("__contains__", [](const PyConstraints& self,
                               const std::string& name) { return self.get().find(name) >= 0; })
-      .def("__copy__", [](const PyConstraints& self) { return PyConstraints(self); })
+      .def("__copy__", &copyOf, signature("def __copy__(self) -> Constraints"))
       .def(
-          "__deepcopy__", [](const PyConstraints& self, nb::handle) { return PyConstraints(self); },
-          "memo"_a)
+          "__deepcopy__", [](const nb::object& self, nb::handle) { return copyOf(self); }, "memo"_a,
+          signature("def __deepcopy__(self, memo: typing.Any) -> Constraints"))
       .def("__repr__", &summary);
 
   nb::class_<ConstrainedMotion>(

@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "choices.hpp"
+#include "shown.hpp"
 
 namespace nb = nanobind;
 
@@ -18,20 +19,31 @@ namespace {
 
 [[noreturn]] void refuse(const char* name, const std::string& expected, nb::handle object) {
   throw std::invalid_argument(std::string(name) + ": expected " + expected + ", got " +
-                              nb::cast<std::string>(nb::repr(object)));
+                              shown(object));
+}
+
+/// What numpy makes of an object, where it makes something of it.
+nb::object arrayFrom(nb::handle object, const char* name, const std::string& expected) {
+  try {
+    return nb::module_::import_("numpy").attr("asarray")(object);
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) throw;  // Ctrl-C
+  }
+  refuse(name, expected, object);
 }
 
 /// Exactly n numbers, in an array of any shape.
 std::vector<double> numbers(nb::handle object, const char* name, std::size_t n,
                             const std::string& expected) {
-  const nb::object array = nb::module_::import_("numpy").attr("asarray")(object);
+  const nb::object array = arrayFrom(object, name, expected);
   const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   if ((kind != "f" && kind != "i" && kind != "u") ||
       nb::cast<std::size_t>(array.attr("size")) != n) {
     refuse(name, expected, object);
   }
+  const nb::object plain = array.attr("astype")("float64").attr("ravel")().attr("tolist")();
   std::vector<double> result;
-  for (const nb::handle x : array.attr("ravel")()) result.push_back(nb::cast<double>(x));
+  for (const nb::handle x : plain) result.push_back(nb::cast<double>(x));
   return result;
 }
 
@@ -112,7 +124,7 @@ nb::object Conversion<Vector3>::write(const Vector3& value) {
 
 SymMat3<double> Conversion<SymMat3<double>>::read(nb::handle object, const char* name) {
   const char* expected = "a symmetric 3×3 matrix, or the three moments on its diagonal";
-  const nb::object array = nb::module_::import_("numpy").attr("asarray")(object);
+  const nb::object array = arrayFrom(object, name, expected);
   if (nb::cast<std::size_t>(array.attr("size")) == 3) {
     const std::vector<double> x = numbers(object, name, 3, expected);
     return SymMat3<double>::diagonal(x[0], x[1], x[2]);
@@ -204,7 +216,7 @@ nb::object Conversion<std::vector<Shape>>::write(const std::vector<Shape>& value
 }
 
 Coordinate Conversion<Coordinate>::read(nb::handle object, const char* name) {
-  if (nb::isinstance<nb::str>(object)) return {nb::cast<std::string>(object)};
+  if (nb::isinstance<nb::str>(object)) return {Conversion<std::string>::read(object, name)};
   const std::string expected = "the name of a joint, or (name, component)";
   const std::vector<nb::object> parts = items(object, name, expected);
   if (parts.size() != 2) refuse(name, expected, object);

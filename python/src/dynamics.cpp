@@ -26,9 +26,10 @@ nb::object dynamics(const PyModel& self, Inputs inputs, nb::handle external,
                     const std::string& reference, const std::string& method, nb::handle out,
                     const One& one, const Many& many) {
   const Method chosen = methodCalled(method);
-  const ExternalForces forces(self, external, reference);
+  ExternalForces forces(self, external, reference);
   forces.joinWith(inputs);
   const Result result(inputs, {self.model().nv()}, out);
+  forces.separateFrom(result);
   const auto computeOne = [&](auto& data, const auto& x, auto* y, Eigen::Index state) {
     const std::vector<FrameForce> own = forces.of(state);
     one(data, x, vectorAt(y, self.model().nv()), {.external = own, .method = chosen});
@@ -201,7 +202,7 @@ Args:
         "approximate" and "unconstrained" (not exact), to compare with.
     external_reference: how the forces are written: "local_world_aligned" (at the frame's origin,
         axes of the world), "local" (axes of the frame) or "world" (at the world's origin).
-    out: where to write the result; it may be one of the inputs.
+    out: where to write the result; it may be one of the inputs, or overlap them.
 
 Returns:
     τ, (nv,) or (N, nv), in N·m or N.
@@ -228,7 +229,7 @@ Args:
         "approximate" and "unconstrained" (not exact), to compare with.
     external_reference: how the forces are written: "local_world_aligned" (at the frame's origin,
         axes of the world), "local" (axes of the frame) or "world" (at the world's origin).
-    out: where to write the result; it may be one of the inputs.
+    out: where to write the result; it may be one of the inputs, or overlap them.
 
 Returns:
     a, (nv,) or (N, nv), in rad/s² or m/s².

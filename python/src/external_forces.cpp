@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "choices.hpp"
+#include "shown.hpp"
 
 namespace nb = nanobind;
 
@@ -17,12 +18,12 @@ ExternalForces::ExternalForces(const PyModel& self, nb::handle external,
   if (PyMapping_Check(external.ptr()) == 0 || !nb::hasattr(external, "items")) {
     throw std::invalid_argument(
         "external: expected a dictionary {frame: [force; moment], 6 numbers}, got " +
-        nb::cast<std::string>(nb::repr(external)));
+        shown(external));
   }
   for (const nb::handle item : external.attr("items")()) {
     const nb::object frame = item[0], wrench = item[1];
     frames_.push_back(frameOf(self, frame));
-    names_.push_back("external[" + nb::cast<std::string>(nb::repr(frame)) + "]");
+    names_.push_back("external[" + shown(frame) + "]");
     wrenches_.emplace_back(wrench, names_.back().c_str(), 6, "[force; moment]");
     wrenches_.back().widen();
     wrenches_.back().makeRowsContiguous();
@@ -31,6 +32,10 @@ ExternalForces::ExternalForces(const PyModel& self, nb::handle external,
 
 void ExternalForces::joinWith(Inputs& inputs) const {
   for (const ArrayArgument& wrench : wrenches_) inputs.alsoWith(wrench);
+}
+
+void ExternalForces::separateFrom(const Result& result) {
+  for (ArrayArgument& wrench : wrenches_) wrench.separateFrom(result.memory());
 }
 
 std::vector<FrameForce> ExternalForces::of(Eigen::Index state) const {

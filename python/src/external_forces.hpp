@@ -17,6 +17,8 @@ class ExternalForces {
 
   /// Has the inputs of a call agree with the forces on the number of states.
   void joinWith(Inputs& inputs) const;
+  /// Copies wrenches that a result is going to overwrite.
+  void separateFrom(const Result& result);
 
   /// Those of one state.
   [[nodiscard]] std::vector<FrameForce> of(Eigen::Index state) const;

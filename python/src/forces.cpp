@@ -5,9 +5,11 @@
 
 #include "bindings.hpp"
 #include "choices.hpp"
+#include "conversions.hpp"
 #include "evaluate.hpp"
 #include "external_forces.hpp"
 #include "kempe/joint_forces.hpp"
+#include "shown.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -79,10 +81,9 @@ class ForcesOfCall {
   }
   static std::string wordOf(nb::handle reference) {
     if (!nb::isinstance<nb::str>(reference)) {
-      throw std::invalid_argument("reference: expected a word or None, got " +
-                                  nb::cast<std::string>(nb::repr(reference)));
+      throw std::invalid_argument("reference: expected a word or None, got " + shown(reference));
     }
-    return nb::cast<std::string>(reference);
+    return Conversion<std::string>::read(reference, "reference");
   }
 
   void compute() {

@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "keeping.hpp"
 #include "kempe/jet.hpp"
 #include "kempe/robots.hpp"
+#include "shown.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -24,20 +26,70 @@ namespace kempe::python {
 
 namespace {
 
-struct Callables {
-  std::string name;  // of the constraint, for errors
-  nb::object phi, jacobian, curvature;
+struct Callables;
 
-  /// Models are let go of anywhere, Python objects only by those who may run Python.
-  struct Release {
-    void operator()(const Callables* callables) const {
-      if (Py_IsInitialized() == 0) return;
-      const nb::gil_scoped_acquire locked;
-      delete callables;
-    }
-  };
+/// Where C++ finds the functions of a constraint, for as long as a Python object keeps them.
+struct Link {
+  std::string name;                // of the constraint, for errors
+  Callables* callables = nullptr;  // to be looked at by those who may run Python
 };
-using SharedCallables = std::shared_ptr<const Callables>;
+using SharedLink = std::shared_ptr<Link>;
+
+/// φ and its derivatives; None for those that the library derives.
+struct Functions {
+  nb::object phi, jacobian, curvature;
+};
+
+/// Owns functions, as an object of Python that the garbage collector sees.
+struct Callables {
+  Callables(std::string name, Functions given)
+      : functions(std::move(given)), link(std::make_shared<Link>(Link{std::move(name), this})) {}
+  Callables(const Callables&) = delete;
+  Callables& operator=(const Callables&) = delete;
+  ~Callables() { link->callables = nullptr; }
+
+  Functions functions;
+  SharedLink link;
+};
+
+nb::object ownerOf(const Link& link) {
+  return link.callables == nullptr ? nb::object() : nb::find(link.callables);
+}
+
+/// The functions, which live on while they are called.
+Functions functionsOf(const Link& link) {
+  if (link.callables == nullptr || !link.callables->functions.phi.is_valid()) {
+    throw std::runtime_error("function \"" + link.name +
+                             "\" was let go of: keep the mechanism, the model or the constraints "
+                             "that it belongs to");
+  }
+  return link.callables->functions;
+}
+
+int visitCallables(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const Functions& functions = nb::inst_ptr<Callables>(self)->functions;
+  Py_VISIT(functions.phi.ptr());
+  Py_VISIT(functions.jacobian.ptr());
+  Py_VISIT(functions.curvature.ptr());
+  return 0;
+}
+
+int clearCallables(PyObject* self) {
+  const Functions dropped = std::exchange(nb::inst_ptr<Callables>(self)->functions, {});
+  return 0;
+}
+
+PyType_Slot callablesSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&visitCallables)},
+                                {Py_tp_clear, reinterpret_cast<void*>(&clearCallables)},
+                                {0, nullptr}};
+
+/// A new owner of functions.
+std::pair<SharedLink, nb::object> owned(const std::string& name, Functions functions) {
+  auto* callables = new Callables(name, std::move(functions));
+  return {callables->link, nb::cast(callables, nb::rv_policy::take_ownership)};
+}
 
 /// An array of numbers or of jets, for a function to compute with, but not to write to.
 template <typename Number>
@@ -59,8 +111,7 @@ Number numberFrom(nb::handle object, const std::string& what) {
   const double number = PyFloat_AsDouble(object.ptr());
   if (PyErr_Occurred() != nullptr) {
     PyErr_Clear();
-    throw std::invalid_argument(what + " returned " + nb::cast<std::string>(nb::repr(object)) +
-                                ", which is not a number");
+    throw std::invalid_argument(what + " returned " + shown(object) + ", which is not a number");
   }
   return number;
 }
@@ -73,8 +124,7 @@ std::vector<Number> numbersFrom(const nb::object& returned, std::size_t count,
       nb::module_::import_("numpy").attr("asarray")(returned, "object").attr("ravel")();
   if (nb::len(flat) != count) {
     throw std::invalid_argument(what + " must return " + std::to_string(count) + " number" +
-                                (count == 1 ? "" : "s") + ", but returned " +
-                                nb::cast<std::string>(nb::repr(returned)));
+                                (count == 1 ? "" : "s") + ", but returned " + shown(returned));
   }
   std::vector<Number> numbers;
   for (const nb::handle entry : flat) numbers.push_back(numberFrom<Number>(entry, what));
@@ -97,12 +147,13 @@ std::vector<Number> matrixFrom(const nb::object& returned, std::size_t rows, std
 
 /// φ on numbers.
 struct PythonValue {
-  SharedCallables of;
+  SharedLink link;
 
   void operator()(std::span<const double> q, std::span<double> phi) const {
     const nb::gil_scoped_acquire locked;
+    const Functions of = functionsOf(*link);
     const std::vector<double> values =
-        numbersFrom<double>(of->phi(arrayOf(q)), phi.size(), "function \"" + of->name + "\"");
+        numbersFrom<double>(of.phi(arrayOf(q)), phi.size(), "function \"" + link->name + "\"");
     std::copy(values.begin(), values.end(), phi.begin());
   }
 };
@@ -125,14 +176,15 @@ auto withJets(const std::string& what, const Compute& compute) {
 
 /// φ on jets.
 struct PythonJet {
-  SharedCallables of;
+  SharedLink link;
 
   void operator()(std::span<const Jet> q, std::span<Jet> phi) const {
     const nb::gil_scoped_acquire locked;
-    if (of->jacobian.is_none()) {
-      const std::string name = "function \"" + of->name + "\"";
+    const Functions of = functionsOf(*link);
+    if (of.jacobian.is_none()) {
+      const std::string name = "function \"" + link->name + "\"";
       const std::vector<Jet> values =
-          numbersFrom<Jet>(withJets(name, [&] { return of->phi(arrayOf(q)); }), phi.size(), name);
+          numbersFrom<Jet>(withJets(name, [&] { return of.phi(arrayOf(q)); }), phi.size(), name);
       std::copy(values.begin(), values.end(), phi.begin());
       return;
     }
@@ -144,12 +196,12 @@ struct PythonJet {
       bend[i] = q[i].second;
     }
     const nb::object at = arrayOf<double>(position);
-    const std::string name = " of function \"" + of->name + "\"";
+    const std::string name = " of function \"" + link->name + "\"";
     const std::vector<double> value =
-        numbersFrom<double>(of->phi(at), phi.size(), "function \"" + of->name + "\"");
+        numbersFrom<double>(of.phi(at), phi.size(), "function \"" + link->name + "\"");
     const std::vector<double> K =
-        matrixFrom<double>(of->jacobian(at), phi.size(), n, "jacobian" + name);
-    const std::vector<double> curvature = curvatureAlong(position, direction, phi.size(), name);
+        matrixFrom<double>(of.jacobian(at), phi.size(), n, "jacobian" + name);
+    const std::vector<double> curvature = curvatureAlong(of, position, direction, phi.size(), name);
     for (std::size_t r = 0; r < phi.size(); ++r) {
       phi[r] = Jet(value[r], 0.0, curvature[r]);
       for (std::size_t i = 0; i < n; ++i) {
@@ -161,17 +213,18 @@ struct PythonJet {
 
  private:
   /// φ″[v, v]: as given, or K̇ v with K̇ by jets.
-  std::vector<double> curvatureAlong(const std::vector<double>& q, const std::vector<double>& v,
-                                     std::size_t rows, const std::string& name) const {
-    if (!of->curvature.is_none()) {
-      return numbersFrom<double>(of->curvature(arrayOf<double>(q), arrayOf<double>(v)), rows,
+  static std::vector<double> curvatureAlong(const Functions& of, const std::vector<double>& q,
+                                            const std::vector<double>& v, std::size_t rows,
+                                            const std::string& name) {
+    if (!of.curvature.is_none()) {
+      return numbersFrom<double>(of.curvature(arrayOf<double>(q), arrayOf<double>(v)), rows,
                                  "curvature" + name);
     }
     const std::size_t n = q.size();
     std::vector<Jet> along;
     for (std::size_t i = 0; i < n; ++i) along.emplace_back(q[i], v[i], 0.0);
     const std::vector<Jet> K = matrixFrom<Jet>(
-        withJets("jacobian" + name, [&] { return of->jacobian(arrayOf<Jet>(along)); }), rows, n,
+        withJets("jacobian" + name, [&] { return of.jacobian(arrayOf<Jet>(along)); }), rows, n,
         "jacobian" + name);
     std::vector<double> result(rows, 0.0);
     for (std::size_t r = 0; r < rows; ++r) {
@@ -183,38 +236,39 @@ struct PythonJet {
 
 /// φ(q, t) on numbers or jets.
 struct PythonTimed {
-  SharedCallables of;
+  SharedLink link;
 
   template <typename Number>
   void operator()(std::span<const Number> q, const Number& t, std::span<Number> phi) const {
     const nb::gil_scoped_acquire locked;
-    const std::string name = "constraint \"" + of->name + "\"";
+    const Functions of = functionsOf(*link);
+    const std::string name = "constraint \"" + link->name + "\"";
     const std::vector<Number> values = numbersFrom<Number>(
-        withJets(name, [&] { return of->phi(arrayOf(q), nb::cast(t)); }), phi.size(), name);
+        withJets(name, [&] { return of.phi(arrayOf(q), nb::cast(t)); }), phi.size(), name);
     std::copy(values.begin(), values.end(), phi.begin());
   }
 };
 
 /// A motion of one coordinate.
 struct PythonMotion {
-  SharedCallables of;
+  SharedLink link;
 
   PrescribedMotion operator()(double t) const {
     const nb::gil_scoped_acquire locked;
+    const Functions of = functionsOf(*link);
     const std::vector<double> values =
-        numbersFrom<double>(of->phi(t), 3, "motion of constraint \"" + of->name + "\"");
+        numbersFrom<double>(of.phi(t), 3, "motion of constraint \"" + link->name + "\"");
     return {values[0], values[1], values[2]};
   }
 };
 
-SharedCallables sharedCallable(const std::string& constraint, const char* what,
-                               const nb::object& callable) {
+std::pair<SharedLink, nb::object> ownedFunction(const std::string& constraint, const char* what,
+                                                const nb::object& callable) {
   if (PyCallable_Check(callable.ptr()) == 0) {
     throw std::invalid_argument("constraint \"" + constraint + "\": " + what +
-                                " must be a function, got " +
-                                nb::cast<std::string>(nb::repr(callable)));
+                                " must be a function, got " + shown(callable));
   }
-  return {new Callables{constraint, callable, nb::none(), nb::none()}, Callables::Release()};
+  return owned(constraint, {callable, nb::none(), nb::none()});
 }
 
 /// Compares first and second derivatives of a function along each coordinate, and all at once,
@@ -279,15 +333,18 @@ struct BundledValue {
 
 }  // namespace
 
-void setCallables(Function& function, const nb::object& phi, const nb::object& jacobian,
-                  const nb::object& curvature) {
+void bindCallables(nb::module_& m) {
+  nb::class_<Callables>(m, "_Callables", nb::type_slots(callablesSlots));
+}
+
+nb::object setCallables(Function& function, const nb::object& phi, const nb::object& jacobian,
+                        const nb::object& curvature) {
   for (const auto& [what, callable, optional] : {std::tuple{"phi", phi, false},
                                                  {"jacobian", jacobian, true},
                                                  {"curvature", curvature, true}}) {
     if (PyCallable_Check(callable.ptr()) == 0 && !(optional && callable.is_none())) {
       throw std::invalid_argument("function \"" + function.name + "\": " + what +
-                                  " must be a function, got " +
-                                  nb::cast<std::string>(nb::repr(callable)));
+                                  " must be a function, got " + shown(callable));
     }
   }
   if (jacobian.is_none() && !curvature.is_none()) {
@@ -295,33 +352,45 @@ void setCallables(Function& function, const nb::object& phi, const nb::object& j
                                 "\": curvature is given, but jacobian is not; give both, or the "
                                 "jacobian alone, or neither");
   }
-  const SharedCallables callables(new Callables{function.name, phi, jacobian, curvature},
-                                  Callables::Release());
-  function.value = PythonValue{callables};
-  function.jet = PythonJet{callables};
+  auto [link, owner] = owned(function.name, {phi, jacobian, curvature});
+  function.value = PythonValue{link};
+  function.jet = PythonJet{link};
+  return owner;
 }
 
-void setCallable(TimedFunction& function, const nb::object& phi) {
-  const SharedCallables callables = sharedCallable(function.name, "phi", phi);
-  function.value = [timed = PythonTimed{callables}](std::span<const double> q, double t,
-                                                    std::span<double> out) {
+nb::object setCallable(TimedFunction& function, const nb::object& phi) {
+  auto [link, owner] = ownedFunction(function.name, "phi", phi);
+  const PythonTimed timed{link};
+  function.value = [timed](std::span<const double> q, double t, std::span<double> out) {
     timed.operator()<double>(q, t, out);
   };
-  function.jet = [timed = PythonTimed{callables}](std::span<const Jet> q, const Jet& t,
-                                                  std::span<Jet> out) {
+  function.jet = [timed](std::span<const Jet> q, const Jet& t, std::span<Jet> out) {
     timed.operator()<Jet>(q, t, out);
   };
+  return owner;
 }
 
-std::function<PrescribedMotion(double)> motionFrom(const std::string& constraint,
-                                                   const nb::object& motion) {
-  return PythonMotion{sharedCallable(constraint, "motion", motion)};
+std::pair<std::function<PrescribedMotion(double)>, nb::object> motionFrom(
+    const std::string& constraint, const nb::object& motion) {
+  auto [link, owner] = ownedFunction(constraint, "motion", motion);
+  return {PythonMotion{link}, owner};
+}
+
+void keepFunctions(nb::handle keeper, const Function& function) {
+  const auto* python = function.value.target<PythonValue>();
+  if (python == nullptr) return;
+  const nb::object owner = ownerOf(*python->link);
+  if (owner.is_valid()) keep(keeper, owner);
+}
+
+void keepFunctions(nb::handle keeper, const Mechanism& mechanism) {
+  for (const Function& function : mechanism.functions) keepFunctions(keeper, function);
 }
 
 void checkDerivatives(const Mechanism& mechanism) {
   for (const Function& function : mechanism.functions) {
     const auto* python = function.value.target<PythonValue>();
-    if (python == nullptr || python->of->jacobian.is_none()) continue;
+    if (python == nullptr || functionsOf(*python->link).jacobian.is_none()) continue;
     // Not at zero, where functions like to have corners.
     for (const double unit : {0.1, -0.07}) {
       std::vector<double> q;
@@ -349,7 +418,8 @@ Mechanism bundledMechanism(const std::string& name, int n, bool upright) {
 
 nb::tuple originOf(const Function& function) {
   if (const auto* python = function.value.target<PythonValue>()) {
-    return nb::make_tuple(python->of->phi, python->of->jacobian, python->of->curvature);
+    const Functions of = functionsOf(*python->link);
+    return nb::make_tuple(of.phi, of.jacobian, of.curvature);
   }
   if (const auto* bundled = function.value.target<BundledValue>()) {
     return nb::make_tuple(bundled->robot, bundled->n, bundled->index);
@@ -358,9 +428,9 @@ nb::tuple originOf(const Function& function) {
                               "\" was written in C++, which cannot be copied to another process");
 }
 
-void restore(Function& function, nb::handle origin) {
+void restore(nb::handle keeper, Function& function, nb::handle origin) {
   if (!nb::isinstance<nb::str>(origin[0])) {
-    setCallables(function, origin[0], origin[1], origin[2]);
+    keep(keeper, setCallables(function, origin[0], origin[1], origin[2]));
     return;
   }
   const auto [robot, n, index] = nb::cast<std::tuple<std::string, int, std::size_t>>(origin);

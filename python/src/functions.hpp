@@ -4,27 +4,39 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "kempe/constraints.hpp"
 #include "kempe/mechanism.hpp"
 
 /// Constraint functions that Python can see: written in it, or bundled with a robot.
+///
+/// C++ does not own Python functions (see keeping.hpp). Where one is set, the object that owns it
+/// is returned: whoever holds the constraint keeps that.
 namespace kempe::python {
 
+/// The class of the objects that own functions.
+void bindCallables(nanobind::module_& m);
+
 /// Sets what φ and its derivatives are computed by: Python functions, None for those that the
-/// library derives.
+/// library derives. Returns their owner.
 ///   phi(q) → rows numbers; is called with an array of jets where derivatives are wanted, unless
 ///   jacobian(q) → rows × n numbers is given, which is called with jets unless
 ///   curvature(q, v) → rows numbers is given: the second derivative of φ along v.
-void setCallables(Function& function, const nanobind::object& phi, const nanobind::object& jacobian,
-                  const nanobind::object& curvature);
+[[nodiscard]] nanobind::object setCallables(Function& function, const nanobind::object& phi,
+                                            const nanobind::object& jacobian,
+                                            const nanobind::object& curvature);
 
 /// The same for φ(q, t), without derivatives: phi(q, t) is called with jets where they are wanted.
-void setCallable(TimedFunction& function, const nanobind::object& phi);
+[[nodiscard]] nanobind::object setCallable(TimedFunction& function, const nanobind::object& phi);
 
-/// motion(t) → (position, velocity, acceleration).
-std::function<PrescribedMotion(double)> motionFrom(const std::string& constraint,
-                                                   const nanobind::object& motion);
+/// motion(t) → (position, velocity, acceleration), and its owner.
+std::pair<std::function<PrescribedMotion(double)>, nanobind::object> motionFrom(
+    const std::string& constraint, const nanobind::object& motion);
+
+/// Has a Python object keep the owners of functions.
+void keepFunctions(nanobind::handle keeper, const Function& function);
+void keepFunctions(nanobind::handle keeper, const Mechanism& mechanism);
 
 /// Compares given derivatives with differences at positions where φ is finite; throws ModelError
 /// where they are wrong.
@@ -33,8 +45,9 @@ void checkDerivatives(const Mechanism& mechanism);
 /// A robot's mechanism, whose functions know where they come from.
 Mechanism bundledMechanism(const std::string& name, int n, bool upright = true);
 
-/// What a function can be made from again, and the making: how it is pickled.
+/// What a function can be made from again, and the making, for an object that then keeps the
+/// function: how it is pickled.
 nanobind::tuple originOf(const Function& function);
-void restore(Function& function, nanobind::handle origin);
+void restore(nanobind::handle keeper, Function& function, nanobind::handle origin);
 
 }  // namespace kempe::python

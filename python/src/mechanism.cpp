@@ -12,6 +12,7 @@
 #include "conversions.hpp"
 #include "fields.hpp"
 #include "functions.hpp"
+#include "keeping.hpp"
 #include "kempe/io.hpp"
 #include "keywords.hpp"
 
@@ -22,19 +23,27 @@ namespace kempe::python {
 
 namespace {
 
-/// The parts of a mechanism of one kind, as Python sees them: they stay the mechanism's.
+/// A part of a mechanism as Python sees it: it stays the mechanism's, which it keeps.
+template <typename Part>
+nb::object partOf(const nb::object& mechanism, Part& part) {
+  nb::object object = nb::cast(&part, nb::rv_policy::reference);
+  keep(object, mechanism);
+  return object;
+}
+
+/// The parts of one kind.
 template <auto member>
 nb::tuple partsOf(const nb::object& self) {
   nb::list list;
   for (auto& part : nb::cast<Mechanism&>(self).*member) {
-    list.append(nb::cast(part, nb::rv_policy::reference_internal, self));
+    list.append(partOf(self, part));
   }
   return nb::tuple(list);
 }
 
 template <typename Part>
 nb::object added(const nb::object& self, std::deque<Part>& parts, Part part) {
-  return nb::cast(parts.emplace_back(std::move(part)), nb::rv_policy::reference_internal, self);
+  return partOf(self, parts.emplace_back(std::move(part)));
 }
 
 nb::object addBody(const nb::object& self, const std::string& name, const nb::kwargs& arguments) {
@@ -74,7 +83,7 @@ nb::object addGear(const nb::object& self, const std::string& name, nb::handle d
       nb::cast<Mechanism&>(self).addGear(name, Conversion<Coordinate>::read(driven, "driven"),
                                          ratio, Conversion<Coordinate>::read(driver, "driver"));
   gear.cut = left;
-  return nb::cast(gear, nb::rv_policy::reference_internal, self);
+  return partOf(self, gear);
 }
 
 nb::object addBelt(const nb::object& self, const std::string& name, const std::string& predecessor,
@@ -82,7 +91,7 @@ nb::object addBelt(const nb::object& self, const std::string& name, const std::s
   const auto left = Conversion<std::optional<bool>>::read(cut, "cut");
   Coupling& belt = nb::cast<Mechanism&>(self).addBelt(name, predecessor, ratio, successor);
   belt.cut = left;
-  return nb::cast(belt, nb::rv_policy::reference_internal, self);
+  return partOf(self, belt);
 }
 
 nb::object addLoop(const nb::object& self, const std::string& name, nb::handle type,
@@ -112,13 +121,20 @@ nb::object addFunction(const nb::object& self, const std::string& name, nb::hand
   function.coordinates = Conversion<std::vector<Coordinate>>::read(coordinates, "coordinates");
   function.rows = rows;
   function.cut = Conversion<std::optional<bool>>::read(cut, "cut");
-  setCallables(function, phi, jacobian, curvature);
+  keep(self, setCallables(function, phi, jacobian, curvature));
   return added(self, nb::cast<Mechanism&>(self).functions, std::move(function));
 }
 
-nb::object found(const nb::object& self, const auto* part) {
-  if (part == nullptr) return nb::none();
-  return nb::cast(part, nb::rv_policy::reference_internal, self);
+/// A copy that keeps the functions of the original.
+template <typename Original>
+nb::object copyOf(const Original& original) {
+  nb::object copy = nb::cast(Original(original));
+  keepFunctions(copy, original);
+  return copy;
+}
+
+nb::object found(const nb::object& self, auto* part) {
+  return part == nullptr ? nb::none() : partOf(self, *part);
 }
 
 // --- classes -------------------------------------------------------------------------------------
@@ -151,7 +167,8 @@ void bindParts(nb::module_& m) {
              field("texture", &Shape::texture),
              field("color", &Shape::color, "Red, green, blue, alpha, from 0 to 1; or None."));
 
-  nb::class_<Body> body(m, "Body", "A rigid body, described in its own frame.");
+  nb::class_<Body> body(m, "Body", nb::type_slots(partSlots),
+                        "A rigid body, described in its own frame.");
   bindFields(body, field("name", &Body::name), field("mass", &Body::mass, "kg."),
              field("center_of_mass", &Body::centerOfMass, "In the body's frame, metres, (3,)."),
              field("inertia", &Body::inertia,
@@ -160,7 +177,8 @@ void bindParts(nb::module_& m) {
              field("visuals", &Body::visuals), field("collisions", &Body::collisions),
              field("line", &Body::line, "In the file it came from; 0 for none."));
 
-  nb::class_<Joint> joint(m, "Joint", "A joint of the spanning tree: carries `child` on `parent`.");
+  nb::class_<Joint> joint(m, "Joint", nb::type_slots(partSlots),
+                          "A joint of the spanning tree: carries `child` on `parent`.");
   bindFields(
       joint, field("name", &Joint::name), field("type", &Joint::type),
       field("parent", &Joint::parent), field("child", &Joint::child),
@@ -182,13 +200,14 @@ void bindParts(nb::module_& m) {
       field("line", &Joint::line, "In the file it came from; 0 for none."));
 
   nb::class_<Coupling> coupling(
-      m, "Coupling", "Σ coefficient · position = offset: gears, belts, differentials, mimics.");
+      m, "Coupling", nb::type_slots(partSlots),
+      "Σ coefficient · position = offset: gears, belts, differentials, mimics.");
   bindFields(coupling, field("name", &Coupling::name),
              field("terms", &Coupling::terms, "((joint, component), coefficient) of each."),
              field("offset", &Coupling::offset), field("cut", &Coupling::cut, kCutText),
              field("line", &Coupling::line, "In the file it came from; 0 for none."));
 
-  nb::class_<LoopJoint> loop(m, "LoopJoint",
+  nb::class_<LoopJoint> loop(m, "LoopJoint", nb::type_slots(partSlots),
                              "Two frames that a joint connects, which closes a loop.");
   bindFields(
       loop, field("name", &LoopJoint::name), field("type", &LoopJoint::type),
@@ -208,7 +227,8 @@ void bindParts(nb::module_& m) {
       field("cut", &LoopJoint::cut, kCutText),
       field("line", &LoopJoint::line, "In the file it came from; 0 for none."));
 
-  nb::class_<Rod> rod(m, "Rod", "Two points that stay apart: a massless rod with ball ends.");
+  nb::class_<Rod> rod(m, "Rod", nb::type_slots(partSlots),
+                      "Two points that stay apart: a massless rod with ball ends.");
   bindFields(
       rod, field("name", &Rod::name),
       field(
@@ -224,7 +244,8 @@ void bindParts(nb::module_& m) {
       field("length", &Rod::length, "Metres."), field("cut", &Rod::cut, kCutText),
       field("line", &Rod::line, "In the file it came from; 0 for none."));
 
-  nb::class_<Function>(m, "Function", "φ(positions of the named coordinates) = 0.")
+  nb::class_<Function>(m, "Function", nb::type_slots(partSlots),
+                       "φ(positions of the named coordinates) = 0.")
       .def_ro("name", &Function::name)
       .def_prop_ro(
           "coordinates",
@@ -242,9 +263,10 @@ void bindParts(nb::module_& m) {
           },
           nb::arg().none(), nb::for_getter(signature("def cut(self) -> bool | None")),
           nb::for_setter(signature("def cut(self, value: bool | None) -> None")), kCutText)
-      .def("__copy__", [](const Function& self) { return Function(self); })
+      .def("__copy__", &copyOf<Function>, signature("def __copy__(self) -> Function"))
       .def(
-          "__deepcopy__", [](const Function& self, nb::handle) { return Function(self); }, "memo"_a)
+          "__deepcopy__", [](const Function& self, nb::handle) { return copyOf(self); }, "memo"_a,
+          signature("def __deepcopy__(self, memo: typing.Any) -> Function"))
       .def("__repr__",
            [](const Function& self) {
              return "<kempe.Function '" + self.name + "' of " +
@@ -266,7 +288,7 @@ void bindParts(nb::module_& m) {
             self.name = nb::cast<std::string>(state[0]);
             self.coordinates = Conversion<std::vector<Coordinate>>::read(state[1], "coordinates");
             self.rows = nb::cast<int>(state[2]);
-            restore(self, state[3]);
+            restore(nb::find(self), self, state[3]);
             self.cut = Conversion<std::optional<bool>>::read(state[4], "cut");
           },
           signature("def __setstate__(self, state: State) -> None"));
@@ -298,6 +320,7 @@ void setState(Mechanism& self, const nb::tuple& state) {
   addAll(self.loops, state[7]);
   addAll(self.rods, state[8]);
   addAll(self.functions, state[9]);
+  keepFunctions(nb::find(self), self);
 }
 
 #define KEMPE_JOINT_ARGUMENTS                                                \
@@ -400,11 +423,12 @@ Args:
     curvature: curvature(q, v) gives the second derivative of phi along v, `rows` numbers.)")
       .def(
           "add_floating_base",
-          [](Mechanism& self, const std::string& world, const std::string& joint) -> Joint& {
-            return self.addFloatingBase(world, joint);
+          [](const nb::object& self, const std::string& world, const std::string& joint) {
+            return partOf(self, nb::cast<Mechanism&>(self).addFloatingBase(world, joint));
           },
+          signature("def add_floating_base(self, world_name: str = 'world', joint_name: str = "
+                    "'floating_base') -> Joint"),
           "world_name"_a = "world", "joint_name"_a = "floating_base",
-          nb::rv_policy::reference_internal,
           "Sets the root body free: adds a body `world` and a free joint from it to the root.");
 }
 
@@ -432,7 +456,8 @@ void bindFiles(nb::module_& m) {
 
 void bindMechanism(nb::module_& m) {
   nb::class_<Mechanism> mechanism(
-      m, "Mechanism", R"(What a person describes: a graph of named bodies, tree joints and loops.
+      m, "Mechanism", nb::type_slots(keeperSlots), nb::is_weak_referenceable(),
+      R"(What a person describes: a graph of named bodies, tree joints and loops.
 
 Add things in any order; what add_… returns stays part of the mechanism and can be changed. Nothing
 is checked before validate(), which Model calls. `cut` says of a loop whether it is left cut, held by
@@ -492,10 +517,10 @@ multipliers, or embedded in a cluster; without it, what costs less.)");
                                    self.functions.size()) +
                     " loops>";
            })
-      .def("__copy__", [](const Mechanism& self) { return Mechanism(self); })
+      .def("__copy__", &copyOf<Mechanism>, signature("def __copy__(self) -> Mechanism"))
       .def(
-          "__deepcopy__", [](const Mechanism& self, nb::handle) { return Mechanism(self); },
-          "memo"_a)
+          "__deepcopy__", [](const Mechanism& self, nb::handle) { return copyOf(self); }, "memo"_a,
+          signature("def __deepcopy__(self, memo: typing.Any) -> Mechanism"))
       .def("__getstate__", &stateOf, signature("def __getstate__(self) -> State"))
       .def("__setstate__", &setState, signature("def __setstate__(self, state: State) -> None"));
   bindBuilder(mechanism);

@@ -15,6 +15,7 @@
 #include "bindings.hpp"
 #include "choices.hpp"
 #include "functions.hpp"
+#include "keeping.hpp"
 #include "kempe/instruction_set.hpp"
 #include "kempe/io.hpp"
 #include "kempe/robots.hpp"
@@ -69,6 +70,20 @@ Model compiled(const Mechanism& mechanism, bool foldRotors) {
 PyModel loadFile(const std::filesystem::path& path, bool floatingBase, bool foldRotors) {
   const nb::gil_scoped_release unlocked;
   return PyModel(load(path, {.floatingBase = floatingBase, .model = {.foldRotors = foldRotors}}));
+}
+
+/// A model that keeps its functions.
+nb::object wrapped(PyModel model) {
+  nb::object object = nb::cast(std::move(model));
+  keepFunctions(object, nb::cast<const PyModel&>(object).model().mechanism());
+  return object;
+}
+
+/// A copy of a model's mechanism that keeps its functions.
+nb::object mechanismOf(const PyModel& self) {
+  nb::object mechanism = nb::cast(Mechanism(self.model().mechanism()));
+  keepFunctions(mechanism, self.model().mechanism());
+  return mechanism;
 }
 
 /// A property that is a member function of Model.
@@ -195,7 +210,8 @@ void bindModel(nb::module_& m) {
   bindThreads(m);
 
   using State = std::tuple<Mechanism, bool>;
-  ModelClass model(m, "Model", R"(A mechanism compiled for computation.
+  ModelClass model(m, "Model", nb::type_slots(keeperSlots), nb::is_weak_referenceable(),
+                   R"(A mechanism compiled for computation.
 
 Immutable; any number of threads may use one model. Algorithms take arrays of one state, (n,), or of
 N states, (N, n), and then give results with a leading N; arguments of one state go with every state
@@ -206,6 +222,7 @@ that does not fit.)");
           "__init__",
           [](PyModel* self, const Mechanism& mechanism, bool foldRotors) {
             new (self) PyModel(compiled(mechanism, foldRotors));
+            keepFunctions(nb::find(self), mechanism);
           },
           "mechanism"_a, nb::kw_only(), "fold_rotors"_a = true,
           "Compiles a mechanism. With fold_rotors the inertia of leaf bodies that turn about their "
@@ -213,7 +230,7 @@ that does not fit.)");
           "Raises ModelError where the mechanism is wrong or its loops cannot be closed.")
       .def_prop_ro("name", get<&Model::name>())
       .def_prop_ro(
-          "mechanism", [](const PyModel& self) { return Mechanism(self.model().mechanism()); },
+          "mechanism", &mechanismOf, nb::for_getter(signature("def mechanism(self) -> Mechanism")),
           "What the model was compiled from: a copy, to read, or to change and compile anew.")
       .def_prop_ro(
           "fold_rotors", [](const PyModel& self) { return self.model().options().foldRotors; },
@@ -268,8 +285,10 @@ that does not fit.)");
       .def(
           "with_independent",
           [](const PyModel& self, const std::vector<std::string>& coordinates) {
-            const nb::gil_scoped_release unlocked;
-            return PyModel(self.model().withIndependent(coordinates));
+            return wrapped([&] {
+              const nb::gil_scoped_release unlocked;
+              return PyModel(self.model().withIndependent(coordinates));
+            }());
           },
           signature("def with_independent(self, coordinates: Sequence[str]) -> Model"),
           "coordinates"_a,
@@ -283,12 +302,15 @@ that does not fit.)");
       .def("__copy__", [](const nb::object& self) { return self; })
       .def(
           "__deepcopy__", [](const nb::object& self, nb::handle) { return self; }, "memo"_a)
-      .def("__getstate__",
-           [](const PyModel& self) {
-             return State(self.model().mechanism(), self.model().options().foldRotors);
-           })
+      .def(
+          "__getstate__",
+          [](const PyModel& self) {
+            return nb::make_tuple(mechanismOf(self), self.model().options().foldRotors);
+          },
+          signature("def __getstate__(self) -> tuple[Mechanism, bool]"))
       .def("__setstate__", [](PyModel& self, const State& state) {
         new (&self) PyModel(compiled(std::get<0>(state), std::get<1>(state)));
+        keepFunctions(nb::find(self), std::get<0>(state));
       });
   bindConfigurations(model);
   bindDynamics(model);

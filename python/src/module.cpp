@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "functions.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/version.hpp"
 
@@ -60,13 +61,13 @@ nb::sig kempe::python::signature(std::string text) {
 }
 
 NB_MODULE(_kempe, m) {
-  // A constraint function in Python keeps its module alive, and that often the mechanism: such
-  // circles last until the process ends, which is no news to its user.
+  // What modules still refer to when the process ends is no news to its user.
   nb::set_leak_warnings(false);
   m.doc() = "The compiled part of kempe.";
   m.def("version", &kempe::version, "The version of the library.");
   translateExceptions();
   kempe::python::bindJet(m);
+  kempe::python::bindCallables(m);
   kempe::python::bindMechanism(m);
   kempe::python::bindModel(m);
   kempe::python::bindSimulator(m);

@@ -25,6 +25,10 @@ class PyModel {
 
   [[nodiscard]] const Model& model() const { return model_; }
 
+  // What has been said about limits (see limits.hpp); for those who may run Python.
+  mutable bool checkedNeutral = false;
+  mutable bool warnedOfRandom = false;
+
   /// Calls `function(data)` on scratch memory of its own.
   template <typename T, typename Function>
   void compute(const Function& function) const {

@@ -12,7 +12,10 @@
 #include "choices.hpp"
 #include "conversions.hpp"
 #include "external_forces.hpp"
+#include "functions.hpp"
+#include "keeping.hpp"
 #include "py_constraints.hpp"
+#include "shown.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -30,19 +33,13 @@ struct PySimulator {
   std::shared_ptr<PyModel> model;
 };
 
-/// A Python function that may be called and dropped without the interpreter's lock.
-using Held = std::shared_ptr<nb::object>;
-
-Held held(nb::handle function, const char* name) {
-  if (PyCallable_Check(function.ptr()) == 0) {
-    throw nb::type_error((std::string(name) + ": expected a function f(t, q, v), got " +
-                          nb::cast<std::string>(nb::repr(function)))
-                             .c_str());
+/// A Python function that the simulator's Python object keeps (see keeping.hpp).
+PyObject* function(nb::handle given, const char* name) {
+  if (PyCallable_Check(given.ptr()) == 0) {
+    throw nb::type_error(
+        (std::string(name) + ": expected a function f(t, q, v), got " + shown(given)).c_str());
   }
-  return {new nb::object(nb::borrow(function)), [](nb::object* object) {
-            const nb::gil_scoped_acquire locked;
-            delete object;
-          }};
+  return given.ptr();
 }
 
 /// An array that belongs to the simulation.
@@ -52,8 +49,10 @@ nb::object readOnly(VectorIn numbers) {
   return array;
 }
 
-nb::object called(const Held& function, double t, VectorIn q, VectorIn v) {
-  return (*function)(t, readOnly(q), readOnly(v));
+/// The function lives on while it is called, even if it has the simulator take another one.
+nb::object called(PyObject* function, double t, VectorIn q, VectorIn v) {
+  const nb::object callback = nb::borrow(function);
+  return callback(t, readOnly(q), readOnly(v));
 }
 
 /// Numbers of one state.
@@ -68,30 +67,51 @@ Eigen::VectorXd numbersOf(nb::handle object, const char* name, Eigen::Index size
   return Eigen::Map<const Eigen::VectorXd>(argument.row<double>(0), size);
 }
 
-std::function<void(double, VectorIn, VectorIn, VectorOut)> vectorFunction(nb::handle function,
-                                                                          const char* name,
-                                                                          const char* meaning) {
-  if (function.is_none()) return nullptr;
-  return [callback = held(function, name), name, meaning](double t, VectorIn q, VectorIn v,
-                                                          VectorOut result) {
+using VectorFunction = std::function<void(double, VectorIn, VectorIn, VectorOut)>;
+
+VectorFunction vectorFunction(nb::handle given, const char* name, const char* meaning) {
+  if (given.is_none()) return nullptr;
+  return [callback = function(given, name), name, meaning](double t, VectorIn q, VectorIn v,
+                                                           VectorOut result) {
     const nb::gil_scoped_acquire locked;
-    result = numbersOf(called(callback, t, q, v), name, result.size(), meaning);
+    const char *const what = name, *const size = meaning;  // a call may replace this function
+    result = numbersOf(called(callback, t, q, v), what, result.size(), size);
   };
 }
 
-void setExternalForces(PySimulator& self, nb::handle external, const std::string& reference) {
+/// `set(self.simulator, function)` for a function that is given for a role.
+template <typename Set>
+void setFunction(const nb::object& self, nb::handle given, const char* role, const char* meaning,
+                 const Set& set) {
+  VectorFunction callback = vectorFunction(given, "controller", meaning);
+  set(nb::cast<PySimulator&>(self).simulator, std::move(callback));
+  keepAs(self, role, given);
+}
+
+constexpr const char *kController = "controller", *kExternal = "external",
+                     *kMotorController = "motor controller", *kConstraints = "constraints";
+
+void setExternalForces(const nb::object& object, nb::handle external,
+                       const std::string& reference) {
+  auto& self = nb::cast<PySimulator&>(object);
   if (external.is_none()) {
     self.simulator.setExternalForces(std::vector<FrameForce>{});
   } else if (PyCallable_Check(external.ptr()) == 0) {
     self.simulator.setExternalForces(ExternalForces(*self.model, external, reference).of(0));
   } else {
     self.simulator.setExternalForces(
-        [callback = held(external, "external"), model = self.model, reference](
+        [callback = function(external, "external"), model = self.model, reference](
             double t, VectorIn q, VectorIn v, std::vector<FrameForce>& forces) {
           const nb::gil_scoped_acquire locked;
-          forces = ExternalForces(*model, called(callback, t, q, v), reference).of(0);
+          // The call may replace this function, and with it what it holds.
+          // NOLINTBEGIN(performance-unnecessary-copy-initialization)
+          const std::shared_ptr<PyModel> own = model;
+          const std::string written = reference;
+          // NOLINTEND(performance-unnecessary-copy-initialization)
+          forces = ExternalForces(*own, called(callback, t, q, v), written).of(0);
         });
   }
+  keepAs(object, kExternal, external);
 }
 
 /// A call that computes, while other threads run Python.
@@ -99,6 +119,12 @@ template <typename Action>
 auto unlocked(const Action& action) {
   const nb::gil_scoped_release released;
   return action();
+}
+
+nb::object modelOf(const PySimulator& self) {
+  nb::object model = nb::cast(PyModel(self.simulator.model()));
+  keepFunctions(model, self.simulator.model().mechanism());
+  return model;
 }
 
 nb::dict workOf(const PySimulator& self) {
@@ -160,9 +186,8 @@ void bindState(SimulatorClass& simulator) {
           "q"_a, "velocities"_a, "time"_a = 0.0,
           "A state from velocities of all tree joints, which exist at dead points and change "
           "points too. They must keep the loops closed.")
-      .def_prop_ro(
-          "model", [](const PySimulator& self) { return PyModel(self.simulator.model()); },
-          "The robot, with the armatures of motors.")
+      .def_prop_ro("model", &modelOf, nb::for_getter(signature("def model(self) -> Model")),
+                   "The robot, with the armatures of motors.")
       .def_prop_ro(
           "integrator",
           [](const PySimulator& self) {
@@ -331,16 +356,20 @@ Args:
     command_at: "rotor" or "joint": where the commanded torque is meant.)")
       .def(
           "set_forces",
-          [](PySimulator& self, nb::handle tau) {
-            self.simulator.setForces(
-                numbersOf(tau, "tau", self.simulator.model().nv(), "model.nv"));
+          [](const nb::object& object, nb::handle tau) {
+            Simulator& self = nb::cast<PySimulator&>(object).simulator;
+            self.setForces(numbersOf(tau, "tau", self.model().nv(), "model.nv"));
+            keepAs(object, kController, nb::none());
           },
           signature("def set_forces(self, tau: ArrayLike) -> None"), "tau"_a,
           "Constant forces, (nv,), from now on instead of a controller.")
       .def(
           "set_controller",
-          [](PySimulator& self, nb::handle controller) {
-            self.simulator.setController(vectorFunction(controller, "controller", "model.nv"));
+          [](const nb::object& self, nb::handle controller) {
+            setFunction(self, controller, kController, "model.nv",
+                        [](Simulator& of, VectorFunction callback) {
+                          of.setController(std::move(callback));
+                        });
           },
           signature("def set_controller(self, controller: Callable | None) -> None"),
           "controller"_a.none(), "f(t, q, v) -> tau, nv numbers; None for no controller.")
@@ -357,9 +386,11 @@ Args:
           "motor"_a, "torque"_a, "The commanded torque of a motor from now on.")
       .def(
           "set_motor_controller",
-          [](PySimulator& self, nb::handle controller) {
-            self.simulator.setMotorController(
-                vectorFunction(controller, "controller", "the number of motors"));
+          [](const nb::object& self, nb::handle controller) {
+            setFunction(self, controller, kMotorController, "the number of motors",
+                        [](Simulator& of, VectorFunction callback) {
+                          of.setMotorController(std::move(callback));
+                        });
           },
           signature("def set_motor_controller(self, controller: Callable | None) -> None"),
           "controller"_a.none(), "f(t, q, v) -> torques of all motors.")
@@ -375,11 +406,13 @@ void bindConstraints(SimulatorClass& simulator) {
   simulator
       .def(
           "set_constraints",
-          [](PySimulator& self, const PyConstraints& constraints) {
-            const std::shared_ptr<const Constraints> now = constraints.now();
-            unlocked([&] { self.simulator.setConstraints(*now); });
+          [](nb::pointer_and_handle<PySimulator> self,
+             nb::pointer_and_handle<PyConstraints> constraints) {
+            const std::shared_ptr<const Constraints> now = constraints.p->now();
+            unlocked([&] { self.p->simulator.setConstraints(*now); });
+            keepAs(self.h, kConstraints, constraints.h);
           },
-          "constraints"_a,
+          "constraints"_a, signature("def set_constraints(self, constraints: Constraints) -> None"),
           R"(Constraints that hold from now on, as they are now, beside the model's loops.
 
 The state is put onto those that are on: positions by the least motion, velocities by an impulse.)")
@@ -415,7 +448,8 @@ void bindSimulator(nb::module_& m) {
       .def_ro("velocities", &Snapshot::velocities, "Of all tree joints.")
       .def_ro("coordinates", &Snapshot::coordinates, "That were independent at that moment.");
 
-  SimulatorClass simulator(m, "Simulator", R"(Moves a robot through time, step by step.
+  SimulatorClass simulator(m, "Simulator", nb::type_slots(keeperSlots), nb::is_weak_referenceable(),
+                           R"(Moves a robot through time, step by step.
 
 Loops stay closed to rounding: steps are taken in coordinates around the step's start. Where the
 model's independent coordinates come near a dead point, others are at work and the motion goes on
@@ -428,8 +462,8 @@ without a jump; `v` and forces stay in the model's own. kempe.simulate is the sh
         const SimulatorOptions options{integratorCalled(integrator), relativeTolerance,
                                        absoluteTolerance, stabilizationCalled(stabilization),
                                        baumgarteRate};
-        const nb::gil_scoped_release released;
-        new (self) PySimulator(model, options);
+        unlocked([&] { new (self) PySimulator(model, options); });
+        keepFunctions(nb::find(self), model.model().mechanism());
       },
       "model"_a, "integrator"_a = "rk4", nb::kw_only(), "relative_tolerance"_a = 1e-8,
       "absolute_tolerance"_a = 1e-10, "stabilization"_a = "projection", "baumgarte_rate"_a = 100.0,

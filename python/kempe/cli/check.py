@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 
 from rich.table import Table
 
@@ -10,6 +11,7 @@ import kempe
 from kempe.cli.checks import Finding, all_findings
 from kempe.cli.common import (
     MOST_SEED,
+    BadInput,
     Failed,
     add_json_argument,
     add_robot_arguments,
@@ -28,12 +30,15 @@ SUMMARY = "find out whether to trust the model of a robot"
 DESCRIPTION = """\
 Loads a robot and puts its model to the test in random states: the loops close, all exact methods
 agree with each other, forward dynamics undoes inverse dynamics, the mass matrix is symmetric and
-positive definite, power is the rate of energy. Lines marked "note" are for you to judge: warnings,
-how wrong models without loops and rotors are, how well conditioned the loops are, dead points that
-a coordinate meets when it moves from the neutral position alone, joints without limits."""
+positive definite, power is the rate of energy. Errors are compared with what rounding can do at the
+condition numbers of the mass matrix and the loops in each state. Lines marked "note" are for you to
+judge: warnings, joint limits that the neutral or random configurations violate, how wrong models
+without loops and rotors are, how well conditioned the loops are, dead points that a coordinate
+meets when it moves from the neutral position alone, joints without limits."""
 EXAMPLES = """examples:
   kempe check tello
   kempe check examples/geared_four_bar_leg.urdf --samples 1000
+  kempe check tello --quick
   kempe check planar_leg --json
 """
 SMALLER = "Take a smaller --samples or -n."  # where memory is short
@@ -41,13 +46,20 @@ SMALLER = "Take a smaller --samples or -n."  # where memory is short
 MARKS = {True: "[green]ok[/]", False: "[bold red]FAILED[/]", None: "[yellow]note[/]"}
 
 MOST_SAMPLES = 10_000_000
+SAMPLES, QUICK_SAMPLES = 100, 10
+TIME_LIMIT = 5.0  # seconds
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_arguments(parser)
-    parser.add_argument("--samples", type=int, default=100, metavar="N",
-                        help="number of random states (100)")
+    parser.add_argument("--samples", type=int, metavar="N",
+                        help=f"number of random states ({SAMPLES}; {QUICK_SAMPLES} with --quick)")
     parser.add_argument("--seed", type=int, default=0, help="of the first of them (0)")
+    parser.add_argument("--time-limit", type=float, default=TIME_LIMIT, metavar="S",
+                        help="seconds that the search for dead points may take; coordinates that "
+                        f"are left are named ({TIME_LIMIT:g}; inf: no limit, 0: no search)")
+    parser.add_argument("--quick", action="store_true",
+                        help="fewer states, and no search for dead points")
     add_json_argument(parser)
 
 
@@ -67,11 +79,19 @@ def print_page(model: kempe.Model, findings: list[Finding], verdict: str) -> Non
 
 
 def run(arguments: argparse.Namespace) -> None:
-    check_whole_number("--samples", arguments.samples, 1, MOST_SAMPLES)
+    samples = arguments.samples
+    if samples is None:
+        samples = QUICK_SAMPLES if arguments.quick else SAMPLES
+    check_whole_number("--samples", samples, 1, MOST_SAMPLES)
     check_whole_number("--seed", arguments.seed, 0, MOST_SEED)
+    if not arguments.time_limit >= 0:
+        raise BadInput("--time-limit: zero seconds or more are needed, got "
+                       f"{arguments.time_limit:g}")
+    seconds = 0.0 if arguments.quick else arguments.time_limit
     model = load_robot(arguments)
-    with progress_bar("checking") as done:
-        findings = all_findings(model, arguments.samples, arguments.seed, done)
+    with progress_bar("checking") as done, warnings.catch_warnings():
+        warnings.simplefilter("ignore", kempe.LimitsWarning)  # reported as a finding
+        findings = all_findings(model, samples, arguments.seed, seconds, done)
     failed = [finding.what for finding in findings if finding.passed is False]
     notes = sum(finding.passed is None for finding in findings)
     if failed:
@@ -81,7 +101,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"; {counted(notes, 'note')} to read." if notes else ".")
     if arguments.json:
         print_json({
-            "robot": model.name, "samples": arguments.samples, "seed": arguments.seed,
+            "robot": model.name, "samples": samples, "seed": arguments.seed,
             "passed": not failed, "failed": failed,
             "findings": {finding.what: {"passed": finding.passed, **finding.figures}
                          for finding in findings}})

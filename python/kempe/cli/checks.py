@@ -1,4 +1,4 @@
-"""What `kempe check` measures: laws that every right model obeys, and what is odd about one."""
+"""What `kempe check` reports: whether laws hold (laws.py), and what is odd about a model."""
 
 from __future__ import annotations
 
@@ -8,29 +8,18 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kempe
-from kempe.cli.common import counted, free_velocities
-from kempe.cli.dead_points import FREEDOMS, ClusterLoops, Sweeper
-
-Array = NDArray[np.floating[Any]]
-
-EXACT = ("cluster", "projection", "lagrange", "cut_joint")
-SHORTCUTS = ("approximate", "unconstrained")
-
-# What may be left open, or differ, relatively.
-CLOSED = 1e-12
-FORCES = 1e-9
-ACCELERATIONS = 1e-6  # inverses of mass matrices lose digits
-ENERGY = 1e-6
+from kempe.cli import laws
+from kempe.cli.common import counted
+from kempe.cli.coordinates import robot_size
+from kempe.cli.dead_points import Clock, ClusterLoops, OutOfTime, Sweeper
+from kempe.cli.laws import Array, Measured, Sampler, States
 
 HEAVY = 1000.0  # kg, of one body of a robot
 MASS_RATIO = 1e6  # of the heaviest body to the lightest
 
 SHOWN = 4  # warnings that are printed
-STEP = 0.01  # seconds that the robot moves, at up to one unit of each velocity
-DIFFERENCE = 1e-3  # seconds between the samples of an energy whose rate is wanted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,30 +33,80 @@ class Finding:
     details: list[str] = dataclasses.field(default_factory=list)
 
 
-class States:
-    """Random states, the same for the same seed."""
-
-    def __init__(self, model: kempe.Model, samples: int, seed: int) -> None:
-        self.seed = seed
-        self.q = model.random_configuration(seed, samples)
-        random = np.random.default_rng(seed)
-        self.v, self.a = random.uniform(-1, 1, (2, samples, model.nv))
-        if model.cut_loops:  # motions that keep them closed
-            self.v = model.project_velocities(self.q, self.v, kempe.Constraints(model))[0]
-            self.a = model.forward_dynamics(self.q, self.v, self.a)
-
-    def __len__(self) -> int:
-        return len(self.q)
-
-
-def difference(x: Array, y: Array) -> float:
-    """The largest relative difference of a state: of |x − y| to |y|, each the largest of a row."""
-    size = np.abs(y).max(axis=-1)
-    return float((np.abs(x - y).max(axis=-1) / np.where(size > 0, size, 1.0)).max())
-
-
 def small(value: float) -> str:
     return f"{value:.1e}" if value != 0 else "0"
+
+
+def largest(values: Array) -> float:
+    """Of those that are numbers."""
+    return float(np.nanmax(values, initial=0.0))
+
+
+# --- measuring -----------------------------------------------------------------------------------
+
+class Measurements:
+    """Errors of all laws in all states, and what is allowed there."""
+
+    def __init__(self, sampler: Sampler, done: Callable[[float], None]) -> None:
+        self.model, self.seed, self.samples = sampler.model, sampler.seed, sampler.samples
+        self.size, self.clusters = sampler.size, sampler.clusters
+        self.impossible: dict[str, dict[str, str]] = {}
+        self._parts: dict[str, list[Array]] = {}
+        for first in range(0, sampler.samples, laws.CHUNK):
+            count = min(laws.CHUNK, sampler.samples - first)
+            self._add(sampler.draw(first, count), first)
+            done((first + count) / sampler.samples)
+        self._whole = {name: np.concatenate(parts) for name, parts in self._parts.items()}
+
+    def __getitem__(self, name: str) -> Array:
+        return self._whole[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._whole
+
+    def of(self, group: str) -> Measured:
+        """By method."""
+        return {name.removeprefix(f"{group}/"): values for name, values in self._whole.items()
+                if name.startswith(f"{group}/")}
+
+    def _take(self, group: str, measured: Measured) -> None:
+        for name, values in measured.items():
+            self._parts.setdefault(f"{group}/{name}", []).append(np.asarray(values))
+
+    def _take_methods(self, group: str, first: int, count: int,
+                      result: tuple[Measured, dict[str, str]]) -> None:
+        """A method may be impossible in all states of a chunk, and possible in another one."""
+        measured, impossible = result
+        self.impossible.setdefault(group, {}).update(impossible)
+        known = {name.removeprefix(f"{group}/") for name in self._parts
+                 if name.startswith(f"{group}/")}
+        for method in known - set(measured):
+            measured[method] = np.full(count, np.nan)
+        for method in set(measured) - known:
+            if first:
+                self._parts[f"{group}/{method}"] = [np.full(first, np.nan)]
+        self._take(group, measured)
+
+    def _add(self, states: States, first: int) -> None:
+        model, count = self.model, len(states.q)
+        gaps = laws.loop_gaps(model, states, self.size)
+        self._take("loops", gaps)
+        openness = (largest(np.where(gaps["standing"] > gaps["allowed"], gaps["standing"], 0.0))
+                    / self.size if gaps else 0.0)
+        for group, law in (("forces", laws.forces), ("accelerations", laws.accelerations)):
+            self._take_methods(group, first, count, law(model, states))
+            self._take(f"allowed {group}", {
+                method: laws.allowed(states, method, laws.LEAST[group], openness)
+                for method in laws.EXACT})
+        self._take_methods("shortcuts", first, count, laws.shortcut_errors(model, states))
+        self._take("energy", laws.power(model, states))
+        mass = states.mass
+        self._take("mass", {
+            "asymmetry": mass.asymmetry, "smallest": mass.smallest, "condition": mass.condition})
+        self._take("limits", {"outside": np.array(
+            [len(violations) for violations in laws.beyond_limits(model, states.q)])})
+        self._take("clusters", {
+            str(i): cluster.conditions(states.q) for i, cluster in enumerate(self.clusters)})
 
 
 # --- laws ----------------------------------------------------------------------------------------
@@ -82,157 +121,211 @@ def warnings(model: kempe.Model) -> Finding:
                    shown)
 
 
-def loops(model: kempe.Model, states: States) -> Finding:
+def loops(m: Measurements) -> Finding:
+    model = m.model
     if model.n_loop_rows == 0:
         return Finding("loops", "there are none to close", True, {"largest": 0.0})
-
-    def widest(q: Array) -> tuple[float, str, int]:
-        residuals = np.abs(model.loop_residual(q))
-        sample, row = np.unravel_index(residuals.argmax(), residuals.shape)
-        return float(residuals.max()), model.loop_row_names[row], states.seed + int(sample)
-
-    moved, blocked = [], 0
-    for q, v in zip(states.q, states.v, strict=True):
-        try:
-            after = model.integrate(q, v, STEP)
-            moved.append(model.project(after) if model.cut_loops else after)
-        except (kempe.AssemblyError, kempe.SingularityError):
-            blocked += 1
-    standing = widest(states.q)
-    stepped = widest(np.array(moved)) if moved else standing
-    gap, loop, seed = max(standing, stepped)
-    text = (f"closed to {small(standing[0])} in {len(states)} random configurations, to "
-            f"{small(stepped[0])} after a step")
+    standing, stepped = m["loops/standing"], m["loops/stepped"]
+    gaps, allowed = np.maximum(standing, stepped), m["loops/allowed"]
+    worst = int((gaps / allowed).argmax())
+    gap = float(gaps[worst])
+    loop = model.loop_row_names[int(m["loops/row"][worst])]
+    blocked = int(m["loops/blocked"].sum())
+    text = (f"closed to {small(largest(standing))} in {m.samples} random configurations, to "
+            f"{small(largest(stepped))} after a step")
+    details = []
     if gap > 0:
-        text += f'; widest "{loop}", seed {seed}'
-    details = ([f"{blocked} of {len(states)} steps would leave what the loops allow"]
-               if blocked else [])
-    return Finding("loops", text, gap <= CLOSED,
-                   {"standing": standing[0], "after_a_step": stepped[0], "widest": loop,
-                    "seed": seed, "blocked_steps": blocked}, details)
+        text += f'; widest "{loop}", seed {m.seed + worst}'
+    passed: bool | None = bool(gap <= allowed[worst])
+    redundant = any(cluster.redundant_rows for cluster in model.clusters if loop in cluster.loops)
+    if not passed and redundant and gap <= laws.REDUNDANT * max(1.0, m.size):
+        passed = None
+        details.append("rows of loops that others imply stay open: the file's figures are rounded")
+    if blocked:
+        details.append(f"{blocked} of {m.samples} steps would leave what the loops allow")
+    return Finding("loops", text, passed,
+                   {"standing": largest(standing), "after_a_step": largest(stepped),
+                    "widest": loop, "seed": m.seed + worst, "allowed": float(allowed[worst]),
+                    "blocked_steps": blocked}, details)
 
 
-def methods(model: kempe.Model, states: States) -> Finding:
+@dataclasses.dataclass(frozen=True)
+class Judgement:
+    """Of a method, by one kind of result."""
+
+    method: str
+    error: float  # the largest, of states that can be judged
+    allowed: float  # there
+    seed: int
+    off: bool  # beyond what is allowed, in some state
+    undecided: int  # states in which rounding may do anything
+
+    @property
+    def text(self) -> str:
+        return f"{small(self.error)} where {small(self.allowed)} is allowed (seed {self.seed})"
+
+
+def judged(m: Measurements, group: str, method: str) -> Judgement:
+    errors, allowed = m.of(group)[method], m.of(f"allowed {group}")[method]
+    # However bad the condition numbers are: results that agree need no excuse.
+    allowed = np.where(errors <= laws.LEAST[group], laws.LEAST[group], allowed)
+    decided = np.isfinite(errors) & (allowed < laws.UNDECIDED)
+    excess = np.where(decided, errors / allowed, -1.0)
+    worst = int(excess.argmax())
+    error = float(errors[worst]) if decided[worst] else 0.0
+    return Judgement(method, error, float(allowed[worst]), m.seed + worst,
+                     bool(excess[worst] > 1), int((~decided).sum()))
+
+
+def methods(m: Measurements) -> Finding:
     """All exact methods give the same forces and the same accelerations."""
-    q, v, a = states.q, states.v, states.a
-    tau = model.inverse_dynamics(q, v, a)
-    forward = model.forward_dynamics(q, v, tau)
-    forces: dict[str, float] = {}
-    accelerations: dict[str, float] = {}
-    impossible = []
-    for method in EXACT[1:]:
-        try:
-            forces[method] = difference(model.inverse_dynamics(q, v, a, method=method), tau)
-            accelerations[method] = difference(
-                model.forward_dynamics(q, v, tau, method=method), forward)
-        except (ValueError, kempe.SingularityError) as error:
-            impossible.append(f"{method} is not possible: {error}")
-    worst_force = max(forces.values(), default=0.0)
-    worst = max(accelerations.values(), default=0.0)
-    text = (f"{', '.join([EXACT[0], *accelerations])} agree: forces to {small(worst_force)}, "
-            f"accelerations to {small(worst)}")
-    return Finding("methods", text, worst_force <= FORCES and worst <= ACCELERATIONS,
-                   {"forces": forces, "accelerations": accelerations}, impossible)
+    judgements = {group: [judged(m, group, method) for method in m.of(group)]
+                  for group in ("forces", "accelerations")}
+    off: dict[str, list[str]] = {}
+    details = []
+    for group, all_of_them in judgements.items():
+        wrong = [one for one in all_of_them if one.off]
+        # Where no other method agrees with the reference, that is what is off.
+        others = [one for one in all_of_them if one.method != laws.REFERENCE]
+        if others and all(one.off for one in others):
+            culprit = (laws.REFERENCE if len(others) > 1
+                       else f"{laws.REFERENCE} or {others[0].method}")
+            wrong = [dataclasses.replace(wrong[0], method=culprit)]
+        for one in wrong:
+            off.setdefault(one.method, []).append(f"{group} by {one.text}")
+        for one in all_of_them:
+            if one.undecided:
+                details.append(
+                    f"{one.method}: {group} in {one.undecided} of {m.samples} states cannot be "
+                    "judged: too badly conditioned, rounding may do anything")
+    for group, reasons in m.impossible.items():
+        if group in judgements:
+            details += [f"{method} is not possible: {reason}" for method, reason in reasons.items()
+                        if method != laws.REFERENCE and group == "forces"
+                        or method not in m.impossible.get("forces", {})]
+    agreeing = [method for method in m.of("forces") if method not in off]
+    figures = {group: {one.method: one.error for one in all_of_them
+                       if one.method != laws.REFERENCE}
+               for group, all_of_them in judgements.items()}
+    worst = {group: max(one.values(), default=0.0) for group, one in figures.items()}
+    if off:
+        text = "; ".join(f"{method} is off: {', '.join(texts)}" for method, texts in off.items())
+    else:
+        text = (f"{', '.join(agreeing)} agree: forces to {small(worst['forces'])}, accelerations "
+                f"to {small(worst['accelerations'])}")
+    return Finding("methods", text, not off,
+                   {**figures, "off": sorted(off),
+                    "allowed": {group: {one.method: one.allowed for one in all_of_them}
+                                for group, all_of_them in judgements.items()},
+                    "undecided": {group: {one.method: one.undecided for one in all_of_them}
+                                  for group, all_of_them in judgements.items()}}, details)
 
 
-def inverse(model: kempe.Model, states: States) -> Finding:
-    tau = model.inverse_dynamics(states.q, states.v, states.a)
-    gap = difference(model.forward_dynamics(states.q, states.v, tau), states.a)
-    return Finding("round trip", f"forward dynamics undoes inverse dynamics to {small(gap)}",
-                   gap <= ACCELERATIONS, {"largest": gap})
+def inverse(m: Measurements) -> Finding:
+    if laws.REFERENCE not in m.of("accelerations"):
+        reason = m.impossible["accelerations"][laws.REFERENCE]
+        return Finding("round trip", f"forward dynamics is not possible: {reason}", False,
+                       {"largest": None})
+    one = judged(m, "accelerations", laws.REFERENCE)
+    text = f"forward dynamics undoes inverse dynamics to {small(one.error)}"
+    if one.off:
+        text += f", where {small(one.allowed)} is allowed (seed {one.seed})"
+    return Finding("round trip", text, not one.off,
+                   {"largest": one.error, "allowed": one.allowed, "undecided": one.undecided})
 
 
-def mass_matrix(model: kempe.Model, states: States) -> Finding:
-    H = model.mass_matrix(states.q)
-    asymmetry = float(np.abs(H - H.transpose(0, 2, 1)).max() / np.abs(H).max())
-    eigenvalues = np.linalg.eigvalsh(H)
-    smallest = float(eigenvalues[:, 0].min())
-    conditions = (eigenvalues[:, -1] / eigenvalues[:, 0] if smallest > 0
-                  else np.full(len(H), np.inf))
+def mass_matrix(m: Measurements) -> Finding:
+    asymmetry, smallest = largest(m["mass/asymmetry"]), float(m["mass/smallest"].min())
+    conditions = m["mass/condition"]
     worst = int(conditions.argmax())
-    v = states.v
-    with_bias = np.einsum("nij,nj->ni", H, states.a) + model.bias_forces(states.q, v)
-    gap = difference(with_bias, model.inverse_dynamics(states.q, v, states.a))
-    definite = "positive definite" if smallest > 0 else "NOT POSITIVE DEFINITE"
-    text = (f"symmetric to {small(asymmetry)}, {definite}; H a + h is tau to {small(gap)}; "
+    one = judged(m, "forces", laws.REFERENCE)
+    rounding = 10 * laws.EPSILON * max(1, m.model.nv)
+    definite = ("positive definite" if smallest > rounding
+                else "NOT POSITIVE DEFINITE" if smallest < -rounding
+                else "singular: some motion moves no inertia")
+    text = (f"symmetric to {small(asymmetry)}, {definite}; H a + h is tau to {small(one.error)}; "
             f"condition number {np.median(conditions):.3g}, worst {conditions[worst]:.3g}")
-    return Finding("mass matrix", text, smallest > 0 and asymmetry <= FORCES and gap <= FORCES,
+    return Finding("mass matrix", text,
+                   smallest > rounding and asymmetry <= laws.LEAST["forces"] and not one.off,
                    {"asymmetry": asymmetry, "smallest_eigenvalue": smallest,
-                    "bias_difference": gap, "condition_median": float(np.median(conditions)),
+                    "bias_difference": one.error,
+                    "condition_median": float(np.median(conditions)),
                     "condition_worst": float(conditions[worst]),
-                    "condition_worst_seed": states.seed + worst})
+                    "condition_worst_seed": m.seed + worst})
 
 
-def dissipated(model: kempe.Model, states: States) -> Array:
-    """Power that damping and friction take."""
-    rates = model.spanning(states.q, states.v)[1]
-    power = np.zeros(len(states))
-    for joint in model.mechanism.joints:
-        if joint.type != "fixed" and (joint.damping or joint.friction):
-            first = model.joint_velocity_index(joint.name)
-            rate = rates[:, first:first + FREEDOMS.get(joint.type, 1)]
-            power += (joint.damping * rate**2 + joint.friction * np.abs(rate)).sum(axis=1)
-    return power
-
-
-def power_balance(model: kempe.Model, states: States) -> Finding:
-    """tau·v is the rate of the energy, and what joints take."""
-    q, v, a = states.q, states.v, states.a
-
-    def energy(t: float) -> Array:
-        kinetic, potential = model.energy(model.integrate(q, v, t), v + t * a)
-        return np.asarray(kinetic + potential)
-
-    def rate(h: float) -> Array:
-        return (8 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12 * h)
-
-    taken = dissipated(model, states)
-    tau = model.inverse_dynamics(q, v, a)
-    given = (tau * v).sum(axis=1) - taken
-    size = np.abs(tau * v).sum(axis=1) + taken
-    # Near a dead point short differences are the better ones, elsewhere the long ones.
-    longest = DIFFERENCE / max(1.0, float(np.abs(model.spanning(q, v)[1]).max()))
-    off = np.min([np.abs(given - rate(longest / part)) for part in (1, 8, 64)], axis=0)
-    gap = float((off / np.where(size > 0, size, 1.0)).max())
-    return Finding("energy", f"power is the rate of energy to {small(gap)}", gap <= ENERGY,
-                   {"largest": gap})
+def power_balance(m: Measurements) -> Finding:
+    off, allowed = m["energy/off"], m["energy/allowed"]
+    decided = np.isfinite(off)
+    excess = np.where(decided, off / allowed, -1.0)
+    worst = int(excess.argmax())
+    text = f"power is the rate of energy to {small(largest(off))}"
+    details = []
+    if excess[worst] > 1:
+        text += f", where {small(allowed[worst])} is allowed (seed {m.seed + worst})"
+    if not decided.all():
+        details.append(f"{(~decided).sum()} of {m.samples} states cannot be judged: the loops "
+                       "block the way, or the power is lost in rounding")
+    return Finding("energy", text, bool(excess[worst] <= 1),
+                   {"largest": largest(off), "allowed": float(allowed[worst]),
+                    "undecided": int((~decided).sum())}, details)
 
 
 # --- to know -------------------------------------------------------------------------------------
 
-def shortcuts(model: kempe.Model, states: States) -> Finding | None:
-    """How wrong it would be to leave out loops and rotors, in the forces of motors."""
-    motors = [index for index in range(model.nv) if index not in free_velocities(model)]
-    if not motors:
+def outside_limits(model: kempe.Model, seed: int, outside: Array) -> dict[str, Any]:
+    """Limits that are violated: by neutral, and by random configurations, of which the first one
+    is told in full. `outside` counts the violations of each from `seed` on."""
+    first = int(outside.argmax()) if outside.any() else None
+    return {"neutral": laws.beyond_limits(model, model.neutral()[None])[0],
+            "random_outside": int((outside > 0).sum()),
+            "random_seed": None if first is None else seed + first,
+            "random": [] if first is None else laws.beyond_limits(
+                model, model.random_configuration(seed + first, 1))[0]}
+
+
+def limits(m: Measurements) -> Finding | None:
+    """Limits that Kempe's own configurations do not keep."""
+    found = outside_limits(m.model, m.seed, m["limits/outside"])
+    lines = []
+    if found["neutral"]:
+        lines.append("neutral: " + listed(found["neutral"]))
+    if found["random_outside"]:
+        lines.append(f"{found['random_outside']} of {m.samples} random configurations, for "
+                     f"instance seed {found['random_seed']}: {listed(found['random'])}")
+    if not lines:
         return None
-    tau = model.inverse_dynamics(states.q, states.v, states.a)[:, motors]
-    size = np.linalg.norm(tau, axis=1)
-    figures: dict[str, Any] = {}
-    texts = []
-    for method in SHORTCUTS:
-        try:
-            other = model.inverse_dynamics(states.q, states.v, states.a, method=method)
-        except ValueError as error:
-            figures[method] = str(error)
-            continue
-        off = np.linalg.norm(other[:, motors] - tau, axis=1) / np.where(size > 0, size, 1.0)
-        figures[method] = {"median": float(np.median(off)), "worst": float(off.max())}
-        texts.append(f"{method} method: motor forces off by {100 * np.median(off):.3g} % in the "
-                     f"median, {100 * off.max():.3g} % at worst")
+    return Finding("limits", "violated, as no closed configuration within them was found", None,
+                   found, lines)
+
+
+def listed(violations: list[dict[str, Any]]) -> str:
+    return shortened([laws.described(violation) for violation in violations], 4)
+
+
+def shortcuts(m: Measurements) -> Finding | None:
+    """How wrong it would be to leave out loops and rotors, in the forces of motors."""
+    errors = m.of("shortcuts")
+    impossible = m.impossible.get("shortcuts", {})
+    if not errors and not impossible:
+        return None
+    texts = [f"{method} method: motor forces off by {100 * np.nanmedian(off):.3g} % in the "
+             f"median, {100 * largest(off):.3g} % at worst" for method, off in errors.items()]
     if not texts:
-        texts.append(f"the {' and '.join(SHORTCUTS)} methods have no model of this robot")
-    return Finding("shortcuts", texts[0], None, figures, texts[1:])
+        texts.append(f"the {' and '.join(laws.SHORTCUTS)} methods have no model of this robot")
+    figures = {method: {"median": float(np.nanmedian(off)), "worst": largest(off)}
+               for method, off in errors.items()}
+    return Finding("shortcuts", texts[0], None, {**impossible, **figures}, texts[1:])
 
 
-def conditioning(model: kempe.Model, states: States) -> Finding | None:
+def conditioning(m: Measurements) -> Finding | None:
     """Condition numbers of the loops in random configurations."""
     parts: list[dict[str, Any]] = []
-    for cluster in model.clusters:
-        if cluster.implicit:
-            conditions = 1 / ClusterLoops(model, cluster).ratios(states.q)
-            worst = int(conditions.argmax())
-            parts.append({"loops": list(cluster.loops), "median": float(np.median(conditions)),
-                          "worst": float(conditions[worst]), "seed": states.seed + worst})
+    for index, cluster in enumerate(m.clusters):
+        conditions = m[f"clusters/{index}"]
+        worst = int(conditions.argmax())
+        parts.append({"loops": list(cluster.cluster.loops), "median": float(np.median(conditions)),
+                      "worst": float(conditions[worst]), "seed": m.seed + worst})
     if not parts:
         return None
     parts.sort(key=lambda part: -part["worst"])
@@ -241,24 +334,37 @@ def conditioning(model: kempe.Model, states: States) -> Finding | None:
     return Finding("conditioning", lines[0], None, {"clusters": parts}, lines[1:])
 
 
-def dead_points(model: kempe.Model, done: Callable[[float], None]) -> Finding | None:
+def dead_points(model: kempe.Model, clusters: list[ClusterLoops], seconds: float,
+                done: Callable[[float], None]) -> Finding | None:
     """Positions that the independent coordinates cannot pass, one by one from neutral."""
-    jobs = [(cluster, name) for cluster in model.clusters if cluster.implicit
-            for name in cluster.independent if name in model.q_names]
+    jobs = [(loops, name) for loops in clusters for name in loops.cluster.independent
+            if name in model.q_names]
     if not jobs:
         return None
-    lines, sweeps = [], []
-    for index, (cluster, name) in enumerate(jobs):
-        sweeper = Sweeper(model, ClusterLoops(model, cluster), name)
-        both = [sweeper.sweep(-1), sweeper.sweep(+1)]
+    lines, sweeps, missing = [], [], []
+    clock = Clock(seconds)
+    for index, (loops, name) in enumerate(jobs):
+        try:
+            sweeper = Sweeper(model, loops, name, clock)
+            both = [sweeper.sweep(-1), sweeper.sweep(+1)]
+        except OutOfTime:
+            missing.append(name)
+            continue
+        finally:
+            done((index + 1) / len(jobs))
         sweeps += [dataclasses.asdict(sweep) for sweep in both]
         found = [f"{round(sweep.end, 6) + 0.0:g}" for sweep in both if sweep.dead_point]
         if found:
-            lines.append(f"{name} at {' and '.join(found)} (loops {', '.join(cluster.loops)})")
-        done((index + 1) / len(jobs))
-    text = "none" if not lines else f"of {len(lines)} of {len(jobs)} coordinates"
-    return Finding("dead points", f"{text}, each moved alone from neutral through its range", None,
-                   {"sweeps": sweeps}, lines)
+            tied = ", ".join(loops.cluster.loops)
+            lines.append(f"{name} at {' and '.join(found)} (loops {tied})")
+    swept = len(jobs) - len(missing)
+    text = "none" if not lines else f"of {len(lines)} of {counted(swept, 'coordinate')}"
+    text += ", each moved alone from neutral through its range"
+    if missing:
+        lines.append(f"not swept within {seconds:g} s: {shortened(missing)}; see --time-limit")
+    if not swept:
+        text = "no coordinate was swept"
+    return Finding("dead points", text, None, {"sweeps": sweeps, "not_swept": missing}, lines)
 
 
 def remarks(model: kempe.Model) -> list[Finding]:
@@ -270,7 +376,7 @@ def remarks(model: kempe.Model) -> list[Finding]:
                   and joints[name].type != "continuous"
                   and math.isinf(joints[name].lower) and math.isinf(joints[name].upper)]
     if open_ended:
-        findings.append(Finding("limits", f"independent joints without: {shortened(open_ended)}",
+        findings.append(Finding("no limits", f"independent joints: {shortened(open_ended)}",
                                 None, {"joints": open_ended}))
     moving = set(model.body_names)
     massless = [body.name for body in mechanism.bodies
@@ -307,12 +413,7 @@ def odd_masses(model: kempe.Model) -> dict[str, float]:
 
 def oversized(model: kempe.Model) -> Iterator[tuple[str, float]]:
     """Bodies whose inertia would need mass further away than the robot is large."""
-    rotations, origins = model.forward_kinematics(model.neutral())
-    points = [*origins]
-    for body in model.mechanism.bodies:
-        frame = model.frame_index(body.name)
-        points.append(origins[frame] + rotations[frame] @ body.center_of_mass)
-    size = float(np.linalg.norm(np.ptp(np.array(points), axis=0)))
+    size = robot_size(model)
     for body in model.mechanism.bodies:
         if body.mass > 0 and size > 0:
             radius = math.sqrt(float(np.linalg.eigvalsh(body.inertia)[-1]) / body.mass)
@@ -325,15 +426,13 @@ def shortened(names: list[str], most: int = 6) -> str:
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def all_findings(model: kempe.Model, samples: int, seed: int,
+def all_findings(model: kempe.Model, samples: int, seed: int, seconds: float,
                  done: Callable[[float], None]) -> list[Finding]:
-    """Everything, in the order in which it is read; `done` hears of the progress."""
-    states = States(model, samples, seed)
-    done(0.1)
-    laws = [warnings(model)]
-    for index, law in enumerate((loops, methods, inverse, mass_matrix, power_balance)):
-        laws.append(law(model, states))
-        done(0.1 * (index + 2))
-    to_know = [shortcuts(model, states), conditioning(model, states),
-               dead_points(model, lambda part: done(0.6 + 0.4 * part)), *remarks(model)]
-    return [finding for finding in [*laws, *to_know] if finding is not None]
+    """Everything, in the order in which it is read; `done` hears of the progress. Sweeps for dead
+    points take so many seconds at most."""
+    measured = Measurements(Sampler(model, samples, seed), lambda part: done(0.6 * part))
+    results = [law(measured) for law in (loops, methods, inverse, mass_matrix, power_balance)]
+    to_know = [limits(measured), shortcuts(measured), conditioning(measured),
+               dead_points(model, measured.clusters, seconds, lambda part: done(0.6 + 0.4 * part)),
+               *remarks(model)]
+    return [finding for finding in [warnings(model), *results, *to_know] if finding is not None]

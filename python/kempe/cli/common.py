@@ -9,10 +9,11 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -131,11 +132,31 @@ def print_table(table: Table) -> None:
         print(line.rstrip())
 
 
-def print_warnings(model: kempe.Model) -> None:
-    out = console(stderr=True)
+def print_warning(text: str) -> None:
     with suppress(OSError):
-        for warning in model.warnings:
-            out.print(f"[yellow]warning:[/] {escaped(warning)}", soft_wrap=True)
+        console(stderr=True).print(f"[yellow]warning:[/] {escaped(text)}", soft_wrap=True)
+
+
+def print_warnings(model: kempe.Model) -> None:
+    for warning in model.warnings:
+        print_warning(warning)
+
+
+@contextmanager
+def warnings_in_words() -> Iterator[None]:
+    """Prints Kempe's own Python warnings as the other warnings, without a line of code."""
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], filename: str, lineno: int,
+                 file: TextIO | None = None, line: str | None = None) -> None:
+            if issubclass(category, kempe.LimitsWarning):
+                print_warning(str(message))
+            else:
+                others(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = show
+        yield
 
 
 def escaped(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kempe
+from kempe.cli.coordinates import FREEDOMS, SLIDES
 
 Array = NDArray[np.floating[Any]]
 
-STEP = 1e-5  # of the differences that K is computed with
+STEP = 1e-5  # of the differences that K is computed with: radians, or sizes of the robot
 SCALED = 16  # random configurations that typical lengths of rows are taken from
 NOTHING = 1e-6  # relative length of a row of K that is zero, but for rounding
 STEPS = 180  # of a sweep to one side
@@ -26,9 +28,23 @@ SINGULAR = 1e-5  # smallest over largest singular value of K_d; less is a dead p
 SUSPECT = 0.1  # less is looked at closely
 BISECTIONS = 50
 HALF_TURN = math.pi
-FREEDOMS = {"cylindrical": 2, "universal": 2, "planar": 3, "spherical": 3, "free": 6}  # others: 1
 
 CANNOT_MOVE = (kempe.AssemblyError, kempe.SingularityError)
+
+
+class OutOfTime(Exception):
+    """A sweep that was not finished."""
+
+
+class Clock:
+    """A limit to the time that sweeps take together."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def check(self) -> None:
+        if time.monotonic() >= self._end:
+            raise OutOfTime
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,9 +61,11 @@ class Sweep:
 class ClusterLoops:
     """The constraint Jacobian of a cluster whose loops are implicit."""
 
-    def __init__(self, model: kempe.Model, cluster: kempe.Cluster) -> None:
+    def __init__(self, model: kempe.Model, cluster: kempe.Cluster, size: float) -> None:
+        """`size` is that of the robot, which lengths are compared with."""
         self._model = model
         self.cluster = cluster
+        units: list[float] = []
         self._rows = [row for row, name in enumerate(model.loop_row_names) if name in cluster.loops]
         self._moves: list[Callable[[Array, float], None]] = []  # of one velocity each
         self._dependent: list[int] = []  # which of them
@@ -60,11 +78,14 @@ class ClusterLoops:
                 if model.spanning_velocity_names[first + component] not in cluster.independent:
                     self._dependent.append(len(self._moves))
                 self._moves.append(mover(types[joint], start, component))
+                units.append(size if component in SLIDES.get(types[joint], ()) else 1.0)
+        self._units = np.array(units)
 
         # Rows come in different units. What they are divided by must not change with the position,
         # as a row may vanish at a dead point.
         self._lengths = np.ones((1, 1))
-        lengths = np.linalg.norm(self._jacobians(model.random_configuration(0, SCALED)), axis=2)
+        typical = self._jacobians(model.random_configuration(0, SCALED)) * self._units
+        lengths = np.linalg.norm(typical, axis=2)
         self._lengths = np.maximum(lengths.max(axis=0), NOTHING * lengths.max())[:, None]
 
     def _jacobians(self, q: Array) -> Array:
@@ -72,19 +93,23 @@ class ClusterLoops:
         columns = len(self._moves)
         moved = np.repeat(q[:, None, :], 2 * columns, axis=1)
         for column, move in enumerate(self._moves):
-            move(moved[:, 2 * column], STEP)
-            move(moved[:, 2 * column + 1], -STEP)
+            move(moved[:, 2 * column], STEP * self._units[column])
+            move(moved[:, 2 * column + 1], -STEP * self._units[column])
         residual = self._model.loop_residual(moved.reshape(-1, q.shape[1]))
         rows = residual.reshape(len(q), columns, 2, -1)[..., self._rows]
-        K = ((rows[:, :, 0] - rows[:, :, 1]) / (2 * STEP)).transpose(0, 2, 1)
+        K = (rows[:, :, 0] - rows[:, :, 1]).transpose(0, 2, 1) / (2 * STEP * self._units)
         return np.asarray(K / self._lengths)
 
     def ratios(self, q: Array) -> Array:
         """The smallest singular value of K_d over the largest of K, at N positions."""
-        K = self._jacobians(q)
+        K = self._jacobians(q) * self._units
         largest = np.linalg.svd(K, compute_uv=False)[:, 0]
         dependent = np.linalg.svd(K[:, :, self._dependent], compute_uv=False)
         return np.asarray(dependent[:, len(self._dependent) - 1] / largest)
+
+    def conditions(self, q: Array) -> Array:
+        """Condition numbers: the inverse."""
+        return np.asarray(1 / np.maximum(self.ratios(q), np.finfo(float).tiny))
 
 
 def mover(kind: str, start: int, component: int) -> Callable[[Array, float], None]:
@@ -119,8 +144,10 @@ def slide(positions: Array, axis: int, by: float) -> None:
 class Sweeper:
     """Moves one coordinate of a cluster from neutral, the loops following."""
 
-    def __init__(self, model: kempe.Model, loops: ClusterLoops, coordinate: str) -> None:
+    def __init__(self, model: kempe.Model, loops: ClusterLoops, coordinate: str,
+                 clock: Clock) -> None:
         self._model, self._loops, self._coordinate = model, loops, coordinate
+        self._clock = clock
         self._unit = np.zeros(model.nv)
         self._unit[model.v_names.index(coordinate)] = 1.0
         self._neutral: Array = model.neutral()
@@ -133,6 +160,7 @@ class Sweeper:
         self._low, self._high = limits.get(coordinate, (-math.inf, math.inf))
 
     def _moved(self, q: Array, by: float) -> Array:
+        self._clock.check()
         return self._model.integrate(q, self._unit, by)
 
     def _within_limits(self, q: Array) -> bool:
@@ -151,6 +179,7 @@ class Sweeper:
         return HALF_TURN / min(1.0, driven) if driven > 0 else HALF_TURN
 
     def sweep(self, side: int) -> Sweep:
+        """Raises OutOfTime."""
         reach = self._reach(side)
         step = side * reach / STEPS
         path: list[Array] = [self._neutral]

@@ -5,17 +5,22 @@ from __future__ import annotations
 import argparse
 import math
 import re
+import warnings
 from typing import Any
 
+import numpy as np
 from rich.text import Text
 
 import kempe
+from kempe.cli import laws
+from kempe.cli.checks import listed, outside_limits
 from kempe.cli.common import (
     add_json_argument,
     add_robot_arguments,
     console,
     load_robot,
     print_json,
+    print_warning,
     print_warnings,
 )
 
@@ -23,7 +28,8 @@ NAME = "info"
 SUMMARY = "show a robot's bodies, joints, loops and freedoms as a tree"
 DESCRIPTION = """\
 Shows a robot's bodies, joints, loops, clusters, freedoms, folded rotors and masses as a tree.
-What is odd about it is printed as warnings on standard error."""
+What is odd about it is printed as warnings on standard error, joint limits that the neutral or
+random configurations violate among it."""
 EXAMPLES = """examples:
   kempe info tello
   kempe info examples/geared_four_bar_leg.urdf
@@ -31,6 +37,8 @@ EXAMPLES = """examples:
   kempe info four_bar --json
 """
 SMALLER = "Take a robot with fewer bodies, or a smaller -n."  # where memory is short
+
+DRAWS = 20  # random configurations that are compared with the limits
 
 COLOURS = [  # of parts of the tree, as str(model) writes it
     (re.compile(r"[│├└─]+"), "dim"),
@@ -62,6 +70,28 @@ def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
+def limits_violated(model: kempe.Model) -> dict[str, Any]:
+    """By neutral, and by some random configurations."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kempe.LimitsWarning)  # it is printed below
+        try:
+            q = model.random_configuration(0, DRAWS)
+        except kempe.AssemblyError:
+            q = np.empty((0, model.nq))
+        outside = [len(violations) for violations in laws.beyond_limits(model, q)]
+        return outside_limits(model, 0, np.array(outside, int))
+
+
+def print_limits(model: kempe.Model) -> None:
+    found = limits_violated(model)
+    if found["neutral"]:
+        print_warning(f"the neutral configuration is outside limits: {listed(found['neutral'])}")
+    if found["random_outside"]:
+        print_warning(
+            f"{found['random_outside']} of {DRAWS} random configurations are outside limits, for "
+            f"instance seed {found['random_seed']}: {listed(found['random'])}")
+
+
 def described(model: kempe.Model) -> dict[str, Any]:
     """All of it, for machines."""
     mechanism = model.mechanism
@@ -88,6 +118,7 @@ def described(model: kempe.Model) -> dict[str, Any]:
                       "mobility": cluster.mobility, "redundant_rows": cluster.redundant_rows}
                      for cluster in model.clusters],
         "warnings": list(model.warnings),
+        "outside_limits": limits_violated(model),
     }
 
 
@@ -98,3 +129,4 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         console().print(coloured(model), soft_wrap=True)
         print_warnings(model)
+        print_limits(model)

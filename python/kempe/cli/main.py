@@ -21,6 +21,7 @@ from kempe.cli.common import (
     Failed,
     complain,
     open_standard_streams,
+    warnings_in_words,
 )
 
 CANNOT_PRINT = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
@@ -73,7 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def outcome(arguments: argparse.Namespace) -> int:
     """Runs a command; the exit code."""
     try:
-        arguments.run(arguments)
+        with warnings_in_words():
+            arguments.run(arguments)
     except BrokenPipeError:
         return FINE  # whoever read our output has seen enough
     except (BadInput, OSError) as error:

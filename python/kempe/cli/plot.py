@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 import kempe
 from kempe.drawing import INK, dress
@@ -26,7 +29,7 @@ def write_plot(run: kempe.Run, path: str) -> None:
     figure = Figure(figsize=(11, 2.1 * panels + 0.8), layout="constrained")
     axes = iter(np.atleast_1d(figure.subplots(panels, 1, sharex=True)).tolist())
     figure.suptitle(f"{run.robot}: {run.integrator}, dt {run.dt:g} s", color=INK, weight="bold",
-                    x=0.01, ha="left")
+                    x=0.01, ha="left", parse_math=False)
 
     if independent:
         lines(next(axes), run, positions, independent, "position\nrad, m")
@@ -41,40 +44,52 @@ def write_plot(run: kempe.Run, path: str) -> None:
     figure.savefig(path, dpi=150)
 
 
-def legend(axes: Axes) -> None:
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
+def legend(axes: Axes, labels: list[tuple[str, Line2D]]) -> None:
+    """Labels are shown as they are, be there a $ in them or an underscore in front, which
+    matplotlib reads as mathematics and as "no label"."""
+    shown = axes.legend(
+        [line for _, line in labels], [str(number) for number in range(len(labels))],
+        loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
+    for text, (label, _) in zip(shown.get_texts(), labels, strict=True):
+        text.set_parse_math(False)
+        text.set_text(label)
 
 
 def lines(axes: Axes, run: kempe.Run, values: Vector, names: list[str], label: str) -> None:
     """A line for each coordinate; the legend names those that move most."""
     ranges = np.ptp(values, axis=0)
     named = set(np.argsort(-ranges, kind="stable")[:LEGEND].tolist())
+    labels: list[tuple[str, Line2D]] = []
     for index, name in enumerate(names):
         colour = colormaps["turbo"](0.05 + 0.9 * index / max(1, len(names) - 1))
-        axes.plot(run.t, values[:, index], color=colour, linewidth=1.2,
-                  label=name if index in named else "_")
+        (line,) = axes.plot(run.t, values[:, index], color=colour, linewidth=1.2)
+        if index in named:
+            labels.append((name, line))
     if len(names) > LEGEND:
-        axes.plot([], [], " ", label=f"and {len(names) - LEGEND} more")
+        labels.append((f"and {len(names) - LEGEND} more", axes.plot([], [], " ")[0]))
     dress(axes, label)
-    legend(axes)
+    legend(axes, labels)
 
 
 def energies(axes: Axes, run: kempe.Run) -> None:
-    axes.plot(run.t, run.kinetic, color=STYLE["kinetic"], linewidth=1.2, label="kinetic")
-    axes.plot(run.t, run.potential - run.potential[0], color=STYLE["potential"], linewidth=1.2,
-              label="potential, from its start")
-    axes.plot(run.t, run.energy - run.potential[0], color=STYLE["total"], linewidth=1.6,
-              label="total")
-    axes.plot(run.t, run.work + run.kinetic[0], color=STYLE["work"], linewidth=1.6,
-              linestyle="--", label="start and work")
+    start = run.potential[0]
+    curves: list[tuple[str, Vector, dict[str, Any]]] = [
+        ("kinetic", run.kinetic, {"color": STYLE["kinetic"], "linewidth": 1.2}),
+        ("potential, from its start", run.potential - start,
+         {"color": STYLE["potential"], "linewidth": 1.2}),
+        ("total", run.energy - start, {"color": STYLE["total"], "linewidth": 1.6}),
+        ("start and work", run.work + run.kinetic[0],
+         {"color": STYLE["work"], "linewidth": 1.6, "linestyle": "--"}),
+    ]
+    labels = [(label, axes.plot(run.t, values, **style)[0]) for label, values, style in curves]
     dress(axes, "energy\nJ")
-    legend(axes)
+    legend(axes, labels)
 
 
 def errors(axes: Axes, run: kempe.Run) -> None:
-    axes.semilogy(run.t, np.maximum(np.abs(run.energy_error), FLOOR), color=STYLE["kinetic"],
-                  linewidth=1.2, label="energy less work, J")
-    axes.semilogy(run.t, np.maximum(run.loop_error, FLOOR), color=STYLE["potential"],
-                  linewidth=1.2, label="loops, m or rad")
+    curves = [("energy less work, J", np.abs(run.energy_error), STYLE["kinetic"]),
+              ("loops, m or rad", run.loop_error, STYLE["potential"])]
+    labels = [(label, axes.semilogy(run.t, np.maximum(values, FLOOR), color=colour,
+                                    linewidth=1.2)[0]) for label, values, colour in curves]
     dress(axes, "error")
-    legend(axes)
+    legend(axes, labels)

@@ -47,7 +47,9 @@ def write_html(model: Model, run: Run, path: str | os.PathLike[str], *,
         page = recording.as_html()
     finally:
         web.stop(server)
-    page = re.sub(r"<title>.*?</title>", f"<title>{html.escape(model.name)}</title>", page, count=1)
+    # As a function: in a text, re.sub would take backslashes of the name for its own.
+    title = f"<title>{html.escape(model.name)}</title>"
+    page = re.sub(r"<title>.*?</title>", lambda _: title, page, count=1)
     path = Path(path)
     path.write_text(page, encoding="utf-8")
     return path

@@ -32,7 +32,8 @@ class PosePanel:
         buttons = gui.add_button_group("Go to", ("Neutral", "Random"))
         buttons.on_click(
             lambda _: self._neutral() if buttons.value == "Neutral" else self._random())
-        self._message = gui.add_markdown("", visible=False)
+        # HTML, not Markdown: names in it can then be escaped, and fetch no pictures.
+        self._message = gui.add_html("", visible=False)
         joints = [control.joint for control in self._posture.controls]
         for joint in dict.fromkeys(joints):
             controls = [c for c in self._posture.controls if c.joint == joint]
@@ -87,7 +88,8 @@ class PosePanel:
     def _say(self, message: str | None) -> None:
         self._message.visible = message is not None
         if message is not None:
-            self._message.content = f"⚠ {html.escape(message)}"
+            self._message.content = (
+                f'<div style="font-size:0.9em;padding:0.3em 1em">⚠ {html.escape(message)}</div>')
 
     def _neutral(self) -> None:
         self._jump(self._posture.model.neutral())

@@ -68,7 +68,7 @@ class Posture:
         """`size`, that of the robot, is how far slides without limits can be moved."""
         self.model = model
         self.size = size
-        self.lower, self.upper = position_limits(model)
+        self.lower, self.upper = model.position_limits
         self.controls = self._find_controls()
         self.set(model.neutral())
 
@@ -248,15 +248,3 @@ def coordinate_counts(joint_type: str) -> tuple[int, int]:
 def unit_of(joint_type: str, component: int) -> Unit:
     slides = {("prismatic", 0), ("cylindrical", 1), ("planar", 0), ("planar", 1)}
     return "m" if (joint_type, component) in slides else "rad"
-
-
-def position_limits(model: Model) -> tuple[Array, Array]:
-    """Of all spanning positions; infinite where there is none."""
-    lower = np.full(model.nq_spanning, -np.inf)
-    upper = np.full(model.nq_spanning, np.inf)
-    moving = set(model.joint_names)
-    for joint in model.mechanism.joints:
-        if joint.name in moving and coordinate_counts(joint.type) == (1, 1):
-            index = model.joint_position_index(joint.name)
-            lower[index], upper[index] = joint.lower, joint.upper
-    return lower, upper

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     Switched = viser.GuiEvent[viser.GuiCheckboxHandle]
 
+SMALL = "font-size:0.8em;padding:0.1em 1em"  # text in the panel
+
 
 class Session:
     """Serves a robot until stop(). Browsers that look at it see and do the same."""
@@ -91,7 +93,7 @@ class Session:
             self._add_legend(gui)
         if self.notices:
             with gui.add_folder("Notices"):
-                gui.add_markdown("  \n".join(html.escape(notice) for notice in self.notices))
+                self._add_notices(gui)
 
     def _add_switches(self, gui: viser.GuiApi) -> None:
         switches = [
@@ -111,9 +113,13 @@ class Session:
             self._follow = wanted
             self.show(self.shown)
 
+    def _add_notices(self, gui: viser.GuiApi) -> None:
+        gui.add_html("".join(
+            f'<div style="{SMALL}">{html.escape(notice)}</div>' for notice in self.notices))
+
     def _add_legend(self, gui: viser.GuiApi) -> None:
         gui.add_html("".join(
-            f'<div style="font-size:0.8em;padding:0.1em 1em">'
+            f'<div style="{SMALL}">'
             f'<span style="color:rgb{colour}">&#9632;</span> {html.escape(text)}</div>'
             for colour, text in self.scene.palette.legend))
 
