@@ -49,7 +49,7 @@ constexpr Inertial kBall =
 }  // namespace
 
 /// Two motors drive two arms of two rods each, which meet in a pair of balls fixed to each other.
-/// The pair turns idly between the arms: a third freedom, which is named independent beside the
+/// The pair turns idly between the arms: a third DoF, whose joint is marked independent beside the
 /// motors. Three of the six rows of the closure are redundant.
 Mechanism fiveBar() {
   Mechanism robot("five_bar");

@@ -48,7 +48,7 @@ Mechanism fourBar(Placement placement) {
   return placed(std::move(robot), "base_link", placement);
 }
 
-/// Five moving bars in a plane, both branches from one point of the base: three freedoms.
+/// Five moving bars in a plane, both branches from one point of the base: three degrees of freedom.
 Mechanism sixBar(Placement placement) {
   Mechanism robot("six_bar");
   robot.addBody("base_link");
