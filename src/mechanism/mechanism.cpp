@@ -82,6 +82,9 @@ Coupling& Mechanism::addBelt(std::string_view couplingName, std::string_view pre
   const auto fail = [&](const std::string& reason) {
     throw ModelError(place() + "coupling \"" + std::string(couplingName) + "\": " + reason);
   };
+  if (ratio == 0.0) {
+    fail("its ratio is zero, so that it couples nothing. Give a nonzero ratio.");
+  }
   const Tree tree(*this);
   const auto indexOf = [&](std::string_view bodyName) {
     const int index = tree.findBody(bodyName);
@@ -157,11 +160,23 @@ const Joint* Mechanism::jointAbove(std::string_view bodyName) const {
   return it == joints.end() ? nullptr : &*it;
 }
 
-std::string Mechanism::place(int line) const {
+namespace {
+
+std::string placeIn(const std::string& source, int line) {
   if (source.empty()) {
     return {};
   }
   return line > 0 ? source + ":" + std::to_string(line) + ": " : source + ": ";
+}
+
+}  // namespace
+
+std::string Mechanism::place(int line) const {
+  return placeIn(source, line);
+}
+
+std::string Mechanism::place(const LoopJoint& loop) const {
+  return placeIn(loop.source.empty() ? source : loop.source, loop.line);
 }
 
 }  // namespace kempe

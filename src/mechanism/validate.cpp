@@ -39,6 +39,7 @@ class Validator {
       checkJoint(joint);
     }
     checkLoops();
+    checkStartPose();
     if (!isFinite(m_.gravity)) {
       throw ModelError(m_.place() + "mechanism " + quoted(m_.name) +
                        ": its gravity is not finite. Give finite numbers.");
@@ -50,8 +51,16 @@ class Validator {
   template <typename Thing>
   [[noreturn]] void fail(std::string_view kind, const Thing& thing,
                          const std::string& reason) const {
-    throw ModelError(m_.place(thing.line) + std::string(kind) + " " + quoted(thing.name) + ": " +
-                     reason);
+    throw ModelError(placeOf(thing) + std::string(kind) + " " + quoted(thing.name) + ": " + reason);
+  }
+
+  template <typename Thing>
+  std::string placeOf(const Thing& thing) const {
+    if constexpr (requires { thing.source; }) {
+      return m_.place(thing);  // a loop may come from another file
+    } else {
+      return m_.place(thing.line);
+    }
   }
 
   template <typename Thing>
@@ -70,6 +79,11 @@ class Validator {
         throw ModelError(m_.place(thing.line) + std::string(kind) + " number " +
                          std::to_string(number) + " has no name. Give it one.");
       }
+      if (!isUtf8(thing.name)) {
+        throw ModelError(m_.place(thing.line) + std::string(kind) + " " +
+                         quoted(asUtf8(thing.name)) +
+                         ": its name is not UTF-8 text. Give it another name.");
+      }
       const auto [it, isNew] = seen.emplace(thing.name, thing.line);
       if (!isNew) {
         fail(kind, thing,
@@ -81,6 +95,10 @@ class Validator {
   }
 
   void checkNames() const {
+    if (!isUtf8(m_.name)) {
+      throw ModelError(m_.place() + "mechanism " + quoted(asUtf8(m_.name)) +
+                       ": its name is not UTF-8 text. Give it another name.");
+    }
     std::unordered_map<std::string, int> bodies, joints, loops;
     checkUnique("body", m_.bodies, bodies);
     checkUnique("joint", m_.joints, joints);
@@ -252,6 +270,9 @@ class Validator {
            "position limits mean nothing for a " + std::string(toString(joint.type)) +
                " joint and are not used.");
     }
+    if (joint.type == JointType::Fixed && joint.actuation.value_or(false)) {
+      fail("joint", joint, "is fixed and cannot be actuated. Change its type, or remove the mark.");
+    }
     requireNotNegative(joint, joint.damping, "damping");
     requireNotNegative(joint, joint.friction, "friction");
     requireNotNegative(joint, joint.armature, "armature");
@@ -360,6 +381,33 @@ class Validator {
     }
   }
 
+  void checkStartPose() const {
+    for (const auto& [name, positions] : m_.startPose) {
+      const Joint* const joint = m_.findJoint(name);
+      const auto refuse = [&](const std::string& reason) {
+        throw ModelError(m_.place(joint == nullptr ? 0 : joint->line) + "start pose of joint " +
+                         quoted(asUtf8(name)) + ": " + reason);
+      };
+      if (joint == nullptr) {
+        refuse("there is no such joint. Check the name.");
+      }
+      const int size = positionSize(joint->type);
+      if (static_cast<int>(positions.size()) != size) {
+        refuse("it has " + std::to_string(positions.size()) + " number(s), and the joint is " +
+               std::string(toString(joint->type)) + ", with " + std::to_string(size) +
+               " position(s). Give " + (size == 0 ? "none." : std::to_string(size) + "."));
+      }
+      if (!std::ranges::all_of(positions, [](double x) { return std::isfinite(x); })) {
+        refuse("a number is not finite. Give finite numbers.");
+      }
+      if (size > 0 && !hasScalarCoordinates(joint->type) &&
+          std::all_of(positions.end() - 4, positions.end(),
+                      [](double x) { return std::abs(x) < 1e-12; })) {
+        refuse("its quaternion is zero. Give x, y, z, w; 0, 0, 0, 1 does not turn.");
+      }
+    }
+  }
+
   void checkCoupling(const Coupling& coupling) const {
     if (coupling.terms.empty()) {
       fail("coupling", coupling,
@@ -374,15 +422,16 @@ class Validator {
              "the ratio at joint " + quoted(term.coordinate.joint) +
                  " is not finite. Give a finite number.");
       }
+      if (term.coefficient == 0.0) {
+        fail("coupling", coupling,
+             "the ratio at joint " + quoted(term.coordinate.joint) +
+                 " is zero, so that it couples nothing. Give a nonzero ratio, or leave the joint "
+                 "out.");
+      }
       if (!seen.emplace(term.coordinate.joint, term.coordinate.component).second) {
         fail("coupling", coupling,
              "joint " + quoted(term.coordinate.joint) + " occurs twice. Add its coefficients up.");
       }
-    }
-    const bool effective = std::ranges::any_of(
-        coupling.terms, [](const Coupling::Term& term) { return term.coefficient != 0.0; });
-    if (!effective) {
-      fail("coupling", coupling, "all its ratios are zero. Give a nonzero one or remove it.");
     }
     requireFinite("coupling", coupling, std::isfinite(coupling.offset), "offset");
   }

@@ -257,6 +257,12 @@ std::string beltError(Mechanism& robot, const char* predecessor, const char* suc
   return {};
 }
 
+TEST(Belt, HasARatio) {
+  Mechanism robot = branches();
+  EXPECT_THROW(robot.addBelt("belt", "pulley", 0, "shank"), ModelError);
+  EXPECT_TRUE(robot.couplings.empty());
+}
+
 TEST(Belt, SaysWhatItCannotFollow) {
   Mechanism robot = branches();
   EXPECT_EQ(beltError(robot, "pully", "shank"),
