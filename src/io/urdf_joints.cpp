@@ -140,6 +140,10 @@ void addMimicFrom(const Element& element, Robot& robot) {
   mimic->expect({.attributes = {"joint", "multiplier", "offset"}});
   const double multiplier = mimic->number("multiplier").value_or(1.0);
   Joint& follower = robot.mechanism.joints[robot.joints.at(element.requiredName())];
+  if (follower.type == JointType::Fixed) {
+    mimic->warn("a fixed joint mimics nothing; its <mimic> is not used.");
+    return;
+  }
   const Joint& leader =
       robot.mechanism.joints[robot.joints.at(readJointName(*mimic, "joint", robot))];
   if (&leader == &follower) {

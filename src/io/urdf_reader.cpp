@@ -119,7 +119,11 @@ Robot readRobot(const Element& file) {
     requireFew(file.children(tag));
   }
   Robot robot;
-  robot.mechanism.name = file.requiredName();
+  robot.mechanism.name = file.text("name").value_or("");
+  if (robot.mechanism.name.empty()) {
+    robot.mechanism.name = "robot";
+    file.warn("<robot> has no name and is called \"robot\".");
+  }
   if (const auto gravity = file.child("gravity")) {
     gravity->expect({.attributes = {"xyz"}});
     robot.mechanism.gravity = gravity->requiredVector("xyz");

@@ -226,13 +226,14 @@ class Validator {
     const double largest = moments.cwiseAbs().maxCoeff();
     const std::string figures = "(" + shortNumber(moments[0]) + ", " + shortNumber(moments[1]) +
                                 ", " + shortNumber(moments[2]) + ") kg·m²";
-    if (moments[0] < -1e-9 * largest) {
+    constexpr double kNothing = 1e-20;  // kg·m²: what rounding leaves of a zero inertia
+    if (moments[0] < -std::max(1e-9 * largest, kNothing)) {
       fail("body", body,
            "its inertia is not positive semidefinite: principal moments " + figures +
                ". Check signs and products of inertia.");
     }
     const double excess = moments[2] - moments[0] - moments[1];
-    if (excess > 1e-6 * largest) {
+    if (excess > std::max(1e-6 * largest, kNothing)) {
       warn("body", body,
            "its inertia breaks the triangle inequality by " + shortNumber(excess) +
                " kg·m²: principal moments " + figures + ". No real body has it.");

@@ -181,7 +181,6 @@ const Bad badNumbers[] = {
 INSTANTIATE_TEST_SUITE_P(BadNumbers, HostileFile, testing::ValuesIn(badNumbers), nameOf);
 
 const Bad badRobots[] = {
-    {"NoName", "<robot/>", "file:1: <robot>: the attribute \"name\" is missing"},
     {"EmptyName", "<robot name='r'>\n<link name=''/></robot>",
      "file:2: link \"\": the attribute \"name\" is empty"},
     {"LineEndInName", "<robot name='r'>\n<link name='a\nb'/></robot>",

@@ -22,6 +22,13 @@ using test::Mistake;
 using test::titleOf;
 using test::twoLinkArm;
 
+TEST(Inertia, MayBeWhatRoundingLeavesOfZero) {
+  Mechanism robot = twoLinkArm();
+  robot.addBody("camera").withInertia(-2.4e-35, 0, 2.4e-35);
+  robot.addFixed("mount").from("lower").to("camera");
+  EXPECT_TRUE(robot.validate().empty());
+}
+
 class EveryMistake : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(EveryMistake, IsRefusedWithItsCulpritAndARemedy) {
