@@ -62,7 +62,11 @@ class Reader {
         length = length > 0 ? length : figureLength(text.substr(i));
       }
       if (length > 0) {
-        parts.shape += parts.shape.ends_with("\1, ") ? "" : "\1";  // a list is as good as a name
+        if (parts.shape.ends_with("\1, ")) {
+          parts.shape.resize(parts.shape.size() - 2);  // a list counts as one name
+        } else {
+          parts.shape += '\1';
+        }
         i += length;
       } else {
         parts.shape += text[i++];

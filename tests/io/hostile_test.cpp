@@ -240,8 +240,10 @@ const Bad badRobots[] = {
      "file:7: coupling \"k\": cut=\"1\" is neither true nor false"},
     {"WrongActuated", joint("type='continuous' actuated='yes'>" + ends),
      "file:3: joint \"j\": actuated=\"yes\" is neither true nor false"},
-    {"ActuatedFixed", joint("type='fixed' actuated='true'>" + ends),
-     "file:3: joint \"j\": is fixed and cannot be actuated"},
+    {"ActuatedFixed",
+     robotWith("<link name='d'/><joint name='cd' type='fixed' actuated='true'><parent link='c'/>"
+               "<child link='d'/></joint>"),
+     "file:7: joint \"cd\": is fixed and cannot be actuated"},
     {"ShortStartPose", joint("type='spherical' start_pose='0 0 1'>" + ends),
      "file:3: joint \"j\": start_pose=\"0 0 1\" holds 3 numbers. Write four numbers"},
     {"StartPoseOfFixed", joint("type='fixed' start_pose='1'>" + ends),

@@ -166,9 +166,8 @@ TEST(MergedGimbal, StaysDependentWhereAllThreeAre) {
   EXPECT_EQ(Model(robot).mechanism().findJoint("yaw")->independence, std::nullopt);
 }
 
-TEST(MergedGimbal, LongChainsBecomeBallsFromAbove) {
+TEST(MergedGimbal, SeveralAreReportedInOneWarning) {
   Mechanism robot = gimbal();
-  robot.bodies[4] = Body{.name = "bob"};  // empty, and carries a second gimbal
   robot.addBody("ring2");
   robot.addBody("cross2");
   robot.addBody("bob2").withMass(1).withInertia(1, 1, 1);
