@@ -72,8 +72,20 @@ Coupling& Mechanism::addCoupling(std::string_view couplingName) {
   return coupling;
 }
 
+namespace {
+
+void requireRatio(const Mechanism& mechanism, std::string_view coupling, double ratio) {
+  if (ratio == 0.0) {
+    throw ModelError(mechanism.place() + "coupling \"" + std::string(coupling) +
+                     "\": its ratio is zero, so it couples nothing. Give a nonzero ratio.");
+  }
+}
+
+}  // namespace
+
 Coupling& Mechanism::addGear(std::string_view couplingName, const Coordinate& driven, double ratio,
                              const Coordinate& driver) {
+  requireRatio(*this, couplingName, ratio);
   return addCoupling(couplingName).plus(1.0, driven).minus(ratio, driver);
 }
 
@@ -82,9 +94,7 @@ Coupling& Mechanism::addBelt(std::string_view couplingName, std::string_view pre
   const auto fail = [&](const std::string& reason) {
     throw ModelError(place() + "coupling \"" + std::string(couplingName) + "\": " + reason);
   };
-  if (ratio == 0.0) {
-    fail("its ratio is zero, so that it couples nothing. Give a nonzero ratio.");
-  }
+  requireRatio(*this, couplingName, ratio);
   const Tree tree(*this);
   const auto indexOf = [&](std::string_view bodyName) {
     const int index = tree.findBody(bodyName);

@@ -423,16 +423,15 @@ class Validator {
              "the ratio at joint " + quoted(term.coordinate.joint) +
                  " is not finite. Give a finite number.");
       }
-      if (term.coefficient == 0.0) {
-        fail("coupling", coupling,
-             "the ratio at joint " + quoted(term.coordinate.joint) +
-                 " is zero, so that it couples nothing. Give a nonzero ratio, or leave the joint "
-                 "out.");
-      }
       if (!seen.emplace(term.coordinate.joint, term.coordinate.component).second) {
         fail("coupling", coupling,
              "joint " + quoted(term.coordinate.joint) + " occurs twice. Add its coefficients up.");
       }
+    }
+    const bool effective = std::ranges::any_of(
+        coupling.terms, [](const Coupling::Term& term) { return term.coefficient != 0.0; });
+    if (!effective) {
+      fail("coupling", coupling, "all its ratios are zero. Give a nonzero one or remove it.");
     }
     requireFinite("coupling", coupling, std::isfinite(coupling.offset), "offset");
   }
