@@ -1,8 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kempe/export.hpp"
 #include "kempe/mechanism.hpp"
@@ -14,6 +16,8 @@ namespace kempe {
 struct LoadOptions {
   /// Set the root body free (a free joint from a new body `world`); off: it is fixed to the world.
   bool floatingBase = false;
+  /// Where assembly starts: joint name → positions, added to Mechanism::startPose.
+  std::map<std::string, std::vector<double>> startPose{};
   ModelOptions model{};
 };
 

@@ -122,6 +122,8 @@ struct Joint {
   double armature = 0.0;  ///< inertia added to the freedom, kg·m² or kg
   /// Whether this joint's coordinates are wanted as independent ones; unset: yes, if possible.
   std::optional<bool> independence{};
+  /// Whether a motor drives this joint; see Model::actuated() for joints that say nothing.
+  std::optional<bool> actuation{};
   int line = 0;
 
   Joint& from(std::string_view parentBody) {
@@ -185,6 +187,10 @@ struct Joint {
   }
   Joint& dependent() {
     independence = false;
+    return *this;
+  }
+  Joint& actuated(bool yes = true) {
+    actuation = yes;
     return *this;
   }
 };
@@ -292,6 +298,7 @@ struct LoopJoint {
   Vector3 axis2{0, 1, 0};
   std::optional<bool> cut{};  ///< left cut or embedded; unset: the cheaper
   int line = 0;
+  std::string source{};  ///< file that `line` counts in; empty: the mechanism's
 
   LoopJoint& from(std::string_view body, const Pose& frame = {}) {
     predecessor = {std::string(body), frame};
@@ -432,6 +439,7 @@ class Mechanism {
 
   /// "file:line: " where a line is known, "file: " or nothing otherwise: how every error begins.
   [[nodiscard]] KEMPE_API std::string place(int line = 0) const;
+  [[nodiscard]] KEMPE_API std::string place(const LoopJoint& loop) const;
 };
 
 }  // namespace kempe

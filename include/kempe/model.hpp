@@ -24,6 +24,10 @@ struct ModelOptions {
   /// Merge the inertia of leaf bodies that turn about their axis of symmetry into their parents and
   /// keep only their spin. Exact either way; folded is faster.
   bool foldRotors = true;
+  /// Replace three massless revolute joints in a row whose axes form a ball (they meet in one point
+  /// and are not in one plane) by one spherical joint, which has no gimbal lock. Warnings name
+  /// them.
+  bool mergeGimbals = true;
 };
 
 /// A set of bodies that loops tie together, or a single body: what the recursions step over.
@@ -100,6 +104,11 @@ class Model {
   [[nodiscard]] KEMPE_API int nLoopForces() const;
   /// Bodies whose inertia was merged into their parents (see ModelOptions::foldRotors).
   [[nodiscard]] KEMPE_API const std::vector<std::string>& foldedRotors() const;
+
+  /// Names of the actuated velocity coordinates, among spanningVelocityNames(): those of the joints
+  /// that are marked as actuated. Where none is marked: the independent coordinates, except those
+  /// of free joints and of joints marked as not actuated.
+  [[nodiscard]] KEMPE_API const std::vector<std::string>& actuated() const;
 
   /// The number of a frame, by which algorithms know it. Throws std::invalid_argument for a name
   /// that is neither a body nor a joint.

@@ -4,6 +4,10 @@ Legged robots have frames at their feet and hands: `left_foot`, `right_foot`, `l
 `right_hand`; Mini Cheetah `front_left_foot` and so on; the single leg `foot`.
 """
 
+from collections.abc import Mapping
+
+from numpy.typing import ArrayLike
+
 from kempe import _kempe
 
 __all__ = ["load", "mechanism", "names"]
@@ -27,7 +31,11 @@ def mechanism(name: str, n: int | None = None, *, upright: bool = True) -> _kemp
     return _kempe.robot_mechanism(name, n or 0, upright)
 
 
-def load(name: str, n: int | None = None, *, upright: bool = True,
-         fold_rotors: bool = True) -> _kempe.Model:
-    """A robot by name, compiled; arguments as in mechanism()."""
-    return _kempe.Model(mechanism(name, n, upright=upright), fold_rotors=fold_rotors)
+def load(name: str, n: int | None = None, *, upright: bool = True, fold_rotors: bool = True,
+         merge_gimbals: bool = True,
+         start: Mapping[str, float | ArrayLike] | None = None) -> _kempe.Model:
+    """A robot by name, compiled; arguments as in mechanism() and kempe.load()."""
+    robot = mechanism(name, n, upright=upright)
+    if start is not None:
+        robot.start_pose = {**robot.start_pose, **start}
+    return _kempe.Model(robot, fold_rotors=fold_rotors, merge_gimbals=merge_gimbals)

@@ -238,6 +238,29 @@ nb::object Conversion<std::vector<Coordinate>>::write(const std::vector<Coordina
   return tupleOf(value);
 }
 
+StartPose Conversion<StartPose>::read(nb::handle object, const char* name) {
+  const std::string expected = "{joint: position, or a list of positions}";
+  if (!nb::hasattr(object, "items")) refuse(name, expected, object);
+  StartPose pose;
+  for (const nb::object& item : items(object.attr("items")(), name, expected)) {
+    const std::vector<nb::object> pair = items(item, name, expected);
+    if (pair.size() != 2) refuse(name, expected, object);
+    const std::string joint = Conversion<std::string>::read(pair[0], name);
+    const std::string which = std::string(name) + "[\"" + joint + "\"]";
+    const auto size =
+        nb::cast<std::size_t>(nb::module_::import_("numpy").attr("asarray")(pair[1]).attr("size"));
+    pose[joint] = numbers(pair[1], which.c_str(), size, "a number or a list of numbers");
+  }
+  return pose;
+}
+nb::object Conversion<StartPose>::write(const StartPose& value) {
+  nb::dict pose;
+  for (const auto& [joint, positions] : value) {
+    pose[nb::cast(joint)] = tupleOf(positions);
+  }
+  return pose;
+}
+
 std::vector<Coupling::Term> Conversion<std::vector<Coupling::Term>>::read(nb::handle object,
                                                                           const char* name) {
   const std::string expected = "{joint: coefficient}, where a joint is a name or (name, component)";

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +44,9 @@ KEMPE_CONVERSION(Coordinate, "tuple[str, int]");
 KEMPE_CONVERSION(std::vector<Coordinate>, "tuple[tuple[str, int], ...]");
 /// Read from a dictionary {coordinate: coefficient} too.
 KEMPE_CONVERSION(std::vector<Coupling::Term>, "tuple[tuple[tuple[str, int], float], ...]");
+/// {joint: position, or positions}.
+using StartPose = std::map<std::string, std::vector<double>>;
+KEMPE_CONVERSION(StartPose, "dict[str, tuple[float, ...]]");
 #undef KEMPE_CONVERSION
 
 }  // namespace kempe::python

@@ -41,7 +41,7 @@ Part described(Part part, const nanobind::kwargs& arguments) {
   for (const auto& [key, value] : arguments) {
     if (!nanobind::hasattr(object, key)) {
       const std::string text = "\"" + name + "\": there is no argument " +
-                               nanobind::cast<std::string>(nanobind::str(key));
+                               nanobind::cast<std::string>(nanobind::repr(key));
       throw nanobind::type_error(text.c_str());
     }
     nanobind::setattr(object, key, value);

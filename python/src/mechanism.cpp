@@ -1,6 +1,5 @@
 #include "kempe/mechanism.hpp"
 
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -15,6 +14,7 @@
 #include "keeping.hpp"
 #include "kempe/io.hpp"
 #include "keywords.hpp"
+#include "text.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -46,78 +46,79 @@ nb::object added(const nb::object& self, std::deque<Part>& parts, Part part) {
   return partOf(self, parts.emplace_back(std::move(part)));
 }
 
-nb::object addBody(const nb::object& self, const std::string& name, const nb::kwargs& arguments) {
-  return added(self, nb::cast<Mechanism&>(self).bodies, described(Body{.name = name}, arguments));
+nb::object addBody(const nb::object& self, const Text& name, const nb::kwargs& arguments) {
+  return added(self, nb::cast<Mechanism&>(self).bodies,
+               described(Body{.name = name.get()}, arguments));
 }
 
-nb::object addJointOf(const nb::object& self, const std::string& name, JointType type,
+nb::object addJointOf(const nb::object& self, const Text& name, JointType type,
                       nb::kwargs arguments) {
   requireArguments(name, arguments, {"parent", "child"});
   takePose(arguments, "xyz", "rpy", "origin");
   return added(self, nb::cast<Mechanism&>(self).joints,
-               described(Joint{.name = name, .type = type}, arguments));
+               described(Joint{.name = name.get(), .type = type}, arguments));
 }
 template <JointType type>
-nb::object addJointOfType(const nb::object& self, const std::string& name,
-                          const nb::kwargs& arguments) {
+nb::object addJointOfType(const nb::object& self, const Text& name, const nb::kwargs& arguments) {
   return addJointOf(self, name, type, arguments);
 }
-nb::object addJoint(const nb::object& self, const std::string& name, nb::handle type,
+nb::object addJoint(const nb::object& self, const Text& name, nb::handle type,
                     const nb::kwargs& arguments) {
   return addJointOf(self, name, Conversion<JointType>::read(type, "type"), arguments);
 }
 
-nb::object addCoupling(const nb::object& self, const std::string& name, nb::handle terms,
+nb::object addCoupling(const nb::object& self, const Text& name, nb::handle terms,
                        nb::handle offset, nb::handle cut) {
   return added(self, nb::cast<Mechanism&>(self).couplings,
-               Coupling{.name = name,
+               Coupling{.name = name.get(),
                         .terms = Conversion<std::vector<Coupling::Term>>::read(terms, "terms"),
                         .offset = Conversion<double>::read(offset, "offset"),
                         .cut = Conversion<std::optional<bool>>::read(cut, "cut")});
 }
 
-nb::object addGear(const nb::object& self, const std::string& name, nb::handle driven, double ratio,
+nb::object addGear(const nb::object& self, const Text& name, nb::handle driven, double ratio,
                    nb::handle driver, nb::handle cut) {
   const auto left = Conversion<std::optional<bool>>::read(cut, "cut");
   Coupling& gear =
-      nb::cast<Mechanism&>(self).addGear(name, Conversion<Coordinate>::read(driven, "driven"),
+      nb::cast<Mechanism&>(self).addGear(name.get(), Conversion<Coordinate>::read(driven, "driven"),
                                          ratio, Conversion<Coordinate>::read(driver, "driver"));
   gear.cut = left;
   return partOf(self, gear);
 }
 
-nb::object addBelt(const nb::object& self, const std::string& name, const std::string& predecessor,
-                   double ratio, const std::string& successor, nb::handle cut) {
+nb::object addBelt(const nb::object& self, const Text& name, const Text& predecessor, double ratio,
+                   const Text& successor, nb::handle cut) {
   const auto left = Conversion<std::optional<bool>>::read(cut, "cut");
-  Coupling& belt = nb::cast<Mechanism&>(self).addBelt(name, predecessor, ratio, successor);
+  Coupling& belt =
+      nb::cast<Mechanism&>(self).addBelt(name.get(), predecessor.get(), ratio, successor.get());
   belt.cut = left;
   return partOf(self, belt);
 }
 
-nb::object addLoop(const nb::object& self, const std::string& name, nb::handle type,
+nb::object addLoop(const nb::object& self, const Text& name, nb::handle type,
                    nb::kwargs arguments) {
   requireArguments(name, arguments, {"predecessor", "successor"});
   takePose(arguments, "predecessor_xyz", "predecessor_rpy", "predecessor_frame");
   takePose(arguments, "successor_xyz", "successor_rpy", "successor_frame");
   LoopJoint loop;
-  loop.name = name;
+  loop.name = name.get();
   loop.type = Conversion<LoopType>::read(type, "type");
   return added(self, nb::cast<Mechanism&>(self).loops, described(std::move(loop), arguments));
 }
 
-nb::object addRod(const nb::object& self, const std::string& name, const nb::kwargs& arguments) {
+nb::object addRod(const nb::object& self, const Text& name, const nb::kwargs& arguments) {
   requireArguments(name, arguments,
                    {"predecessor", "predecessor_point", "successor", "successor_point", "length"});
   Rod rod;
-  rod.name = name;
+  rod.name = name.get();
   return added(self, nb::cast<Mechanism&>(self).rods, described(std::move(rod), arguments));
 }
 
-nb::object addFunction(const nb::object& self, const std::string& name, nb::handle coordinates,
-                       int rows, const nb::object& phi, const nb::object& jacobian,
+nb::object addFunction(const nb::object& self, const Text& name, nb::handle coordinates, int rows,
+                       const nb::object& phi, const nb::object& jacobian,
                        const nb::object& curvature, nb::handle cut) {
   Function function;
-  function.name = name;
+  function.name = name.get();
   function.coordinates = Conversion<std::vector<Coordinate>>::read(coordinates, "coordinates");
   function.rows = rows;
   function.cut = Conversion<std::optional<bool>>::read(cut, "cut");
@@ -197,6 +198,7 @@ void bindParts(nb::module_& m) {
       field("armature", &Joint::armature, "Inertia added to the freedom, kg·m² or kg."),
       field("independent", &Joint::independence,
             "Whether its coordinates are wanted as independent ones; None: yes, if possible."),
+      field("actuated", &Joint::actuation, "Whether a motor drives it; None: see Model.actuated."),
       field("line", &Joint::line, "In the file it came from; 0 for none."));
 
   nb::class_<Coupling> coupling(
@@ -225,7 +227,8 @@ void bindParts(nb::module_& m) {
       field("axis", &LoopJoint::axis, "In both frames alike."),
       field("axis2", &LoopJoint::axis2, "Universal joints only: in the successor."),
       field("cut", &LoopJoint::cut, kCutText),
-      field("line", &LoopJoint::line, "In the file it came from; 0 for none."));
+      field("line", &LoopJoint::line, "In the file it came from; 0 for none."),
+      field("source", &LoopJoint::source, "File that `line` counts in; empty: the mechanism's."));
 
   nb::class_<Rod> rod(m, "Rod", nb::type_slots(partSlots),
                       "Two points that stay apart: a massless rod with ball ends.");
@@ -301,7 +304,8 @@ nb::tuple stateOf(const nb::object& self) {
                         mechanism.source, mechanism.warnings, partsOf<&Mechanism::bodies>(self),
                         partsOf<&Mechanism::joints>(self), partsOf<&Mechanism::couplings>(self),
                         partsOf<&Mechanism::loops>(self), partsOf<&Mechanism::rods>(self),
-                        partsOf<&Mechanism::functions>(self));
+                        partsOf<&Mechanism::functions>(self),
+                        Conversion<StartPose>::write(mechanism.startPose));
 }
 
 template <typename Part>
@@ -320,6 +324,7 @@ void setState(Mechanism& self, const nb::tuple& state) {
   addAll(self.loops, state[7]);
   addAll(self.rods, state[8]);
   addAll(self.functions, state[9]);
+  self.startPose = Conversion<StartPose>::read(state[10], "start_pose");
   keepFunctions(nb::find(self), self);
 }
 
@@ -329,8 +334,8 @@ void setState(Mechanism& self, const nb::tuple& state) {
   "axis2: ArrayLike = (0, 1, 0), pitch: float = 0, lower: float = ..., "     \
   "upper: float = ..., max_velocity: float = ..., max_effort: float = ..., " \
   "damping: float = 0, friction: float = 0, armature: float = 0, "           \
-  "independent: bool | None = None, origin: tuple[ArrayLike, "               \
-  "ArrayLike] = ...) -> Joint"
+  "independent: bool | None = None, actuated: bool | None = None, "          \
+  "origin: tuple[ArrayLike, ArrayLike] = ...) -> Joint"
 
 void bindBuilder(nb::class_<Mechanism>& mechanism) {
   const auto cut = "cut"_a.none() = nb::none();
@@ -358,7 +363,8 @@ Args:
     lower, upper, max_velocity, max_effort: limits; none if not given.
     damping, friction: N·m·s/rad and N·m, or N·s/m and N.
     armature: inertia added to the freedom, kg·m² or kg.
-    independent: whether its coordinates are wanted as independent ones; None: yes, if possible.)")
+    independent: whether its coordinates are wanted as independent ones; None: yes, if possible.
+    actuated: whether a motor drives it; None: see Model.actuated.)")
       .def("add_fixed", &addJointOfType<JointType::Fixed>, "name"_a, "arguments"_a,
            signature("def add_fixed(self, name: str, " KEMPE_JOINT_ARGUMENTS),
            "Adds a fixed joint; arguments as in add_joint.")
@@ -423,8 +429,9 @@ Args:
     curvature: curvature(q, v) gives the second derivative of phi along v, `rows` numbers.)")
       .def(
           "add_floating_base",
-          [](const nb::object& self, const std::string& world, const std::string& joint) {
-            return partOf(self, nb::cast<Mechanism&>(self).addFloatingBase(world, joint));
+          [](const nb::object& self, const Text& world, const Text& joint) {
+            return partOf(self,
+                          nb::cast<Mechanism&>(self).addFloatingBase(world.get(), joint.get()));
           },
           signature("def add_floating_base(self, world_name: str = 'world', joint_name: str = "
                     "'floating_base') -> Joint"),
@@ -434,22 +441,35 @@ Args:
 
 void bindFiles(nb::module_& m) {
   m.def(
-      "read_mechanism", [](const std::filesystem::path& path) { return readMechanism(path); },
-      "path"_a, signature("def read_mechanism(path: Path) -> Mechanism"),
+      "read_mechanism", [](const PathText& path) { return readMechanism(path.get()); }, "path"_a,
+      signature("def read_mechanism(path: Path) -> Mechanism"),
       "Reads a robot without compiling it, to inspect or change it: a .urdf, or a .yaml of loop "
       "closures beside one. Raises ModelError.");
-  m.def("read_urdf_text", &readUrdfText, "text"_a, "source"_a = "urdf",
-        "Reads the text of a URDF; `source` is what errors call it. Raises ModelError.");
-  m.def("add_closures_from_yaml_text", &addClosuresFromYamlText, "mechanism"_a, "text"_a,
-        "source"_a = "yaml",
-        "Adds the loop closures of YAML text to a mechanism; `source` is what errors call it. "
-        "Raises ModelError.");
+  m.def(
+      "read_urdf_text",
+      [](const Text& text, const Text& source) { return readUrdfText(text.get(), source.get()); },
+      "text"_a, "source"_a = "urdf",
+      signature("def read_urdf_text(text: str, source: str = 'urdf') -> Mechanism"),
+      "Reads the text of a URDF; `source` is what errors call it. Raises ModelError.");
+  m.def(
+      "add_closures_from_yaml_text",
+      [](Mechanism& mechanism, const Text& text, const Text& source) {
+        addClosuresFromYamlText(mechanism, text.get(), source.get());
+      },
+      "mechanism"_a, "text"_a, "source"_a = "yaml",
+      signature("def add_closures_from_yaml_text(mechanism: Mechanism, text: str, source: str = "
+                "'yaml') -> None"),
+      "Adds the loop closures of YAML text to a mechanism; `source` is what errors call it. "
+      "Raises ModelError.");
   m.def("write_urdf_text", &writeUrdfText, "mechanism"_a,
         "The mechanism as URDF with Kempe's tags, numbers with all their digits. Raises ModelError "
         "where it has a constraint function, which no file can hold.");
-  m.def("write_urdf", &writeUrdf, "mechanism"_a, "path"_a,
-        signature("def write_urdf(mechanism: Mechanism, path: Path) -> None"),
-        "Writes write_urdf_text() to a file.");
+  m.def(
+      "write_urdf",
+      [](const Mechanism& mechanism, const PathText& path) { writeUrdf(mechanism, path.get()); },
+      "mechanism"_a, "path"_a,
+      signature("def write_urdf(mechanism: Mechanism, path: Path) -> None"),
+      "Writes write_urdf_text() to a file.");
 }
 
 }  // namespace
@@ -463,8 +483,13 @@ Add things in any order; what add_… returns stays part of the mechanism and ca
 is checked before validate(), which Model calls. `cut` says of a loop whether it is left cut, held by
 multipliers, or embedded in a cluster; without it, what costs less.)");
   bindParts(m);
-  mechanism.def(nb::init<std::string>(), "name"_a = "mechanism")
-      .def_rw("name", &Mechanism::name)
+  mechanism
+      .def(
+          "__init__", [](Mechanism* self, const Text& name) { new (self) Mechanism(name.get()); },
+          "name"_a = "mechanism", signature("def __init__(self, name: str = 'mechanism') -> None"))
+      .def_prop_rw(
+          "name", [](const Mechanism& self) { return self.name; },
+          [](Mechanism& self, const Text& name) { self.name = name.get(); })
       .def_prop_rw(
           "gravity", [](const Mechanism& self) { return Conversion<Vector3>::write(self.gravity); },
           [](Mechanism& self, nb::handle gravity) {
@@ -472,6 +497,22 @@ multipliers, or embedded in a cluster; without it, what costs less.)");
           },
           nb::for_getter(signature("def gravity(self) -> NDArray")),
           nb::for_setter(signature("def gravity(self, value: ArrayLike) -> None")), "m/s², (3,).")
+      .def_prop_rw(
+          "start_pose",
+          [](const Mechanism& self) {
+            // Read-only, because a change to it would not be seen by the mechanism.
+            return nb::module_::import_("types").attr("MappingProxyType")(
+                Conversion<StartPose>::write(self.startPose));
+          },
+          [](Mechanism& self, nb::handle pose) {
+            self.startPose = Conversion<StartPose>::read(pose, "start_pose");
+          },
+          nb::for_getter(signature("def start_pose(self) -> Mapping[str, tuple[float, ...]]")),
+          nb::for_setter(
+              signature("def start_pose(self, value: Mapping[str, float | ArrayLike]) -> None")),
+          "Where assembly starts: {joint: position, or positions where it has several}; joints "
+          "that "
+          "are not named start at zero. Assign a dictionary; what it gives back is read-only.")
       .def_rw("source", &Mechanism::source, "File it was read from; empty for none.")
       .def_rw("warnings", &Mechanism::warnings, "What reading it had to say.")
       .def_prop_ro("bodies", &partsOf<&Mechanism::bodies>,
@@ -488,20 +529,20 @@ multipliers, or embedded in a cluster; without it, what costs less.)");
                    signature("def functions(self) -> tuple[Function, ...]"))
       .def(
           "find_body",
-          [](const nb::object& self, const std::string& name) {
-            return found(self, nb::cast<Mechanism&>(self).findBody(name));
+          [](const nb::object& self, const Text& name) {
+            return found(self, nb::cast<Mechanism&>(self).findBody(name.get()));
           },
           "name"_a, signature("def find_body(self, name: str) -> Body | None"))
       .def(
           "find_joint",
-          [](const nb::object& self, const std::string& name) {
-            return found(self, nb::cast<Mechanism&>(self).findJoint(name));
+          [](const nb::object& self, const Text& name) {
+            return found(self, nb::cast<Mechanism&>(self).findJoint(name.get()));
           },
           "name"_a, signature("def find_joint(self, name: str) -> Joint | None"))
       .def(
           "joint_above",
-          [](const nb::object& self, const std::string& body) {
-            return found(self, nb::cast<Mechanism&>(self).jointAbove(body));
+          [](const nb::object& self, const Text& body) {
+            return found(self, nb::cast<Mechanism&>(self).jointAbove(body.get()));
           },
           "body"_a, signature("def joint_above(self, body: str) -> Joint | None"),
           "The joint above a body; None for the root.")

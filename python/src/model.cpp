@@ -1,7 +1,6 @@
 #include "kempe/model.hpp"
 
 #include <nanobind/eigen/dense.h>
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -14,11 +13,13 @@
 
 #include "bindings.hpp"
 #include "choices.hpp"
+#include "conversions.hpp"
 #include "functions.hpp"
 #include "keeping.hpp"
 #include "kempe/instruction_set.hpp"
 #include "kempe/io.hpp"
 #include "kempe/robots.hpp"
+#include "text.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -61,15 +62,21 @@ std::string summary(const PyModel& self) {
          std::to_string(model.nv()) + ", " + std::to_string(model.bodyNames().size()) + " bodies>";
 }
 
-Model compiled(const Mechanism& mechanism, bool foldRotors) {
+Model compiled(const Mechanism& mechanism, const ModelOptions& options) {
   checkDerivatives(mechanism);
   const nb::gil_scoped_release unlocked;
-  return Model(mechanism, {.foldRotors = foldRotors});
+  return Model(mechanism, options);
 }
 
-PyModel loadFile(const std::filesystem::path& path, bool floatingBase, bool foldRotors) {
+PyModel loadFile(const PathText& path, bool floatingBase, bool foldRotors, bool mergeGimbals,
+                 nb::handle start) {
+  LoadOptions options{.floatingBase = floatingBase,
+                      .startPose = {},
+                      .model = {.foldRotors = foldRotors, .mergeGimbals = mergeGimbals}};
+  if (!start.is_none()) options.startPose = Conversion<StartPose>::read(start, "start");
+  const std::filesystem::path& file = path.get();
   const nb::gil_scoped_release unlocked;
-  return PyModel(load(path, {.floatingBase = floatingBase, .model = {.foldRotors = foldRotors}}));
+  return PyModel(load(file, options));
 }
 
 /// A model that keeps its functions.
@@ -209,7 +216,7 @@ void bindModel(nb::module_& m) {
   bindLoop(m);
   bindThreads(m);
 
-  using State = std::tuple<Mechanism, bool>;
+  using State = std::tuple<Mechanism, bool, bool>;
   ModelClass model(m, "Model", nb::type_slots(keeperSlots), nb::is_weak_referenceable(),
                    R"(A mechanism compiled for computation.
 
@@ -220,13 +227,16 @@ that does not fit.)");
   model
       .def(
           "__init__",
-          [](PyModel* self, const Mechanism& mechanism, bool foldRotors) {
-            new (self) PyModel(compiled(mechanism, foldRotors));
+          [](PyModel* self, const Mechanism& mechanism, bool foldRotors, bool mergeGimbals) {
+            new (self) PyModel(
+                compiled(mechanism, {.foldRotors = foldRotors, .mergeGimbals = mergeGimbals}));
             keepFunctions(nb::find(self), mechanism);
           },
-          "mechanism"_a, nb::kw_only(), "fold_rotors"_a = true,
+          "mechanism"_a, nb::kw_only(), "fold_rotors"_a = true, "merge_gimbals"_a = true,
           "Compiles a mechanism. With fold_rotors the inertia of leaf bodies that turn about their "
-          "axis of symmetry is merged into their parents: exact either way, folded is faster. "
+          "axis of symmetry is merged into their parents: exact either way, folded is faster. With "
+          "merge_gimbals three massless revolute joints in a row that form a ball become one "
+          "spherical joint, which has no gimbal lock; warnings name them. "
           "Raises ModelError where the mechanism is wrong or its loops cannot be closed.")
       .def_prop_ro("name", get<&Model::name>())
       .def_prop_ro(
@@ -235,6 +245,9 @@ that does not fit.)");
       .def_prop_ro(
           "fold_rotors", [](const PyModel& self) { return self.model().options().foldRotors; },
           "Whether rotors were folded.")
+      .def_prop_ro(
+          "merge_gimbals", [](const PyModel& self) { return self.model().options().mergeGimbals; },
+          "Whether massless revolute joints that form a ball were merged.")
       .def_prop_ro("nq", get<&Model::nq>(), "Size of the configuration q.")
       .def_prop_ro("nv", get<&Model::nv>(), "Size of v, a and tau.")
       .def_prop_ro("nq_spanning", get<&Model::nqSpanning>(),
@@ -260,26 +273,30 @@ that does not fit.)");
                    "Loops that are left cut: in no cluster, held by multipliers.")
       .def_prop_ro("folded_rotors", get<&Model::foldedRotors>(),
                    "Bodies whose inertia was merged into their parents.")
+      .def_prop_ro("actuated", get<&Model::actuated>(),
+                   "Names of the actuated velocity coordinates, among spanning_velocity_names: "
+                   "those of the joints marked as actuated; where none is marked, the independent "
+                   "ones, except those of free joints.")
       .def_prop_ro("warnings", get<&Model::warnings>(), "What reading and compiling had to say.")
       .def_prop_ro("gravity", &gravityOf, "m/s², (3,).")
       .def_prop_ro("total_mass", get<&Model::totalMass>(),
                    "Mass of all bodies in kg, the root included.")
       .def(
           "frame_index",
-          [](const PyModel& self, const std::string& frame) {
-            return self.model().frameIndex(frame);
+          [](const PyModel& self, const Text& frame) {
+            return self.model().frameIndex(frame.get());
           },
           "name"_a, "The number of a frame: its place in frame_names.")
       .def(
           "joint_position_index",
-          [](const PyModel& self, const std::string& joint) {
-            return self.model().jointPositionIndex(joint);
+          [](const PyModel& self, const Text& joint) {
+            return self.model().jointPositionIndex(joint.get());
           },
           "name"_a, "Where a joint's numbers begin in the spanning position.")
       .def(
           "joint_velocity_index",
-          [](const PyModel& self, const std::string& joint) {
-            return self.model().jointVelocityIndex(joint);
+          [](const PyModel& self, const Text& joint) {
+            return self.model().jointVelocityIndex(joint.get());
           },
           "name"_a, "Where a joint's numbers begin in the spanning velocity.")
       .def(
@@ -305,12 +322,15 @@ that does not fit.)");
       .def(
           "__getstate__",
           [](const PyModel& self) {
-            return nb::make_tuple(mechanismOf(self), self.model().options().foldRotors);
+            const ModelOptions& options = self.model().options();
+            return nb::make_tuple(mechanismOf(self), options.foldRotors, options.mergeGimbals);
           },
-          signature("def __getstate__(self) -> tuple[Mechanism, bool]"))
+          signature("def __getstate__(self) -> tuple[Mechanism, bool, bool]"))
       .def("__setstate__", [](PyModel& self, const State& state) {
-        new (&self) PyModel(compiled(std::get<0>(state), std::get<1>(state)));
-        keepFunctions(nb::find(self), std::get<0>(state));
+        const auto& [mechanism, foldRotors, mergeGimbals] = state;
+        new (&self)
+            PyModel(compiled(mechanism, {.foldRotors = foldRotors, .mergeGimbals = mergeGimbals}));
+        keepFunctions(nb::find(self), mechanism);
       });
   bindConfigurations(model);
   bindDynamics(model);
@@ -320,12 +340,20 @@ that does not fit.)");
   bindConstraints(m, model);
 
   m.def("load", &loadFile, "path"_a, nb::kw_only(), "floating_base"_a = false,
-        "fold_rotors"_a = true,
-        signature("def load(path: Path, *, floating_base: bool = False, fold_rotors: bool = True) "
-                  "-> Model"),
-        "Reads and compiles a robot: a .urdf, or a .yaml of loop closures beside one. Raises "
-        "ModelError.");
-  m.def("robot_mechanism", &bundledMechanism, "name"_a, "n"_a, "upright"_a = true);
+        "fold_rotors"_a = true, "merge_gimbals"_a = true, "start"_a.none() = nb::none(),
+        signature("def load(path: Path, *, floating_base: bool = False, fold_rotors: bool = True, "
+                  "merge_gimbals: bool = True, start: Mapping[str, float | ArrayLike] | None = "
+                  "None) -> Model"),
+        "Reads and compiles a robot: a .urdf, or a .yaml of loop closures beside one. `start` is "
+        "where assembly starts, {joint: position, or positions where it has several}, in addition "
+        "to the file's start pose. Raises ModelError.");
+  m.def(
+      "robot_mechanism", 
+      [](const Text& name, int n, bool upright) {
+        return bundledMechanism(name.get(), n, upright);
+      },
+      "name"_a, "n"_a, "upright"_a = true,
+      signature("def robot_mechanism(name: str, n: int, upright: bool = True) -> Mechanism"));
   m.def("robot_names", &robots::names);
 }
 

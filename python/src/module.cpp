@@ -19,7 +19,10 @@ namespace {
 template <typename... Attributes>
 void raise(const char* name, const std::exception& error, const Attributes&... attributes) {
   const nb::object type = nb::module_::import_("kempe.errors").attr(name);
-  const nb::object instance = type(error.what());
+  // Texts quote what users gave, which may not be UTF-8.
+  const std::string text = error.what();
+  const nb::object instance = type(nb::steal(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace")));
   (nb::setattr(instance, attributes.first, nb::cast(attributes.second)), ...);
   PyErr_SetObject(type.ptr(), instance.ptr());
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -8,8 +7,10 @@
 
 #include "io/messages.hpp"
 #include "io/text.hpp"
+#include "io/yaml_document.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/io.hpp"
+#include "mechanism/text.hpp"
 
 namespace kempe {
 namespace {
@@ -17,14 +18,16 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string extensionOf(const fs::path& path) {
-  std::string extension = path.extension().string();
-  std::ranges::transform(extension, extension.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension;
+  return io::lowerCase(path.extension().string());
+}
+
+/// A path as messages call it: file names may hold bytes that are not UTF-8.
+std::string shown(const fs::path& path) {
+  return asUtf8(path.string());
 }
 
 [[noreturn]] void fail(const fs::path& path, const std::string& reason) {
-  throw ModelError(path.string() + ": " + reason);
+  throw ModelError(shown(path) + ": " + reason);
 }
 
 std::string readFile(const fs::path& path) {
@@ -71,9 +74,34 @@ fs::path urdfBeside(const fs::path& yaml) {
   if (found.size() != 1) {
     fail(yaml, "closures belong to a URDF, and there are " + std::to_string(found.size()) +
                    " beside it. Put it next to the URDF under the same name, " +
-                   sameStem.filename().string() + ".");
+                   shown(sameStem.filename()) + ".");
   }
   return found.front();
+}
+
+/// Says so where a URDF is read without the file of closures beside it that belongs to it.
+void reportClosuresBeside(const fs::path& urdf, Mechanism& mechanism) {
+  std::vector<fs::path> candidates(2, urdf);
+  candidates[0].replace_extension(".yaml");
+  candidates[1].replace_extension(".yml");
+  candidates.push_back(urdf.parent_path() / "robot.yaml");
+  for (const fs::path& yaml : candidates) {
+    std::error_code error;
+    if (!fs::is_regular_file(yaml, error)) {
+      continue;
+    }
+    try {
+      if (io::hasClosures(readFile(yaml), shown(yaml)) &&
+          fs::equivalent(urdfBeside(yaml), urdf, error)) {
+        mechanism.warnings.push_back(mechanism.place() + "the file " + io::inQuotes(shown(yaml)) +
+                                     " has closures for this robot, which are not read; load it "
+                                     "instead.");
+        return;
+      }
+    } catch (const ModelError&) {
+      continue;  // it is no file of closures
+    }
+  }
 }
 
 /// True where the base of the robot is free already.
@@ -88,23 +116,25 @@ bool hasFreeBase(const Mechanism& mechanism) {
 Mechanism readMechanism(const fs::path& path) {
   const std::string extension = extensionOf(path);
   if (extension == ".urdf") {
-    return readUrdfText(readFile(path), path.string());
+    Mechanism mechanism = readUrdfText(readFile(path), shown(path));
+    reportClosuresBeside(path, mechanism);
+    return mechanism;
   }
   if (extension == ".yaml" || extension == ".yml") {
     const std::string closures = readFile(path);
     const fs::path urdf = urdfBeside(path);
-    Mechanism mechanism = readUrdfText(readFile(urdf), urdf.string());
-    addClosuresFromYamlText(mechanism, closures, path.string());
+    Mechanism mechanism = readUrdfText(readFile(urdf), shown(urdf));
+    addClosuresFromYamlText(mechanism, closures, shown(path));
     return mechanism;
   }
   if (extension == ".xacro") {
-    fail(path, "holds macros. Expand them first: xacro " + path.filename().string() + " > " +
-                   path.stem().string() + ".");
+    fail(path, "holds macros. Expand them first: xacro " + shown(path.filename()) + " > " +
+                   shown(path.stem()) + ".");
   }
   if (std::error_code error; fs::is_directory(path, error)) {
     fail(path, "is a folder. Name the .urdf or .yaml file in it.");
   }
-  fail(path, "the extension " + io::inQuotes(extension) +
+  fail(path, "the extension " + io::inQuotes(asUtf8(extension)) +
                  " is not known. Files end in .urdf, or in .yaml for closures beside a .urdf.");
 }
 
@@ -117,6 +147,9 @@ Model load(const fs::path& path, const LoadOptions& options) {
     } else {
       mechanism.addFloatingBase();
     }
+  }
+  for (const auto& [joint, positions] : options.startPose) {
+    mechanism.startPose[joint] = positions;
   }
   return Model(mechanism, options.model);
 }

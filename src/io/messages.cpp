@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "io/text.hpp"
+#include "mechanism/text.hpp"
 
 namespace kempe::io {
 namespace {

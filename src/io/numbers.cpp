@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <system_error>
 
 namespace kempe::io {
@@ -69,6 +70,23 @@ std::optional<double> parseNumber(std::string_view text) {
     value = 0.0;
   }
   return negative ? -value : value;
+}
+
+std::optional<double> parseInfinity(std::string_view text) {
+  text = trimmed(text);
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) {
+    text.remove_prefix(1);
+  }
+  const auto is = [&](std::string_view word) {
+    return std::ranges::equal(text, word,
+                              [](char a, char b) { return a == b || a == b - 'a' + 'A'; });
+  };
+  if (!is("inf") && !is("infinity")) {
+    return std::nullopt;
+  }
+  const double infinity = std::numeric_limits<double>::infinity();
+  return negative ? -infinity : infinity;
 }
 
 std::optional<int> parseIndex(std::string_view text) {

@@ -12,6 +12,9 @@ namespace kempe::io {
 /// for a double, and all other text.
 std::optional<double> parseNumber(std::string_view text);
 
+/// ±infinity for "inf" and "infinity" in any case, with or without a sign; nothing for other text.
+std::optional<double> parseInfinity(std::string_view text);
+
 /// An integer without sign, point or exponent.
 std::optional<int> parseIndex(std::string_view text);
 

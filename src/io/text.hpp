@@ -9,7 +9,9 @@ namespace kempe::io {
 /// Characters below space and "delete", which names and file names must not have.
 bool isControlCharacter(char c);
 bool hasControlCharacters(std::string_view text);
-bool isUtf8(std::string_view text);
+
+/// ASCII letters in lower case.
+std::string lowerCase(std::string_view text);
 
 /// Line of a byte, counted from 1.
 int lineOf(std::string_view text, std::size_t offset);

@@ -18,6 +18,9 @@ constexpr TypeName<JointType> types[] = {
 
 /// A bound as written; numbers so large that nobody means them are no bound.
 std::optional<double> readBound(const Element& limit, const char* attribute) {
+  if (const std::optional<double> infinite = limit.infinity(attribute)) {
+    return infinite;
+  }
   std::optional<double> value = limit.number(attribute, std::numeric_limits<double>::max());
   if (value && std::abs(*value) >= noLimit) {
     value = std::copysign(std::numeric_limits<double>::infinity(), *value);
@@ -40,6 +43,16 @@ void readLimits(const Element& element, Joint& joint) {
     if (lower || upper) {
       limit->warn("lower and upper of a " + type + " joint mean nothing and are not used.");
     }
+    return;
+  }
+  const auto isZero = [](const std::optional<double>& bound) { return bound.value_or(0.0) == 0.0; };
+  if (limit && isZero(lower) && isZero(upper) && joint.limits.effort == 0.0 &&
+      joint.limits.velocity == 0.0) {
+    limit->warn(
+        "all limits of a " + type +
+        " joint are zero, as exporters write them where none were given; it is taken as unlimited. "
+        "Give limits, or make the joint fixed if that is meant.");
+    joint.limits = {};
     return;
   }
   if (!lower && !upper) {
@@ -95,7 +108,7 @@ std::string unusedLoopName(const Mechanism& mechanism, const std::string& wanted
 }  // namespace
 
 void addJointFrom(const Element& element, Robot& robot) {
-  element.expect({.attributes = {"name", "type", "independent"},
+  element.expect({.attributes = {"name", "type", "independent", "actuated", "start_pose"},
                   .once = {"origin", "parent", "child", "axis", "axis2", "pitch", "limit",
                            "dynamics", "mimic"}});
   Joint joint;
@@ -106,10 +119,15 @@ void addJointFrom(const Element& element, Robot& robot) {
   joint.child = readEndLink(element, "child", robot);
   joint.origin = readOrigin(element);
   joint.independence = element.boolean("independent");
+  joint.actuation = element.boolean("actuated");
   readAxes(element, joint);
   readPitch(element, joint);
   readLimits(element, joint);
   readDynamics(element, joint);
+  const auto positions = static_cast<std::size_t>(positionSize(joint.type));
+  if (auto start = element.list("start_pose", positions)) {
+    robot.mechanism.startPose.emplace(joint.name, *std::move(start));
+  }
   robot.joints.emplace(joint.name, robot.mechanism.joints.size());
   robot.mechanism.joints.push_back(std::move(joint));
 }
@@ -122,6 +140,10 @@ void addMimicFrom(const Element& element, Robot& robot) {
   mimic->expect({.attributes = {"joint", "multiplier", "offset"}});
   const double multiplier = mimic->number("multiplier").value_or(1.0);
   Joint& follower = robot.mechanism.joints[robot.joints.at(element.requiredName())];
+  if (follower.type == JointType::Fixed) {
+    mimic->warn("a fixed joint mimics nothing; its <mimic> is not used.");
+    return;
+  }
   const Joint& leader =
       robot.mechanism.joints[robot.joints.at(readJointName(*mimic, "joint", robot))];
   if (&leader == &follower) {

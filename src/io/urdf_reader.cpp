@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "io/names.hpp"
 #include "io/urdf_parts.hpp"
@@ -32,19 +35,70 @@ void readInertial(const Element& inertial, Body& body) {
   body.inertia = turned ? congruence(origin.R, inOwnAxes) : inOwnAxes;
 }
 
+/// Exporters leave an <origin> in a link that means nothing; one that moves the link is refused.
+void readStrayOrigin(const Element& link) {
+  if (!link.child("origin")) {
+    return;
+  }
+  const Pose origin = readOrigin(link);
+  if (!(origin.R == Rotation::identity()) || !(origin.p == Vector3{})) {
+    link.child("origin")->fail(
+        "a link has no origin of its own. Put it into <inertial>, <visual> or <collision>, or into "
+        "the joint above the link.");
+  }
+  link.child("origin")->warn("<origin> directly in a link, zero, means nothing and is not used.");
+}
+
 void addBodyFrom(const Element& element, const Materials& materials, Robot& robot) {
-  element.expect({.attributes = {"name"}, .once = {"inertial"}, .many = {"visual", "collision"}});
+  element.expect(
+      {.attributes = {"name"}, .once = {"inertial", "origin"}, .many = {"visual", "collision"}});
+  readStrayOrigin(element);
   Body& body = robot.mechanism.addBody(element.requiredName());
   robot.links.insert(body.name);
   body.line = element.line();
   if (const auto inertial = element.child("inertial")) {
     readInertial(*inertial, body);
   }
-  for (const Element& visual : element.children("visual")) {
-    body.visuals.push_back(readShape(visual, materials));
+  const auto readShapes = [&](std::string_view tag, std::vector<Shape>& shapes) {
+    for (const Element& shape : element.children(tag)) {
+      shape.tolerate([&] { shapes.push_back(readShape(shape, materials)); },
+                     "The shape is left out.");
+    }
+  };
+  readShapes("visual", body.visuals);
+  readShapes("collision", body.collisions);
+}
+
+/// Joints that a <transmission>, or a <command_interface> of <ros2_control>, drives are actuated,
+/// unless they say otherwise themselves.
+void readActuators(const Element& file, Robot& robot) {
+  const auto actuate = [&](const Element& element) {
+    const std::string name = element.text("name").value_or("");
+    const auto found = robot.joints.find(name);
+    if (found == robot.joints.end()) {
+      element.warn("an actuator drives joint " + inQuotes(name) +
+                   ", which does not exist. It is not used.");
+      return;
+    }
+    Joint& joint = robot.mechanism.joints[found->second];
+    if (joint.type == JointType::Fixed) {
+      element.warn("an actuator drives joint " + inQuotes(name) +
+                   ", which is fixed. It is not used.");
+    } else {
+      joint.actuation = joint.actuation.value_or(true);
+    }
+  };
+  for (const Element& transmission : file.children("transmission")) {
+    transmission.warn("of <transmission>, only which joint is actuated is used.");
+    std::ranges::for_each(transmission.children("joint"), actuate);
   }
-  for (const Element& collision : element.children("collision")) {
-    body.collisions.push_back(readShape(collision, materials));
+  for (const Element& control : file.children("ros2_control")) {
+    control.warn("of <ros2_control>, only which joints are actuated is used.");
+    for (const Element& joint : control.children("joint")) {
+      if (joint.child("command_interface")) {
+        actuate(joint);
+      }
+    }
   }
 }
 
@@ -59,12 +113,17 @@ void requireFew(const std::vector<Element>& elements) {
 Robot readRobot(const Element& file) {
   file.expect({.attributes = {"name", "version"},
                .once = {"gravity"},
-               .many = {"link", "joint", "loop", "coupling", "rod", "material"}});
+               .many = {"link", "joint", "loop", "coupling", "rod", "material", "transmission",
+                        "ros2_control"}});
   for (const std::string_view tag : {"link", "joint", "loop", "coupling", "rod"}) {
     requireFew(file.children(tag));
   }
   Robot robot;
-  robot.mechanism.name = file.requiredName();
+  robot.mechanism.name = file.text("name").value_or("");
+  if (robot.mechanism.name.empty()) {
+    robot.mechanism.name = "robot";
+    file.warn("<robot> has no name and is called \"robot\".");
+  }
   if (const auto gravity = file.child("gravity")) {
     gravity->expect({.attributes = {"xyz"}});
     robot.mechanism.gravity = gravity->requiredVector("xyz");
@@ -86,6 +145,7 @@ Robot readRobot(const Element& file) {
   addEach("loop", addLoopFrom);
   addEach("rod", addRodFrom);
   addEach("joint", addMimicFrom);
+  readActuators(file, robot);
   return robot;
 }
 

@@ -4,13 +4,16 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "io/numbers.hpp"
 #include "io/text.hpp"
 #include "io/urdf_parts.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/io.hpp"
+#include "mechanism/text.hpp"
 
 namespace kempe {
 namespace io {
@@ -36,13 +39,19 @@ class Writer {
                        ": a file cannot hold a constraint function. Write it as rods, loops or "
                        "couplings, or add it in code after reading.");
     }
+    for (const auto& [name, positions] : mechanism.startPose) {
+      if (mechanism.findJoint(name) == nullptr) {
+        throw ModelError(mechanism.place() + "start pose of joint " + inQuotes(name) +
+                         ": there is no such joint. Check the name.");
+      }
+    }
     printer_.PushHeader(false, true);
     open("robot", mechanism.name);
     if (!(mechanism.gravity == Mechanism().gravity)) {
       vector("gravity", "xyz", mechanism.gravity);
     }
     std::ranges::for_each(mechanism.bodies, [&](const Body& b) { body(b); });
-    std::ranges::for_each(mechanism.joints, [&](const Joint& j) { joint(j); });
+    std::ranges::for_each(mechanism.joints, [&](const Joint& j) { joint(j, mechanism.startPose); });
     std::ranges::for_each(mechanism.couplings, [&](const Coupling& c) { coupling(c); });
     std::ranges::for_each(mechanism.loops, [&](const LoopJoint& l) { loop(l); });
     std::ranges::for_each(mechanism.rods, [&](const Rod& r) { rod(r); });
@@ -201,11 +210,21 @@ class Writer {
     close();
   }
 
-  void joint(const Joint& joint) {
+  void joint(const Joint& joint, const std::map<std::string, std::vector<double>>& startPose) {
     open("joint", joint.name);
     text("type", joint.type == JointType::Free ? "floating" : std::string(toString(joint.type)));
     if (joint.independence) {
       text("independent", *joint.independence ? "true" : "false");
+    }
+    if (joint.actuation) {
+      text("actuated", *joint.actuation ? "true" : "false");
+    }
+    if (const auto start = startPose.find(joint.name); start != startPose.end()) {
+      std::string positions;
+      for (const double position : start->second) {
+        positions += (positions.empty() ? "" : " ") + format(position);
+      }
+      text("start_pose", positions);
     }
     link("parent", joint.parent);
     link("child", joint.child);

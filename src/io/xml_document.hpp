@@ -3,14 +3,17 @@
 #include <tinyxml2.h>
 
 #include <array>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "io/messages.hpp"
+#include "kempe/errors.hpp"
 #include "kempe/mechanism.hpp"
 
 namespace kempe::io {
@@ -25,6 +28,23 @@ struct Contents {
   std::initializer_list<std::string_view> attributes{};
   std::initializer_list<std::string_view> once{};  ///< children that may occur once
   std::initializer_list<std::string_view> many{};  ///< children that may repeat
+  /// Part of a shape or material: what is not known here changes nothing that Kempe computes, and
+  /// is a warning.
+  bool cosmetic = false;
+};
+
+/// What is wrong with an element, apart from its place in the file.
+class ElementError : public ModelError {
+ public:
+  ElementError(const std::string& source, int line, std::string text)
+      : ModelError(placeOf(source, line) + text), line_(line), text_(std::move(text)) {}
+
+  [[nodiscard]] int line() const { return line_; }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  int line_;
+  std::string text_;
 };
 
 /// An element of a document, with access that reports what is wrong with file and line. Valid as
@@ -54,23 +74,32 @@ class Element {
   [[nodiscard]] std::optional<bool> boolean(const char* attribute) const;
   [[nodiscard]] std::optional<double> number(const char* attribute,
                                              double largest = largestNumber) const;
+  /// ±infinity where the attribute says so ("inf", "-Infinity", …), which number() refuses.
+  [[nodiscard]] std::optional<double> infinity(const char* attribute) const;
   [[nodiscard]] double requiredNumber(const char* attribute) const;
   [[nodiscard]] std::optional<int> index(const char* attribute) const;
   [[nodiscard]] std::optional<Vector3> vector(const char* attribute) const;
   [[nodiscard]] Vector3 requiredVector(const char* attribute) const;
   [[nodiscard]] std::optional<std::array<double, 4>> four(const char* attribute) const;
   [[nodiscard]] std::array<double, 4> requiredFour(const char* attribute) const;
+  /// `count` numbers, at most seven.
+  [[nodiscard]] std::optional<std::vector<double>> list(const char* attribute,
+                                                        std::size_t count) const;
 
   /// Its tag and name up to a part of the robot with a name: `<axis> of joint "knee"`.
   [[nodiscard]] std::string describe() const;
   [[noreturn]] void fail(const std::string& reason) const;
   void warn(const std::string& text) const { warnings_->add(line(), text); }
+  /// Runs `read`; what it finds wrong becomes a warning that ends with `consequence`. For parts of
+  /// a file that change nothing Kempe computes. Returns whether nothing was wrong.
+  bool tolerate(const std::function<void()>& read, const std::string& consequence) const;
 
  private:
   template <typename Value>
   [[nodiscard]] Value required(std::optional<Value> value, std::string_view attribute,
                                std::string_view example) const;
   void expectAttributes(const Contents& contents) const;
+  void report(const Contents& contents, int line, const std::string& reason) const;
   void expectChild(const tinyxml2::XMLElement& child, const Contents& contents) const;
   [[nodiscard]] std::optional<std::vector<double>> numbers(const char* attribute, std::size_t count,
                                                            double largest) const;

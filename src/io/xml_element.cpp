@@ -11,7 +11,7 @@ namespace kempe::io {
 namespace {
 
 /// Tags that other programs put into robot files and that change nothing Kempe computes.
-constexpr std::array<std::string_view, 19> tagsOfOthers{"calibration",
+constexpr std::array<std::string_view, 23> tagsOfOthers{"calibration",
                                                         "collision_checking",
                                                         "contact",
                                                         "contact_coefficients",
@@ -20,12 +20,16 @@ constexpr std::array<std::string_view, 19> tagsOfOthers{"calibration",
                                                         "hardwareInterface",
                                                         "joint_properties",
                                                         "joint_state_publisher",
+                                                        "kinematic",
                                                         "mujoco",
                                                         "plugin",
                                                         "ros2_control",
                                                         "ros_control",
                                                         "safety_controller",
+                                                        "selfCollide",
+                                                        "self_collide",
                                                         "self_collision_checking",
+                                                        "self_filter",
                                                         "sensor",
                                                         "transmission",
                                                         "verbose",
@@ -35,9 +39,30 @@ bool contains(std::initializer_list<std::string_view> list, std::string_view wor
   return std::ranges::find(list, word) != list.end();
 }
 
+/// Whether two elements have the same attributes, in any order, and the same children.
+bool areEqual(const tinyxml2::XMLElement& a, const tinyxml2::XMLElement& b) {
+  const auto holdsAll = [](const tinyxml2::XMLElement& some, const tinyxml2::XMLElement& other) {
+    for (const auto* x = some.FirstAttribute(); x != nullptr; x = x->Next()) {
+      if (other.Attribute(x->Name(), x->Value()) == nullptr) {
+        return false;
+      }
+    }
+    return true;
+  };
+  const auto* x = a.FirstChildElement();
+  const auto* y = b.FirstChildElement();
+  for (; x != nullptr && y != nullptr; x = x->NextSiblingElement(), y = y->NextSiblingElement()) {
+    if (std::string_view(x->Name()) != y->Name() || !areEqual(*x, *y)) {
+      return false;
+    }
+  }
+  return x == y && holdsAll(a, b) && holdsAll(b, a);  // both lists have come to their ends
+}
+
 std::string wordOf(std::size_t count) {
-  constexpr std::array<std::string_view, 5> words{"no number", "one number", "two numbers",
-                                                  "three numbers", "four numbers"};
+  constexpr std::array<std::string_view, 8> words{"no number",     "one number",   "two numbers",
+                                                  "three numbers", "four numbers", "five numbers",
+                                                  "six numbers",   "seven numbers"};
   return std::string(words.at(count));
 }
 
@@ -49,9 +74,9 @@ void Element::expect(const Contents& contents) const {
     if (const auto* element = node->ToElement(); element != nullptr) {
       expectChild(*element, contents);
     } else if (node->ToComment() == nullptr) {
-      throw ModelError(placeOf(*source_, node->GetLineNum()) + describe() + ": text " +
-                       inQuotes(node->Value()) +
-                       " stands between the tags. Remove it, or put it into a comment.");
+      report(contents, node->GetLineNum(),
+             "text " + inQuotes(node->Value()) +
+                 " stands between the tags. Remove it, or put it into a comment.");
     }
   }
 }
@@ -76,10 +101,12 @@ void Element::expectChild(const tinyxml2::XMLElement& child, const Contents& con
   }
   if (contains(contents.once, name)) {
     const auto* first = element_->FirstChildElement(child.Name());
-    if (first != &child) {
-      throw ModelError(placeOf(*source_, child.GetLineNum()) + describe() + ": a second " +
-                       asTag(name) + " (the first is in line " +
-                       std::to_string(first->GetLineNum()) + "). Remove one of the two.");
+    if (first != &child && areEqual(*first, child)) {
+      found.warn("a second " + asTag(name) + " says the same as the first and is not used.");
+    } else if (first != &child) {
+      report(contents, child.GetLineNum(),
+             "a second " + asTag(name) + " (the first is in line " +
+                 std::to_string(first->GetLineNum()) + "). Remove one of the two.");
     }
     return;
   }
@@ -96,8 +123,24 @@ void Element::expectChild(const tinyxml2::XMLElement& child, const Contents& con
   } else if (remedy.empty()) {
     remedy = " Remove it, or see docs/formats.md for what is read.";
   }
-  throw ModelError(placeOf(*source_, child.GetLineNum()) + describe() + ": the tag " + asTag(name) +
-                   " is not known here." + remedy);
+  report(contents, child.GetLineNum(), "the tag " + asTag(name) + " is not known here." + remedy);
+}
+
+void Element::report(const Contents& contents, int line, const std::string& reason) const {
+  if (!contents.cosmetic) {
+    throw ElementError(*source_, line, describe() + ": " + reason);
+  }
+  warnings_->add(line, describe() + ": " + reason);
+}
+
+bool Element::tolerate(const std::function<void()>& read, const std::string& consequence) const {
+  try {
+    read();
+  } catch (const ElementError& error) {
+    warnings_->add(error.line(), error.text() + " " + consequence);
+    return false;
+  }
+  return true;
 }
 
 std::optional<Element> Element::child(std::string_view tag) const {
@@ -201,6 +244,11 @@ std::optional<double> Element::number(const char* attribute, double largest) con
   return values ? std::optional(values->front()) : std::nullopt;
 }
 
+std::optional<double> Element::infinity(const char* attribute) const {
+  const char* const value = element_->Attribute(attribute);
+  return value == nullptr ? std::nullopt : parseInfinity(value);
+}
+
 double Element::requiredNumber(const char* attribute) const {
   return required(number(attribute), attribute, "a number");
 }
@@ -238,6 +286,10 @@ std::optional<std::array<double, 4>> Element::four(const char* attribute) const 
   return std::array<double, 4>{(*values)[0], (*values)[1], (*values)[2], (*values)[3]};
 }
 
+std::optional<std::vector<double>> Element::list(const char* attribute, std::size_t count) const {
+  return numbers(attribute, count, largestNumber);
+}
+
 std::array<double, 4> Element::requiredFour(const char* attribute) const {
   return required(four(attribute), attribute, "four numbers");
 }
@@ -268,7 +320,7 @@ std::string Element::describe() const {
 }
 
 void Element::fail(const std::string& reason) const {
-  throw ModelError(place() + describe() + ": " + reason);
+  throw ElementError(*source_, line(), describe() + ": " + reason);
 }
 
 }  // namespace kempe::io

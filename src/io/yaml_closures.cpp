@@ -1,10 +1,19 @@
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "io/messages.hpp"
 #include "io/names.hpp"
+#include "io/numbers.hpp"
 #include "io/text.hpp"
 #include "io/yaml_document.hpp"
 #include "kempe/errors.hpp"
@@ -16,50 +25,58 @@ namespace {
 
 using Kind = YamlValue::Kind;
 
-/// Keys of the collections that use such files, which the dynamics do not need.
-constexpr std::array<std::string_view, 6> keysOfOthers{"name_spherical", "name_free", "urdf",
-                                                       "robot_name",     "visual",    "srdf"};
+constexpr std::array<std::string_view, 7> keys{"closed_loop", "type",       "cut",       "name_mot",
+                                               "joint_name",  "joint_type", "start_pose"};
 
 /// Reads the closures; everything is checked before the mechanism is changed.
 class ClosureReader {
  public:
   ClosureReader(Mechanism& mechanism, const std::string& source)
-      : mechanism_(mechanism), source_(source), warnings_(source) {}
+      : mechanism_(mechanism), source_(source), warnings_(source), joints_(mechanism.joints) {
+    for (std::size_t i = 0; i < joints_.size(); ++i) {
+      jointByName_.emplace(joints_[i].name, i);
+    }
+  }
 
   void read(const YamlValue& file) {
     if (file.kind != Kind::Map) {
       fail(std::max(file.line, 1),
            "the file is no map of keys. Write closed_loop: [[frame, frame]].");
     }
-    const YamlValue* pairs = nullptr;
-    const YamlValue* types = nullptr;
-    const YamlValue* motors = nullptr;
-    const YamlValue* cuts = nullptr;
+    std::map<std::string_view, const YamlValue*> given;
     for (std::size_t i = 0; i < file.keys.size(); ++i) {
       const YamlValue& key = file.keys[i];
-      if (key.text == "closed_loop") {
-        pairs = &file.items[i];
-      } else if (key.text == "type") {
-        types = &file.items[i];
-      } else if (key.text == "name_mot") {
-        motors = &file.items[i];
-      } else if (key.text == "cut") {
-        cuts = &file.items[i];
-      } else {
+      if (std::ranges::find(keys, key.text) == keys.end()) {
         reportUnknownKey(key);
+      } else {
+        given.emplace(key.text, &file.items[i]);
       }
     }
-    if (pairs == nullptr) {
+    const auto value = [&](std::string_view key) {
+      const auto it = given.find(key);
+      return it == given.end() ? nullptr : it->second;
+    };
+    if (value("closed_loop") == nullptr) {
       fail(file.line, "there is no key \"closed_loop\". Write closed_loop: [[frame, frame]].");
     }
-    readClosures(*pairs, types);
-    if (cuts != nullptr) {
+    readJointTypes(value("joint_name"), value("joint_type"));
+    readClosures(*value("closed_loop"), value("type"));
+    if (const YamlValue* cuts = value("cut")) {
       readCuts(*cuts);
     }
-    const std::vector<std::size_t> independent = readMotors(motors);
+    if (const YamlValue* motors = value("name_mot")) {
+      readMotors(*motors);
+    }
+    if (const YamlValue* start = value("start_pose")) {
+      readStartPose(*start);
+    }
+    std::ranges::move(joints_, mechanism_.joints.begin());  // references to them stay valid
     std::ranges::move(loops_, std::back_inserter(mechanism_.loops));
-    if (motors != nullptr) {
-      markIndependent(independent);
+    for (const std::string& joint : retyped_) {
+      mechanism_.startPose.erase(joint);
+    }
+    for (auto& [joint, positions] : startPose_) {
+      mechanism_.startPose[joint] = std::move(positions);
     }
     std::ranges::move(warnings_.messages(), std::back_inserter(mechanism_.warnings));
   }
@@ -69,14 +86,15 @@ class ClosureReader {
     throw ModelError(placeOf(source_, line) + reason);
   }
 
+  /// A key that resembles one of ours is a slip; others belong to other programs.
   void reportUnknownKey(const YamlValue& key) {
-    if (std::ranges::find(keysOfOthers, key.text) == keysOfOthers.end()) {
-      fail(key.line, "the key " + inQuotes(key.text) + " is not known." +
-                         suggestion(key.text, {"closed_loop", "type", "name_mot", "cut"}) +
-                         " The keys are closed_loop, type, name_mot, cut.");
+    const std::string meant = suggestion(key.text, {keys.begin(), keys.end()});
+    if (!meant.empty()) {
+      fail(key.line, "the key " + inQuotes(key.text) + " is not known." + meant +
+                         " The keys are closed_loop, type, cut, name_mot, joint_name, joint_type, "
+                         "start_pose.");
     }
-    warnings_.add(key.line,
-                  "the key " + inQuotes(key.text) + " is not used; joints are what the URDF says.");
+    warnings_.add(key.line, "the key " + inQuotes(key.text) + " is not known and not used.");
   }
 
   const std::vector<YamlValue>& list(const YamlValue& value, std::string_view what) const {
@@ -132,9 +150,11 @@ class ClosureReader {
                           " frames. Write two, [frame, frame].");
     }
     LoopJoint loop;
-    loop.name = nextName();
+    loop.line = pair.line;
+    loop.source = source_;
     loop.type = type == nullptr ? LoopType::Fixed : typeOf(*type);
     loop.from(bodyOf(frames[0])).to(bodyOf(frames[1]));
+    loop.name = unusedName(frames[0].text + "-" + frames[1].text);
     if (loop.predecessor.body == loop.successor.body) {
       fail(pair.line, "frames " + inQuotes(frames[0].text) + " and " + inQuotes(frames[1].text) +
                           " are on the same link " + inQuotes(loop.successor.body) +
@@ -144,7 +164,7 @@ class ClosureReader {
   }
 
   LoopType typeOf(const YamlValue& value) const {
-    const std::string& name = word(value, "an entry of type");
+    const std::string name = lowerCase(word(value, "an entry of type"));
     if (name != "6d" && name != "3d") {
       fail(value.line, "the type " + inQuotes(name) +
                            " is not known. Write '6d' (position and orientation) or '3d' "
@@ -170,56 +190,164 @@ class ClosureReader {
     return body != nullptr ? body->name : joint->child;
   }
 
-  std::string nextName() {
-    std::string name;
-    do {
-      name = "closed_loop_" + std::to_string(++count_);
-    } while (isLoopName(mechanism_, name));
+  /// The name of a loop, with a number where another one has it.
+  std::string unusedName(const std::string& wanted) const {
+    std::string name = wanted;
+    const auto isTaken = [&] {
+      return isLoopName(mechanism_, name) ||
+             std::ranges::find(loops_, name, &LoopJoint::name) != loops_.end();
+    };
+    for (int i = 2; isTaken(); ++i) {
+      name = wanted + "_" + std::to_string(i);
+    }
     return name;
   }
 
-  std::vector<std::size_t> readMotors(const YamlValue* motors) const {
-    std::vector<std::size_t> found;
-    if (motors == nullptr) {
-      return found;
+  Joint* findJoint(const std::string& name) {
+    const auto it = jointByName_.find(name);
+    return it == jointByName_.end() ? nullptr : &joints_[it->second];
+  }
+
+  /// Joints that URDF cannot describe and that the collection gives another type.
+  void readJointTypes(const YamlValue* names, const YamlValue* types) {
+    if (names == nullptr && types == nullptr) {
+      return;
     }
-    for (const YamlValue& value : list(*motors, "name_mot")) {
+    if (names == nullptr || types == nullptr) {
+      fail((names == nullptr ? types : names)->line,
+           std::string("there is no key ") + (names == nullptr ? "joint_name" : "joint_type") +
+               " to go with this one. joint_name and joint_type are lists of the same length.");
+    }
+    const auto& joints = list(*names, "joint_name");
+    if (list(*types, "joint_type").size() != joints.size()) {
+      fail(types->line, "joint_type has " + std::to_string(types->items.size()) +
+                            " entries for the " + std::to_string(joints.size()) +
+                            " of joint_name. Write one type for each joint.");
+    }
+    for (std::size_t i = 0; i < joints.size(); ++i) {
+      const std::string& name = word(joints[i], "an entry of joint_name");
+      const std::string& type = word(types->items[i], "an entry of joint_type");
+      if (!retyped_.insert(name).second) {
+        fail(joints[i].line,
+             "joint_name: joint " + inQuotes(name) + " is named twice. Remove one of the two.");
+      }
+      Joint unknown;  // the type is checked all the same
+      Joint* const joint = findJoint(name);
+      setType(joint == nullptr ? unknown : *joint, type, types->items[i].line);
+      if (joint == nullptr) {
+        constexpr int mostSuggestions = 20;  // a long list of strangers must not take long
+        const std::vector<std::string_view> known =
+            ++strangers_ > mostSuggestions ? std::vector<std::string_view>{} : namesOf(joints_);
+        warnings_.add(joints[i].line, "joint_name: there is no joint " + inQuotes(name) +
+                                          "; the entry is not used." + suggestion(name, known));
+      } else if (mechanism_.startPose.contains(name)) {
+        warnings_.add(joints[i].line, "joint_name: the start pose of joint " + inQuotes(name) +
+                                          " in the URDF is for another type and is not used.");
+      }
+    }
+  }
+
+  void setType(Joint& joint, const std::string& type, int line) const {
+    constexpr std::array<Vector3, 3> axes{Vector3{1, 0, 0}, Vector3{0, 1, 0}, Vector3{0, 0, 1}};
+    constexpr std::string_view prefix = "ujoint_";
+    const std::string name = lowerCase(type);
+    joint.limits.lower = Limits{}.lower;
+    joint.limits.upper = Limits{}.upper;
+    if (name == "spherical") {
+      joint.type = JointType::Spherical;
+    } else if (name == "fixed") {
+      joint.type = JointType::Fixed;
+    } else {
+      const auto axisAt = [&](std::size_t i) {
+        return i < name.size() ? std::string_view("xyz").find(name[i]) : std::string_view::npos;
+      };
+      const std::size_t first = axisAt(prefix.size()), second = axisAt(prefix.size() + 1);
+      if (!name.starts_with(prefix) || name.size() != prefix.size() + 2 || first > 2 ||
+          second > 2 || first == second) {
+        fail(line, "joint_type: the type " + inQuotes(type) +
+                       " is not known. Write SPHERICAL, FIXED, or UJOINT_ and two different axes, "
+                       "such as UJOINT_XY.");
+      }
+      joint.type = JointType::Universal;
+      joint.about(axes[first]).thenAbout(axes[second]);
+    }
+  }
+
+  /// Motors are actuated; they are wanted as independent coordinates, and nothing else that moves
+  /// is, except a free base.
+  void readMotors(const YamlValue& motors) {
+    for (Joint& joint : joints_) {
+      if (joint.type != JointType::Fixed && joint.type != JointType::Free) {
+        joint.dependent();
+      }
+      joint.actuation.reset();
+    }
+    for (const YamlValue& value : list(motors, "name_mot")) {
       const std::string& name = word(value, "an entry of name_mot");
-      const auto it = std::ranges::find(mechanism_.joints, name, &Joint::name);
-      if (it == mechanism_.joints.end()) {
+      Joint* const joint = findJoint(name);
+      if (joint == nullptr) {
         fail(value.line, "name_mot: " + isMissing("joint", name, namesOf(mechanism_.joints)));
       }
-      if (it->type == JointType::Fixed) {
+      if (joint->type == JointType::Fixed) {
         fail(value.line, "name_mot: joint " + inQuotes(name) +
                              " is fixed and cannot be a motor. Remove it from the list.");
       }
-      const auto index = static_cast<std::size_t>(it - mechanism_.joints.begin());
-      if (std::ranges::find(found, index) != found.end()) {
+      if (joint->actuation) {
         fail(value.line,
              "name_mot: joint " + inQuotes(name) + " is named twice. Remove one of the two.");
       }
-      found.push_back(index);
+      joint->actuated().independent();
     }
-    return found;
   }
 
-  /// Motors are independent, all else that moves is not; a free base stays as it is.
-  void markIndependent(const std::vector<std::size_t>& motors) {
-    for (Joint& joint : mechanism_.joints) {
-      if (joint.type != JointType::Fixed && joint.type != JointType::Free) {
-        joint.independence = false;
-      }
+  /// joint: value, or joint: [values] where it has several positions.
+  void readStartPose(const YamlValue& start) {
+    if (start.kind != Kind::Map) {
+      fail(start.line, "start_pose is no map. Write start_pose: {joint: position}.");
     }
-    for (const std::size_t i : motors) {
-      mechanism_.joints[i].independence = true;
+    for (std::size_t i = 0; i < start.keys.size(); ++i) {
+      const std::string& name = start.keys[i].text;
+      const YamlValue& value = start.items[i];
+      const Joint* const joint = findJoint(name);
+      if (joint == nullptr) {
+        fail(start.keys[i].line,
+             "start_pose: " + isMissing("joint", name, namesOf(mechanism_.joints)));
+      }
+      std::vector<double> positions;
+      const auto add = [&](const YamlValue& item) {
+        const std::optional<double> number =
+            item.kind == Kind::Text ? parseNumber(item.text) : std::nullopt;
+        if (!number) {
+          fail(item.line, "start_pose: a position of joint " + inQuotes(name) +
+                              " is not a finite number. Write numbers, in radians or metres.");
+        }
+        positions.push_back(*number);
+      };
+      if (value.kind == Kind::List) {
+        std::ranges::for_each(value.items, add);
+      } else {
+        add(value);
+      }
+      const auto size = static_cast<std::size_t>(positionSize(joint->type));
+      if (positions.size() != size) {
+        fail(value.line, "start_pose: joint " + inQuotes(name) + " is " +
+                             std::string(toString(joint->type)) + " and has " +
+                             std::to_string(size) + " position(s), not " +
+                             std::to_string(positions.size()) + ". Give as many.");
+      }
+      startPose_[name] = std::move(positions);
     }
   }
 
   Mechanism& mechanism_;
   const std::string& source_;
   Warnings warnings_;
+  std::deque<Joint> joints_;  ///< the mechanism's, as the file changes them
+  std::unordered_map<std::string, std::size_t> jointByName_;
   std::vector<LoopJoint> loops_;
-  int count_ = 0;
+  std::set<std::string> retyped_;
+  int strangers_ = 0;  ///< entries of joint_name without a joint
+  std::map<std::string, std::vector<double>> startPose_;
 };
 
 }  // namespace

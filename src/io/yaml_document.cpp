@@ -150,4 +150,14 @@ YamlValue readYaml(std::string_view text, const std::string& source) {
   }
 }
 
+bool hasClosures(std::string_view text, const std::string& source) {
+  const YamlValue file = readYaml(text, source);
+  for (std::size_t i = 0; i < file.keys.size(); ++i) {
+    if (file.keys[i].text == "closed_loop") {
+      return !file.items[i].items.empty();
+    }
+  }
+  return false;
+}
+
 }  // namespace kempe::io

@@ -21,4 +21,7 @@ struct YamlValue {
 /// are not plain text, deep nesting, large files.
 YamlValue readYaml(std::string_view text, const std::string& source);
 
+/// Whether YAML text has a key closed_loop that lists anything. Throws as readYaml() does.
+bool hasClosures(std::string_view text, const std::string& source);
+
 }  // namespace kempe::io

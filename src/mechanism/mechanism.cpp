@@ -72,8 +72,20 @@ Coupling& Mechanism::addCoupling(std::string_view couplingName) {
   return coupling;
 }
 
+namespace {
+
+void requireRatio(const Mechanism& mechanism, std::string_view coupling, double ratio) {
+  if (ratio == 0.0) {
+    throw ModelError(mechanism.place() + "coupling \"" + std::string(coupling) +
+                     "\": its ratio is zero, so it couples nothing. Give a nonzero ratio.");
+  }
+}
+
+}  // namespace
+
 Coupling& Mechanism::addGear(std::string_view couplingName, const Coordinate& driven, double ratio,
                              const Coordinate& driver) {
+  requireRatio(*this, couplingName, ratio);
   return addCoupling(couplingName).plus(1.0, driven).minus(ratio, driver);
 }
 
@@ -82,6 +94,7 @@ Coupling& Mechanism::addBelt(std::string_view couplingName, std::string_view pre
   const auto fail = [&](const std::string& reason) {
     throw ModelError(place() + "coupling \"" + std::string(couplingName) + "\": " + reason);
   };
+  requireRatio(*this, couplingName, ratio);
   const Tree tree(*this);
   const auto indexOf = [&](std::string_view bodyName) {
     const int index = tree.findBody(bodyName);
@@ -157,11 +170,23 @@ const Joint* Mechanism::jointAbove(std::string_view bodyName) const {
   return it == joints.end() ? nullptr : &*it;
 }
 
-std::string Mechanism::place(int line) const {
+namespace {
+
+std::string placeIn(const std::string& source, int line) {
   if (source.empty()) {
     return {};
   }
   return line > 0 ? source + ":" + std::to_string(line) + ": " : source + ": ";
+}
+
+}  // namespace
+
+std::string Mechanism::place(int line) const {
+  return placeIn(source, line);
+}
+
+std::string Mechanism::place(const LoopJoint& loop) const {
+  return placeIn(loop.source.empty() ? source : loop.source, loop.line);
 }
 
 }  // namespace kempe

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,11 @@ namespace kempe {
 std::string quoted(std::string_view name);
 /// Four significant digits.
 std::string shortNumber(double x);
+/// Position of the first byte that begins no UTF-8 character, or the end.
+std::size_t utf8Prefix(std::string_view text);
+bool isUtf8(std::string_view text);
+/// The text with '?' for every byte that is not UTF-8, so that messages can hold it.
+std::string asUtf8(std::string_view text);
 /// "a, b, c".
 std::string joined(const std::vector<std::string>& words);
 

@@ -39,6 +39,7 @@ class Validator {
       checkJoint(joint);
     }
     checkLoops();
+    checkStartPose();
     if (!isFinite(m_.gravity)) {
       throw ModelError(m_.place() + "mechanism " + quoted(m_.name) +
                        ": its gravity is not finite. Give finite numbers.");
@@ -50,8 +51,16 @@ class Validator {
   template <typename Thing>
   [[noreturn]] void fail(std::string_view kind, const Thing& thing,
                          const std::string& reason) const {
-    throw ModelError(m_.place(thing.line) + std::string(kind) + " " + quoted(thing.name) + ": " +
-                     reason);
+    throw ModelError(placeOf(thing) + std::string(kind) + " " + quoted(thing.name) + ": " + reason);
+  }
+
+  template <typename Thing>
+  std::string placeOf(const Thing& thing) const {
+    if constexpr (requires { thing.source; }) {
+      return m_.place(thing);  // a loop may come from another file
+    } else {
+      return m_.place(thing.line);
+    }
   }
 
   template <typename Thing>
@@ -70,6 +79,11 @@ class Validator {
         throw ModelError(m_.place(thing.line) + std::string(kind) + " number " +
                          std::to_string(number) + " has no name. Give it one.");
       }
+      if (!isUtf8(thing.name)) {
+        throw ModelError(m_.place(thing.line) + std::string(kind) + " " +
+                         quoted(asUtf8(thing.name)) +
+                         ": its name is not UTF-8 text. Give it another name.");
+      }
       const auto [it, isNew] = seen.emplace(thing.name, thing.line);
       if (!isNew) {
         fail(kind, thing,
@@ -81,6 +95,10 @@ class Validator {
   }
 
   void checkNames() const {
+    if (!isUtf8(m_.name)) {
+      throw ModelError(m_.place() + "mechanism " + quoted(asUtf8(m_.name)) +
+                       ": its name is not UTF-8 text. Give it another name.");
+    }
     std::unordered_map<std::string, int> bodies, joints, loops;
     checkUnique("body", m_.bodies, bodies);
     checkUnique("joint", m_.joints, joints);
@@ -208,13 +226,14 @@ class Validator {
     const double largest = moments.cwiseAbs().maxCoeff();
     const std::string figures = "(" + shortNumber(moments[0]) + ", " + shortNumber(moments[1]) +
                                 ", " + shortNumber(moments[2]) + ") kg·m²";
-    if (moments[0] < -1e-9 * largest) {
+    constexpr double kNothing = 1e-20;  // kg·m²: what rounding leaves of a zero inertia
+    if (moments[0] < -std::max(1e-9 * largest, kNothing)) {
       fail("body", body,
            "its inertia is not positive semidefinite: principal moments " + figures +
                ". Check signs and products of inertia.");
     }
     const double excess = moments[2] - moments[0] - moments[1];
-    if (excess > 1e-6 * largest) {
+    if (excess > std::max(1e-6 * largest, kNothing)) {
       warn("body", body,
            "its inertia breaks the triangle inequality by " + shortNumber(excess) +
                " kg·m²: principal moments " + figures + ". No real body has it.");
@@ -251,6 +270,9 @@ class Validator {
       warn("joint", joint,
            "position limits mean nothing for a " + std::string(toString(joint.type)) +
                " joint and are not used.");
+    }
+    if (joint.type == JointType::Fixed && joint.actuation.value_or(false)) {
+      fail("joint", joint, "is fixed and cannot be actuated. Change its type, or remove the mark.");
     }
     requireNotNegative(joint, joint.damping, "damping");
     requireNotNegative(joint, joint.friction, "friction");
@@ -357,6 +379,33 @@ class Validator {
     }
     for (const Function& function : m_.functions) {
       checkFunction(function);
+    }
+  }
+
+  void checkStartPose() const {
+    for (const auto& [name, positions] : m_.startPose) {
+      const Joint* const joint = m_.findJoint(name);
+      const auto refuse = [&](const std::string& reason) {
+        throw ModelError(m_.place(joint == nullptr ? 0 : joint->line) + "start pose of joint " +
+                         quoted(asUtf8(name)) + ": " + reason);
+      };
+      if (joint == nullptr) {
+        refuse("there is no such joint. Check the name.");
+      }
+      const int size = positionSize(joint->type);
+      if (static_cast<int>(positions.size()) != size) {
+        refuse("it has " + std::to_string(positions.size()) + " number(s), and the joint is " +
+               std::string(toString(joint->type)) + ", with " + std::to_string(size) +
+               " position(s). Give " + (size == 0 ? "none." : std::to_string(size) + "."));
+      }
+      if (!std::ranges::all_of(positions, [](double x) { return std::isfinite(x); })) {
+        refuse("a number is not finite. Give finite numbers.");
+      }
+      if (size > 0 && !hasScalarCoordinates(joint->type) &&
+          std::all_of(positions.end() - 4, positions.end(),
+                      [](double x) { return std::abs(x) < 1e-12; })) {
+        refuse("its quaternion is zero. Give x, y, z, w; 0, 0, 0, 1 does not turn.");
+      }
     }
   }
 

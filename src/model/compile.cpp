@@ -5,10 +5,12 @@
 #include "loops/analysis.hpp"
 #include "loops/compile_loops.hpp"
 #include "mechanism/clusters.hpp"
+#include "mechanism/group_warnings.hpp"
 #include "mechanism/text.hpp"
 #include "model/derive.hpp"
 #include "model/fold_rotors.hpp"
 #include "model/inertia_check.hpp"
+#include "model/merge_gimbals.hpp"
 #include "model/model_impl.hpp"
 #include "model/names.hpp"
 #include "spatial/joint_motion.hpp"
@@ -22,8 +24,11 @@ class Compiler {
   Compiler(const Mechanism& mechanism, const ModelOptions& options, bool mayCut) : mayCut_(mayCut) {
     model_.mechanism = mechanism;
     model_.options = options;
-    model_.warnings = mechanism.warnings;
     const std::vector<std::string> findings = mechanism.validate();
+    if (options.mergeGimbals) {
+      mergeGimbals(model_.mechanism);
+    }
+    model_.warnings = model_.mechanism.warnings;
     model_.warnings.insert(model_.warnings.end(), findings.begin(), findings.end());
   }
 
@@ -41,6 +46,7 @@ class Compiler {
                        ") hold every joint. Remove a loop or a coupling.");
     }
     nameCoordinates(model_);
+    listActuated(model_);
     listQuaternions();
     listFrames(tree);
     assembleNeutral();
@@ -55,6 +61,7 @@ class Compiler {
     finishTables(model_);
     describeClusters(model_);
     describeLoops();
+    model_.warnings = groupWarnings(model_.warnings, model_.mechanism);
     return std::move(model_);
   }
 
@@ -293,8 +300,10 @@ class Compiler {
       problem.rowNames.insert(problem.rowNames.end(), static_cast<std::size_t>(entry.rows),
                               descriptions.back());
     }
-    const std::string place =
-        model_.mechanism.place(lineOf(model_.mechanism, source.loops.front()));
+    const LoopRef& first = source.loops.front();
+    const std::string place = first.kind == LoopKind::Joint
+                                  ? model_.mechanism.place(model_.mechanism.loops[first.index])
+                                  : model_.mechanism.place(lineOf(model_.mechanism, first));
     problem.description = place + joined(descriptions);
     try {
       return analyzeCluster(problem);

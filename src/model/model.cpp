@@ -116,6 +116,9 @@ int Model::nLoopForces() const {
 const std::vector<std::string>& Model::foldedRotors() const {
   return impl_->foldedRotors;
 }
+const std::vector<std::string>& Model::actuated() const {
+  return impl_->actuated;
+}
 double Model::totalMass() const {
   return impl_->totalMass;
 }

@@ -48,7 +48,7 @@ struct ModelImpl {
   std::vector<double> neutralPositions;  ///< spanning
 
   std::vector<std::string> qNames, vNames, positionNames, velocityNames, rowNames;
-  std::vector<std::string> bodyNames, jointNames, frameNames, foldedRotors;
+  std::vector<std::string> bodyNames, jointNames, frameNames, foldedRotors, actuated;
   std::vector<FrameEntry> frames;  ///< in the order of frameNames
   std::vector<QuaternionEntry> quaternions;
   std::unordered_map<std::string, int> bodyByJoint;

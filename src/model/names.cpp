@@ -1,5 +1,9 @@
 #include "model/names.hpp"
 
+#include <algorithm>
+#include <set>
+#include <string_view>
+
 namespace kempe::detail {
 namespace {
 
@@ -73,6 +77,21 @@ void nameCoordinates(ModelImpl& model) {
       const LoopEntry<double>& loop = tables.loops[cluster.firstLoop + l];
       model.rowNames.insert(model.rowNames.end(), static_cast<std::size_t>(loop.rows),
                             model.loopNames[cluster.firstLoop + l]);
+    }
+  }
+}
+
+void listActuated(ModelImpl& model) {
+  const bool marked = std::ranges::any_of(
+      model.mechanism.joints, [](const Joint& joint) { return joint.actuation.value_or(false); });
+  const std::set<std::string_view> independent(model.vNames.begin(), model.vNames.end());
+  for (std::size_t b = 0; b < model.tables.bodies.size(); ++b) {
+    const Joint& joint = model.joint(static_cast<int>(b));
+    for (std::string& name : velocityNames(joint)) {
+      const bool byDefault = !marked && joint.type != JointType::Free && independent.contains(name);
+      if (joint.actuation.value_or(byDefault)) {
+        model.actuated.push_back(std::move(name));
+      }
     }
   }
 }

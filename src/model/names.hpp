@@ -14,5 +14,7 @@ std::vector<std::string> velocityNames(const Joint& joint);
 
 /// Fills in the names of bodies, joints, rows and all coordinates.
 void nameCoordinates(ModelImpl& model);
+/// Fills in the names of the actuated coordinates, once all others have theirs.
+void listActuated(ModelImpl& model);
 
 }  // namespace kempe::detail

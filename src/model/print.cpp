@@ -122,6 +122,11 @@ std::ostream& operator<<(std::ostream& out, const Model& model) {
   out << "\n"
       << "nq " << model.nq() << ", nv " << model.nv() << "; all joints: " << model.nqSpanning()
       << " positions, " << model.nvSpanning() << " velocities\n";
+  const bool marked = std::ranges::any_of(model.mechanism().joints,
+                                          [](const Joint& j) { return j.actuation.has_value(); });
+  if (marked) {
+    out << "actuated: " << (model.actuated().empty() ? "none" : joined(model.actuated())) << "\n";
+  }
   const auto root = std::ranges::find_if(model.clusters(), [&](const ClusterInfo& c) {
     return std::ranges::find(model.bodyNames(), c.outputBody) == model.bodyNames().end();
   });

@@ -117,11 +117,13 @@ inline void expectSame(const Joint& a, const Joint& b) {
   EXPECT_EQ(a.friction, b.friction) << a.name;
   EXPECT_EQ(a.armature, b.armature) << a.name;
   EXPECT_EQ(a.independence, b.independence) << a.name;
+  EXPECT_EQ(a.actuation, b.actuation) << a.name;
 }
 
 inline void expectSame(const Mechanism& a, const Mechanism& b) {
   EXPECT_EQ(a.name, b.name);
   EXPECT_EQ(a.gravity, b.gravity);
+  EXPECT_EQ(a.startPose, b.startPose);
   ASSERT_EQ(a.bodies.size(), b.bodies.size());
   for (std::size_t i = 0; i < a.bodies.size(); ++i) {
     expectSame(a.bodies[i], b.bodies[i]);

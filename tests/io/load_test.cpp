@@ -96,6 +96,46 @@ TEST_F(LoadedFile, ClosuresFindTheirRobot) {
   EXPECT_EQ(mechanism.loops.front().type, LoopType::Spherical);
 }
 
+TEST_F(LoadedFile, ARobotWithoutItsClosuresSaysSo) {
+  const fs::path urdf = write("arm.urdf", robotWith(""));
+  EXPECT_TRUE(readMechanism(urdf).warnings.empty());
+  write("arm.yaml", "closed_loop: []\n");
+  EXPECT_TRUE(readMechanism(urdf).warnings.empty());  // it closes nothing
+  write("arm.yaml", "nothing: [of, the, kind\n");
+  EXPECT_TRUE(readMechanism(urdf).warnings.empty());
+  const fs::path yaml = write("arm.yaml", "closed_loop: [[a, c]]\ntype: ['3d']\n");
+  const Mechanism alone = readMechanism(urdf);
+  ASSERT_EQ(alone.warnings.size(), 1U);
+  EXPECT_TRUE(contains(alone.warnings[0], urdf.string() + ": the file \"" + yaml.string() +
+                                              "\" has closures for this robot"));
+  EXPECT_TRUE(readMechanism(yaml).warnings.empty());
+}
+
+TEST_F(LoadedFile, ClosuresCalledRobotBelongToTheOnlyRobot) {
+  const fs::path urdf = write("talos.urdf", robotWith(""));
+  write("robot.yaml", "closed_loop: [[a, c]]\ntype: ['3d']\n");
+  EXPECT_EQ(readMechanism(urdf).warnings.size(), 1U);
+  write("other.urdf", robotWith(""));  // now nobody knows whose they are
+  EXPECT_TRUE(readMechanism(urdf).warnings.empty());
+}
+
+TEST_F(LoadedFile, AStartPoseIsAddedToThatOfTheFile) {
+  const fs::path path = write("r.urdf", robotWith("<link name='d'>" + inertial +
+                                                  "</link><joint name='cd' type='continuous' "
+                                                  "start_pose='0.5'><parent link='c'/>"
+                                                  "<child link='d'/></joint>"));
+  const Model model = load(path, {.startPose = {{"ab", {0.25}}}});
+  const std::map<std::string, std::vector<double>> expected{{"ab", {0.25}}, {"cd", {0.5}}};
+  EXPECT_EQ(model.mechanism().startPose, expected);
+  EXPECT_THROW(load(path, {.startPose = {{"nobody", {0.25}}}}), ModelError);
+}
+
+TEST_F(LoadedFile, NamesThatAreNotUtf8AreShownWithQuestionMarks) {
+  EXPECT_TRUE(contains(errorOfReading(folder() / "a\xff.urdf"), "a?.urdf: cannot be read"));
+  EXPECT_EQ(readMechanism(write("b\xff.urdf", robotWith(""))).source,
+            (folder() / "b?.urdf").string());
+}
+
 TEST_F(LoadedFile, FloatingBaseAddsSixFreedoms) {
   const fs::path path =
       write("r.urdf", robotWith("<link name='h'>" + inertial +

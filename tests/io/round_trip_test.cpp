@@ -42,14 +42,14 @@ constexpr const char* everything = R"(<?xml version="1.0"?>
   </link>
   <link name="two"/><link name="three"/><link name="four"/><link name="five"/><link name="six"/>
   <link name="seven"/><link name="eight"/><link name="nine"/><link name="ten"/>
-  <joint name="revolute" type="revolute" independent="true">
+  <joint name="revolute" type="revolute" independent="true" actuated="true" start_pose="0.25">
     <parent link="ground"/><child link="Füße &lt;1&gt;"/>
     <origin xyz="0.1 0.2 0.3" rpy="0.1 -1.5707963267948966 0.4"/>
     <axis xyz="0 -3 4"/>
     <limit lower="-1" upper="2" effort="30" velocity="4"/>
     <dynamics damping="0.1" friction="0.2" armature="0.3"/>
   </joint>
-  <joint name="continuous" type="continuous" independent="false">
+  <joint name="continuous" type="continuous" independent="false" actuated="false">
     <parent link="ground"/><child link="two"/><limit effort="7" velocity="1e30"/>
     <mimic joint="revolute" multiplier="-2" offset="0.5"/>
   </joint>

@@ -202,7 +202,7 @@ TEST(UrdfLoop, MistakesNameLineElementAndRemedy) {
       {"<rod name='r'><predecessor link='a'/><successor link='c'/><length value='-1'/></rod>",
        "file:7: rod \"r\": its length must be positive"},
       {"<gravity xyz='0 0'/>", "file:7: <gravity> of robot \"r\": xyz=\"0 0\" holds 2 numbers"},
-      {"<gravity xyz='0 0 1'/>\n<gravity xyz='0 0 1'/>",
+      {"<gravity xyz='0 0 1'/>\n<gravity xyz='0 0 2'/>",
        "file:8: robot \"r\": a second <gravity> (the first is in line 7)"},
   };
   for (const Mistake& mistake : mistakes) {

@@ -240,11 +240,11 @@ TEST(UrdfWarnings, TagsOfOtherProgramsAndUnknownAttributes) {
                             "<safety_controller k_velocity='1'/></joint>"),
       "file");
   ASSERT_EQ(mechanism.warnings.size(), 4U);
-  EXPECT_TRUE(contains(mechanism.warnings[0], "file:7: <transmission> has no meaning"));
-  EXPECT_TRUE(contains(mechanism.warnings[1], "file:8: <gazebo> has no meaning"));
-  EXPECT_TRUE(contains(mechanism.warnings[1], "(2 times, first here)"));
-  EXPECT_TRUE(contains(mechanism.warnings[2], "file:10: the attribute \"colour\" of <link>"));
-  EXPECT_TRUE(contains(mechanism.warnings[3], "file:11: <safety_controller>"));
+  EXPECT_TRUE(contains(mechanism.warnings[0], "file:8: <gazebo> has no meaning"));
+  EXPECT_TRUE(contains(mechanism.warnings[0], "(2 times, first here)"));
+  EXPECT_TRUE(contains(mechanism.warnings[1], "file:10: the attribute \"colour\" of <link>"));
+  EXPECT_TRUE(contains(mechanism.warnings[2], "file:11: <safety_controller>"));
+  EXPECT_TRUE(contains(mechanism.warnings[3], "file:7: of <transmission>, only which joint"));
 }
 
 TEST(UrdfWarnings, NamespacesAndVersionAreSilent) {

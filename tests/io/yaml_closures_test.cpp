@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "io_testing.hpp"
 
 namespace kempe {
@@ -26,11 +28,11 @@ TEST(YamlClosures, FramesAreLinksOrJoints) {
       "closed_loop: [['a', 'bc'], [w, cd]]\n"
       "type: ['6d', \"3d\"]\n");
   ASSERT_EQ(mechanism.loops.size(), 2U);
-  EXPECT_EQ(mechanism.loops[0].name, "closed_loop_1");
+  EXPECT_EQ(mechanism.loops[0].name, "a-bc");
   EXPECT_EQ(mechanism.loops[0].type, LoopType::Fixed);
   EXPECT_EQ(mechanism.loops[0].predecessor.body, "a");
   EXPECT_EQ(mechanism.loops[0].successor.body, "c");  // the frame of joint bc moves with c
-  EXPECT_EQ(mechanism.loops[1].name, "closed_loop_2");
+  EXPECT_EQ(mechanism.loops[1].name, "w-cd");
   EXPECT_EQ(mechanism.loops[1].type, LoopType::Spherical);
   EXPECT_EQ(mechanism.loops[1].successor.body, "d");
   EXPECT_TRUE(mechanism.warnings.empty());
@@ -62,14 +64,99 @@ TEST(YamlClosures, MissingTypesAndForeignKeysAreWarnings) {
   EXPECT_EQ(mechanism.loops.front().type, LoopType::Fixed);
   ASSERT_EQ(mechanism.warnings.size(), 2U);
   EXPECT_TRUE(
-      contains(mechanism.warnings[0], "closures:1: the key \"name_spherical\" is not used"));
+      contains(mechanism.warnings[0], "closures:1: the key \"name_spherical\" is not known and"));
   EXPECT_TRUE(contains(mechanism.warnings[1], "closures:2: there is no key \"type\""));
 }
 
 TEST(YamlClosures, NamesStayUnique) {
   Mechanism mechanism = closed("closed_loop: [[a, c]]\ntype: [6d]\n");
-  addClosuresFromYamlText(mechanism, "closed_loop: [[w, c]]\ntype: [6d]\n");
-  EXPECT_EQ(mechanism.loops[1].name, "closed_loop_2");
+  addClosuresFromYamlText(mechanism, "closed_loop: [[w, c], [a, c], [a, c]]\ntype: [6d, 6d, 3d]\n");
+  EXPECT_EQ(mechanism.loops[1].name, "w-c");
+  EXPECT_EQ(mechanism.loops[2].name, "a-c_2");
+  EXPECT_EQ(mechanism.loops[3].name, "a-c_3");
+}
+
+TEST(YamlClosures, TypesAreReadInEitherCase) {
+  const Mechanism mechanism = closed("closed_loop: [[a, bc], [w, cd]]\ntype: ['6D', '3D']\n");
+  EXPECT_EQ(mechanism.loops[0].type, LoopType::Fixed);
+  EXPECT_EQ(mechanism.loops[1].type, LoopType::Spherical);
+}
+
+TEST(YamlClosures, MotorsAreActuatedAndOthersAreNot) {
+  const Mechanism mechanism = closed("closed_loop: []\ntype: []\nname_mot: [bc]\n");
+  EXPECT_EQ(mechanism.findJoint("bc")->actuation, true);
+  EXPECT_EQ(mechanism.findJoint("ab")->actuation, std::nullopt);
+  // The list replaces what the URDF says.
+  Mechanism marked =
+      readUrdfText(robotWith("<transmission><joint name='ab'/></transmission>"), "file");
+  addClosuresFromYamlText(marked, "closed_loop: []\ntype: []\nname_mot: [bc]\n");
+  EXPECT_EQ(marked.findJoint("ab")->actuation, std::nullopt);
+  EXPECT_EQ(Model(marked).actuated(), std::vector<std::string>{"bc"});
+}
+
+TEST(YamlClosures, JointsGetOtherTypes) {
+  const Mechanism mechanism = closed(
+      "closed_loop: []\ntype: []\njoint_name: [ab, bc, wa]\n"
+      "joint_type: [SPHERICAL, UJOINT_ZX, fixed]\n");
+  EXPECT_EQ(mechanism.findJoint("ab")->type, JointType::Spherical);
+  const Joint& universal = *mechanism.findJoint("bc");
+  EXPECT_EQ(universal.type, JointType::Universal);
+  EXPECT_EQ(universal.axis, (Vector3{0, 0, 1}));
+  EXPECT_EQ(universal.axis2, (Vector3{1, 0, 0}));
+  EXPECT_EQ(mechanism.findJoint("wa")->type, JointType::Fixed);
+  EXPECT_TRUE(mechanism.warnings.empty());
+}
+
+TEST(YamlClosures, LimitsOfTheOldTypeAreDropped) {
+  Mechanism mechanism = readUrdfText(robotWith(
+      "<link name='d'/><joint name='cd' type='revolute' start_pose='0.5'><parent link='c'/>"
+      "<child link='d'/><limit lower='-1' upper='1' effort='2' velocity='3'/></joint>"));
+  addClosuresFromYamlText(
+      mechanism, "closed_loop: []\ntype: []\njoint_name: [cd]\njoint_type: [SPHERICAL]\n", "y");
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(mechanism.findJoint("cd")->limits, (Limits{-infinity, infinity, 3, 2}));
+  EXPECT_TRUE(mechanism.startPose.empty());
+  ASSERT_EQ(mechanism.warnings.size(), 1U);
+  EXPECT_TRUE(contains(mechanism.warnings[0], "y:3: joint_name: the start pose of joint \"cd\""));
+}
+
+TEST(YamlClosures, JointsThatDoNotExistKeepTheirTypeToThemselves) {
+  const Mechanism mechanism =
+      closed("closed_loop: []\ntype: []\njoint_name: [abb]\njoint_type: [SPHERICAL]\n");
+  ASSERT_EQ(mechanism.warnings.size(), 1U);
+  EXPECT_TRUE(contains(mechanism.warnings[0],
+                       "closures:3: joint_name: there is no joint \"abb\"; the entry is not used. "
+                       "Did you mean \"ab\"?"));
+}
+
+TEST(YamlClosures, ReferencesToJointsStayValid) {
+  Mechanism mechanism = readUrdfText(robot, "file");
+  Joint& joint = mechanism.joints[0];
+  addClosuresFromYamlText(mechanism, "closed_loop: []\ntype: []\nname_mot: [ab]\n");
+  EXPECT_EQ(&joint, &mechanism.joints[0]);
+  EXPECT_EQ(joint.actuation, true);
+}
+
+TEST(YamlClosures, StartPoseIsOneNumberOrAList) {
+  const Mechanism mechanism = closed(
+      "closed_loop: []\ntype: []\nstart_pose: {ab: -0.5, bc: [0.25], wa: [1, 2, 3, 0, 0, 0, 1]}\n");
+  const std::map<std::string, std::vector<double>> expected{
+      {"ab", {-0.5}}, {"bc", {0.25}}, {"wa", {1, 2, 3, 0, 0, 0, 1}}};
+  EXPECT_EQ(mechanism.startPose, expected);
+}
+
+TEST(YamlClosures, MessagesNameTheFileOfTheClosure) {
+  Mechanism mechanism = readUrdfText(robot, "file");
+  addClosuresFromYamlText(mechanism, "\nclosed_loop: [[a, d]]\ntype: [6d]\n", "closures");
+  EXPECT_EQ(mechanism.place(mechanism.loops.front()), "closures:2: ");
+  mechanism.loops.front().predecessor.body = "c";  // which d is fixed to
+  try {
+    static_cast<void>(mechanism.validate());
+    FAIL() << "was not refused";
+  } catch (const ModelError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("closures:2: loop \"a-d\": bodies"))
+        << error.what();
+  }
 }
 
 struct Bad {
@@ -115,6 +202,27 @@ TEST(YamlClosures, MistakesNameLineAndRemedy) {
       {"closed_loop: []\ntype: []\nname_mot: [cd]", "closures:3: name_mot: joint \"cd\" is fixed"},
       {"closed_loop: []\ntype: []\nname_mot:\n- ab\n- ab",
        "closures:5: name_mot: joint \"ab\" is named twice"},
+      {"closed_loop: []\ntype: []\njoint_name: [ab]",
+       "closures:3: there is no key joint_type to go with this one"},
+      {"closed_loop: []\ntype: []\njoint_type: [FIXED]",
+       "closures:3: there is no key joint_name to go with this one"},
+      {"closed_loop: []\ntype: []\njoint_name: [ab]\njoint_type: []",
+       "closures:4: joint_type has 0 entries for the 1 of joint_name"},
+      {"closed_loop: []\ntype: []\njoint_name: [ab, ab]\njoint_type: [FIXED, FIXED]",
+       "closures:3: joint_name: joint \"ab\" is named twice"},
+      {"closed_loop: []\ntype: []\njoint_name: [ab]\njoint_type: [UJOINT_XX]",
+       "closures:4: joint_type: the type \"UJOINT_XX\" is not known. Write SPHERICAL, FIXED, or"},
+      {"closed_loop: []\ntype: []\njoint_name: [nobody]\njoint_type: [HINGE]",
+       "closures:4: joint_type: the type \"HINGE\" is not known"},
+      {"closed_loop: []\ntype: []\nname_mot: [ab]\njoint_name: [ab]\njoint_type: [FIXED]",
+       "closures:3: name_mot: joint \"ab\" is fixed"},
+      {"closed_loop: []\ntype: []\nstart_pose: [ab]", "closures:3: start_pose is no map"},
+      {"closed_loop: []\ntype: []\nstart_pose:\n  abc: 1",
+       "closures:4: start_pose: there is no joint \"abc\". Did you mean \"ab\"?"},
+      {"closed_loop: []\ntype: []\nstart_pose: {ab: .inf}",
+       "closures:3: start_pose: a position of joint \"ab\" is not a finite number"},
+      {"closed_loop: []\ntype: []\nstart_pose: {ab: [1, 2]}",
+       "closures:3: start_pose: joint \"ab\" is continuous and has 1 position(s), not 2"},
       {"closed_loop: []\nclosed_loops: []",
        "closures:2: the key \"closed_loops\" is not known. Did"},
       {"closed_loop: []\nclosed_loop: []", "closures:2: the key \"closed_loop\" occurs twice"},

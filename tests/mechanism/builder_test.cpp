@@ -257,6 +257,19 @@ std::string beltError(Mechanism& robot, const char* predecessor, const char* suc
   return {};
 }
 
+TEST(Belt, AndGearNeedARatio) {
+  Mechanism robot = branches();
+  EXPECT_THROW(robot.addBelt("belt", "pulley", 0, "shank"), ModelError);
+  try {
+    robot.addGear("gear", "to_shank", -0.0, "to_thigh");
+    FAIL() << "was not refused";
+  } catch (const ModelError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "coupling \"gear\": its ratio is zero, so it couples nothing. Give a nonzero ratio.");
+  }
+  EXPECT_TRUE(robot.couplings.empty());
+}
+
 TEST(Belt, SaysWhatItCannotFollow) {
   Mechanism robot = branches();
   EXPECT_EQ(beltError(robot, "pully", "shank"),

@@ -22,6 +22,13 @@ using test::Mistake;
 using test::titleOf;
 using test::twoLinkArm;
 
+TEST(Inertia, MayBeWhatRoundingLeavesOfZero) {
+  Mechanism robot = twoLinkArm();
+  robot.addBody("camera").withInertia(-2.4e-35, 0, 2.4e-35);
+  robot.addFixed("mount").from("lower").to("camera");
+  EXPECT_TRUE(robot.validate().empty());
+}
+
 class EveryMistake : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(EveryMistake, IsRefusedWithItsCulpritAndARemedy) {
@@ -31,6 +38,10 @@ TEST_P(EveryMistake, IsRefusedWithItsCulpritAndARemedy) {
 // --- names -------------------------------------------------------------------------------------
 
 const std::vector<Mistake> inNames{
+    {"BodyNotUtf8", [](Mechanism& m) { m.bodies[1].name = "upp\xff"; },
+     "body \"upp?\": its name is not UTF-8 text", "Give it another name."},
+    {"MechanismNotUtf8", [](Mechanism& m) { m.name = "\xed\xa0\x80"; },
+     "mechanism \"???\": its name is not UTF-8 text", "Give it another name."},
     {"BodyTwice", [](Mechanism& m) { m.addBody("upper"); }, "body \"upper\": the name is taken",
      "Rename one of the two."},
     {"JointTwice",
@@ -238,6 +249,30 @@ TEST(Inertia, OfAFlatBodyIsNoWarning) {
 // --- joints ------------------------------------------------------------------------------------
 
 const std::vector<Mistake> inJoints{
+    {"ActuatedFixed",
+     [](Mechanism& m) {
+       m.addFixed("tool").from("lower").to("tool").actuated();
+       m.addBody("tool");
+     },
+     "joint \"tool\": is fixed and cannot be actuated", "Change its type"},
+    {"StartPoseOfNobody", [](Mechanism& m) { m.startPose["knee"] = {1}; },
+     "start pose of joint \"knee\": there is no such joint", "Check the name."},
+    {"StartPoseTooLong",
+     [](Mechanism& m) {
+       m.startPose["elbow"] = {1, 2};
+     },
+     "start pose of joint \"elbow\": it has 2 number(s), and the joint is revolute, with 1",
+     "Give 1."},
+    {"StartPoseEmpty", [](Mechanism& m) { m.startPose["elbow"] = {}; },
+     "start pose of joint \"elbow\": it has 0 number(s)", "Give 1."},
+    {"StartPoseNotANumber", [](Mechanism& m) { m.startPose["elbow"] = {kNaN}; },
+     "start pose of joint \"elbow\": a number is not finite", "Give finite numbers."},
+    {"StartPoseWithoutDirection",
+     [](Mechanism& m) {
+       m.joints[1].type = JointType::Spherical;
+       m.startPose["elbow"] = {0, 0, 0, 0};
+     },
+     "start pose of joint \"elbow\": its quaternion is zero", "Give x, y, z, w"},
     {"ZeroAxis",
      [](Mechanism& m) {
        m.joints[1].about({0, 0, 0});

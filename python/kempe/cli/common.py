@@ -189,6 +189,13 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
                       help="hold the robot's free base where it is, as on a test stand")
     parser.add_argument(
         "--keep-rotors", action="store_true", help="keep rotors as bodies instead of folding them")
+    parser.add_argument(
+        "--keep-gimbals", action="store_true",
+        help="keep three massless revolute joints that form a ball instead of merging them")
+    parser.add_argument(
+        "--start-pose", action="append", default=[], metavar="JOINT=VALUE,...",
+        help="where assembly starts, in radians or metres; a joint with several positions takes "
+        "them as JOINT=VALUE:VALUE:...; joints that are not named start at zero")
 
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
@@ -228,18 +235,40 @@ def loaded_robot(arguments: argparse.Namespace) -> kempe.Model:
         raise BadInput(f"-n is for bundled chains; {robot} is a file")
     if links is not None and links > MOST_LINKS:
         raise BadInput(f"-n: at most {MOST_LINKS} links are possible, got {links}")
-    fold_rotors = not arguments.keep_rotors
+    options = {"fold_rotors": not arguments.keep_rotors,
+               "merge_gimbals": not arguments.keep_gimbals}
+    start = start_pose(arguments.start_pose)
     try:
         if not bundled and not arguments.fixed_base:
             return kempe.load(
-                robot, floating_base=arguments.floating_base, fold_rotors=fold_rotors)
+                robot, floating_base=arguments.floating_base, start=start, **options)
         mechanism = (kempe.robots.mechanism(robot, links) if bundled
                      else kempe.read_mechanism(robot))
         if arguments.fixed_base:
             hold_base(mechanism)
-        return kempe.Model(mechanism, fold_rotors=fold_rotors)
+        mechanism.start_pose = {**mechanism.start_pose, **start}
+        return kempe.Model(mechanism, **options)
     except (kempe.ModelError, ValueError, OSError) as error:
         raise BadInput(str(error)) from error
+
+
+def start_pose(options: list[str]) -> dict[str, list[float]]:
+    """The positions that --start-pose gives, by joint."""
+    pose: dict[str, list[float]] = {}
+    for entry in ",".join(options).split(",") if options else []:
+        joint, _, values = entry.rpartition("=")
+        joint = joint.strip()
+        try:
+            positions = [float(value) for value in values.split(":")]
+        except ValueError:
+            positions = []
+        if not joint or not positions:
+            raise BadInput(f'--start-pose: "{entry}" is not understood; write JOINT=VALUE, or '
+                           "JOINT=VALUE:VALUE:... for a joint with several positions")
+        if joint in pose:
+            raise BadInput(f'--start-pose: joint "{joint}" is given twice')
+        pose[joint] = positions
+    return pose
 
 
 def hold_base(mechanism: kempe.Mechanism) -> None:
@@ -251,6 +280,9 @@ def hold_base(mechanism: kempe.Mechanism) -> None:
         raise BadInput(f"--fixed-base: {mechanism.name} has no free base")
     for joint in bases:
         joint.type = "fixed"
+    held = {joint.name for joint in bases}
+    mechanism.start_pose = {
+        joint: pose for joint, pose in mechanism.start_pose.items() if joint not in held}
 
 
 def free_velocities(model: kempe.Model) -> list[int]:

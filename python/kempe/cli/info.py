@@ -105,6 +105,7 @@ def described(model: kempe.Model) -> dict[str, Any]:
         "gravity": list(map(float, model.gravity)),
         "q_names": list(model.q_names),
         "v_names": list(model.v_names),
+        "actuated": list(model.actuated),
         "folded_rotors": list(model.folded_rotors),
         "cut_loops": list(model.cut_loops),
         "bodies": [{"name": body.name, "mass": body.mass,
