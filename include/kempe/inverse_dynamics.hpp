@@ -8,8 +8,8 @@ namespace kempe {
 
 /// Forces that cause accelerations `a` (C-RNEA; Chignoli et al. 2023, §VI-C): τ = H a + h.
 ///
-/// Damping, friction and armature of the joints count. Cost: linear in bodies. Allocates nothing.
-/// One `data` per thread; `T` is double or float.
+/// Damping, friction, armature and springs of the joints count. Cost: linear in bodies. Allocates
+/// nothing. One `data` per thread; `T` is double or float.
 /// @param q    configuration, model.nq(); must close the loops (see project())
 /// @param v    velocities, model.nv()
 /// @param a    accelerations, model.nv()
@@ -22,12 +22,13 @@ KEMPE_API void inverseDynamics(const Model& model, BasicData<T>& data, VectorInO
                                VectorInOf<T> v, VectorInOf<T> a, VectorOutOf<T> tau,
                                const DynamicsOptions& how = {});
 
-/// h of τ = H a + h: what velocity, gravity, resistance and external forces ask for.
+/// h of τ = H a + h: forces of velocity, gravity, resistance, springs and external forces.
 template <typename T>
 KEMPE_API void biasForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
                           VectorOutOf<T> h, const DynamicsOptions& how = {});
 
-/// What gravity asks for at rest.
+/// Generalised gravity forces: tau at v = 0, a = 0, which holds the robot at rest. Springs of the
+/// joints count: it is the gradient of the potential energy of energy().
 template <typename T>
 KEMPE_API void gravityForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                              VectorOutOf<T> tau);

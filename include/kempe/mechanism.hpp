@@ -120,6 +120,10 @@ struct Joint {
   double damping = 0.0;   ///< N·m·s/rad or N·s/m
   double friction = 0.0;  ///< N·m or N
   double armature = 0.0;  ///< inertia added to the freedom, kg·m² or kg
+  /// A spring along the coordinate of a joint with one degree of freedom: the force on it is
+  /// −stiffness (q − springReference). Angles count whole turns.
+  double stiffness = 0.0;        ///< N·m/rad or N/m
+  double springReference = 0.0;  ///< position at which the spring is at rest, rad or m
   /// Whether this joint's coordinates are wanted as independent ones; unset: yes, if possible.
   std::optional<bool> independence{};
   /// Whether a motor drives this joint; see Model::actuated() for joints that say nothing.
@@ -179,6 +183,11 @@ struct Joint {
   }
   Joint& withArmature(double value) {
     armature = value;
+    return *this;
+  }
+  Joint& withSpring(double springStiffness, double restPosition = 0.0) {
+    stiffness = springStiffness;
+    springReference = restPosition;
     return *this;
   }
   Joint& independent() {

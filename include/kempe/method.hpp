@@ -27,7 +27,7 @@ enum class Method {
   /// The independent tree (of each cluster as many joints as it has freedoms, and the bodies they
   /// carry; the others are dropped with their inertia) with the inertia of dropped rotors and the
   /// armatures of dropped joints reflected on the diagonal: Σ J r², r the ratio between the joints,
-  /// of loops that at the neutral configuration. Dropped joints have no damping or friction.
+  /// of loops that at the neutral configuration. Dropped joints have no damping, friction or spring.
   /// Models in which a dropped body carries others have no such tree: std::invalid_argument says
   /// which. So it does for external forces on dropped bodies.
   Approximate,

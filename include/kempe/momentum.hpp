@@ -23,8 +23,8 @@ template <typename T>
 KEMPE_API void centroidalMomentumMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                                         MatrixOutOf<T> A);
 
-/// Joules. Potential energy is that of gravity, zero at the world's origin; kinetic energy includes
-/// armatures.
+/// Joules. Potential energy is that of gravity, zero at the world's origin, and of the joints'
+/// springs; kinetic energy includes armatures.
 struct Energy {
   double kinetic = 0.0;
   double potential = 0.0;

@@ -191,7 +191,7 @@ void bindDynamics(ModelClass& model) {
            nb::kw_only(), out,
            R"(Forces that cause accelerations: τ = H a + h.
 
-Damping, friction and armature of the joints count. Cost: linear in bodies.
+Damping, friction, armature and springs of the joints count. Cost: linear in bodies.
 
 Args:
     q: configuration, (nq,) or (N, nq); must close the loops (see project).
@@ -218,7 +218,7 @@ Raises:
            nb::kw_only(), out,
            R"(Accelerations that forces cause: a = H⁻¹ (τ − h).
 
-Damping, friction and armature of the joints count. Cost: linear in bodies.
+Damping, friction, armature and springs of the joints count. Cost: linear in bodies.
 
 Args:
     q: configuration, (nq,) or (N, nq); must close the loops (see project).
@@ -237,17 +237,19 @@ Returns:
 Raises:
     ValueError: wrong sizes, or numbers that are not finite.
     SingularityError: a loop is at a singular position, or a freedom moves no inertia.)")
-      .def(
-          "bias_forces", &biasForcesOf,
-          signature(
-              "def bias_forces(self, q: ArrayLike, v: ArrayLike, external: Forces = None, method: "
-              "str = 'cluster', external_reference: str = 'local_world_aligned', Out) -> NDArray"),
-          "q"_a.none(), "v"_a.none(), external, method, externalReference, nb::kw_only(), out,
-          "h of τ = H a + h, (nv,) or (N, nv), in N·m or N: what velocity, gravity, resistance and "
-          "external forces ask for. Arguments as in inverse_dynamics.")
+      .def("bias_forces", &biasForcesOf,
+           signature(
+               "def bias_forces(self, q: ArrayLike, v: ArrayLike, external: Forces = None, method: "
+               "str = 'cluster', external_reference: str = 'local_world_aligned', Out) -> NDArray"),
+           "q"_a.none(), "v"_a.none(), external, method, externalReference, nb::kw_only(), out,
+           "h of τ = H a + h, (nv,) or (N, nv), in N·m or N: forces of velocity, gravity, "
+           "resistance, "
+           "springs and external forces. Arguments as in inverse_dynamics.")
       .def("gravity_forces", &gravityForcesOf,
            signature("def gravity_forces(self, q: ArrayLike, Out) -> NDArray"), "q"_a.none(),
-           nb::kw_only(), out, "What gravity asks for at rest, (nv,) or (N, nv), in N·m or N.")
+           nb::kw_only(), out,
+           "Generalised gravity forces: τ at v = 0, a = 0, which holds the robot at rest, (nv,) or "
+           "(N, nv), in N·m or N. Springs of the joints count.")
       .def(
           "generalized_forces", &generalizedForcesOf,
           signature(

@@ -218,7 +218,8 @@ void bindKinematics(ModelClass& model) {
            signature(
                "def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[typing.Any, typing.Any]"),
            "Kinetic and potential energy in joules: two numbers, or two arrays (N,). Potential is "
-           "that of gravity, zero at the world's origin; kinetic includes armatures.");
+           "that of gravity, zero at the world's origin, and of the joints' springs; kinetic "
+           "includes armatures.");
 }
 
 }  // namespace kempe::python

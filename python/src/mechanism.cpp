@@ -196,6 +196,11 @@ void bindParts(nb::module_& m) {
       field("damping", &Joint::damping, "N·m·s/rad or N·s/m."),
       field("friction", &Joint::friction, "N·m or N."),
       field("armature", &Joint::armature, "Inertia added to the freedom, kg·m² or kg."),
+      field("stiffness", &Joint::stiffness,
+            "Of a spring along the coordinate of a joint with one degree of freedom, N·m/rad or "
+            "N/m."),
+      field("spring_reference", &Joint::springReference,
+            "Position at which the spring is at rest, rad or m."),
       field("independent", &Joint::independence,
             "Whether its coordinates are wanted as independent ones; None: yes, if possible."),
       field("actuated", &Joint::actuation, "Whether a motor drives it; None: see Model.actuated."),
@@ -334,6 +339,7 @@ void setState(Mechanism& self, const nb::tuple& state) {
   "axis2: ArrayLike = (0, 1, 0), pitch: float = 0, lower: float = ..., "     \
   "upper: float = ..., max_velocity: float = ..., max_effort: float = ..., " \
   "damping: float = 0, friction: float = 0, armature: float = 0, "           \
+  "stiffness: float = 0, spring_reference: float = 0, "                      \
   "independent: bool | None = None, actuated: bool | None = None, "          \
   "origin: tuple[ArrayLike, ArrayLike] = ...) -> Joint"
 
@@ -363,6 +369,8 @@ Args:
     lower, upper, max_velocity, max_effort: limits; none if not given.
     damping, friction: N·m·s/rad and N·m, or N·s/m and N.
     armature: inertia added to the freedom, kg·m² or kg.
+    stiffness, spring_reference: a spring, N·m/rad or N/m, and the position at which it is at rest;
+        for joints with one degree of freedom.
     independent: whether its coordinates are wanted as independent ones; None: yes, if possible.
     actuated: whether a motor drives it; None: see Model.actuated.)")
       .def("add_fixed", &addJointOfType<JointType::Fixed>, "name"_a, "arguments"_a,

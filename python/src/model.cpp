@@ -348,7 +348,7 @@ that does not fit.)");
         "where assembly starts, {joint: position, or positions where it has several}, in addition "
         "to the file's start pose. Raises ModelError.");
   m.def(
-      "robot_mechanism", 
+      "robot_mechanism",
       [](const Text& name, int n, bool upright) {
         return bundledMechanism(name.get(), n, upright);
       },

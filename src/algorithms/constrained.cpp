@@ -4,9 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "algorithms/kernels/inverse_dynamics.hpp"
+#include "algorithms/kernels/mass_matrix.hpp"
 #include "algorithms/positions.hpp"
-#include "constraints/pivoted_cholesky.hpp"
 #include "kempe/spatial/factorization.hpp"
+#include "loops/decompositions.hpp"
+#include "loops/saddle_point.hpp"
 #include "mechanism/text.hpp"
 
 namespace kempe::detail {
@@ -15,6 +18,36 @@ namespace {
 /// A row counts as implied by others where they leave less than this of its own K H⁻¹ Kᵀ.
 template <typename T>
 constexpr T kImplied = std::is_same_v<T, float> ? T(1e-5) : T(1e-11);
+
+/// Less than this is left of a row by rounding alone.
+template <typename T>
+constexpr T kCertainlyImplied = std::is_same_v<T, float> ? T(1e-6) : T(1e-14);
+/// Rows that others imply contradict them by less than this.
+template <typename T>
+constexpr T kConsistent = std::is_same_v<T, float> ? T(1e-3) : T(1e-9);
+/// Estimated relative errors above this are improved on, and reported if that fails.
+template <typename T>
+constexpr T kTolerated = std::is_same_v<T, float> ? T(1e-2) : T(1e-7);
+/// Rows of K of which others leave less than this are implied by them.
+template <typename T>
+constexpr T kDependentRow = std::is_same_v<T, float> ? T(1e-4) : T(1e-7);
+
+/// Errors of accelerations below this do not matter, rad/s² or m/s²: they are what is left at rest.
+template <typename T>
+constexpr T kNegligible = std::is_same_v<T, float> ? T(1e-2) : T(1e-9);
+
+/// Errors of one coordinate grow on their way to others.
+template <typename T>
+constexpr T kSafety = T(64);
+
+template <typename T>
+T largestSize(const T* x, int n) {
+  T largest(0);
+  for (int i = 0; i < n; ++i) {
+    largest = std::max(largest, std::abs(x[i]));
+  }
+  return largest;
+}
 
 std::size_t product(int a, int b) {
   return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
@@ -84,12 +117,15 @@ void ConstraintSolver<T>::add(const ConstraintTable& table) {
   makeRoom(scratch.A, product(rows_, rows_));
   makeRoom(scratch.least, product(rows_, rows_));
   for (std::vector<T>* vector :
-       {&scratch.scale, &scratch.diagonal, &scratch.lambda, &scratch.rightSide}) {
+       {&scratch.scale, &scratch.diagonal, &scratch.lambda, &scratch.rightSide, &scratch.beta}) {
     makeRoom(*vector, static_cast<std::size_t>(rows_));
   }
   makeRoom(scratch.order, static_cast<std::size_t>(rows_));
   makeRoom(scratch.uFree, static_cast<std::size_t>(e.tables->nv));
   makeRoom(scratch.free, static_cast<std::size_t>(e.tables->nv));
+  makeRoom(scratch.accelerations, static_cast<std::size_t>(e.tables->nv));
+  makeRoom(scratch.K, product(rows_, e.tables->nv));
+  scratch.independent.reserve(static_cast<std::size_t>(rows_));
 }
 
 template <typename T>
@@ -190,29 +226,30 @@ void ConstraintSolver<T>::factorize() {
       A[r * rows_ + s] = accelerationAlong(r, unit(s));  // (1)
     }
   }
-  rank_ = pivotedCholesky(A, rows_, kImplied<T>, scratch.scale.data(), scratch.order.data(),
-                          scratch.diagonal.data());
-  if (rank_ == rows_) {
+  factored_ = pivotedCholesky(A, rows_, kImplied<T>, scratch.scale.data(), scratch.order.data(),
+                              scratch.diagonal.data());
+  const int rank = factored_.rank;
+  if (rank == rows_) {
     return;
   }
   T* M = scratch.least.data();  // LᵀL
-  for (int i = 0; i < rank_; ++i) {
+  for (int i = 0; i < rank; ++i) {
     for (int j = 0; j <= i; ++j) {
       T sum(0);
       for (int k = i; k < rows_; ++k) {
         sum += A[k * rows_ + i] * A[k * rows_ + j];
       }
-      M[i * rank_ + j] = sum;
+      M[i * rank + j] = sum;
     }
   }
-  choleskyFactor(M, rank_);
+  choleskyFactor(M, rank);
 }
 
 template <typename T>
 void ConstraintSolver<T>::solve(T* rightSide, T* lambda) {
   const T* L = scratch.A.data();
   const int* order = scratch.order.data();
-  const int n = rows_, rank = rank_;
+  const int n = rows_, rank = factored_.rank;
   T* x = scratch.diagonal.data();
   if (rank == n) {
     for (int i = 0; i < n; ++i) {
@@ -245,6 +282,57 @@ void ConstraintSolver<T>::solve(T* rightSide, T* lambda) {
       sum += L[k * n + i] * x[i];
     }
     lambda[order[k]] = sum;
+  }
+}
+
+template <typename T>
+const std::vector<int>& ConstraintSolver<T>::independentRows() {
+  const int nv = e.tables->nv;
+  using Vectors = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>>;
+  Vectors K(scratch.K.data(), nv, rows_);
+  for (int r = 0; r < rows_; ++r) {
+    // As in pivotedCholesky(): a row that moves nothing is rounding.
+    const bool moves = accelerationAlong(r, unit(r)) > kImplied<T> * kImplied<T> * scratch.scale[r];
+    row(r, K.col(r).data());
+    const T size = moves ? K.col(r).norm() : T(0);
+    K.col(r) *= size > T(0) ? T(1) / size : T(0);
+  }
+  scratch.independent.clear();
+  for (;;) {
+    int best = 0;
+    T size(0);
+    for (int r = 0; r < rows_; ++r) {
+      const T own = K.col(r).norm();
+      best = own > size ? r : best;
+      size = std::max(size, own);
+    }
+    if (!(size > kDependentRow<T>)) {
+      return scratch.independent;
+    }
+    scratch.independent.push_back(best);
+    K.col(best) *= T(1) / size;
+    for (int r = 0; r < rows_; ++r) {
+      for (int pass = 0; r != best && pass < 2; ++pass) {  // once more for what rounding left
+        K.col(r) -= K.col(best).dot(K.col(r)) * K.col(best);
+      }
+    }
+    K.col(best).setZero();
+  }
+}
+
+template <typename T>
+T ConstraintSolver<T>::error(bool contradicted) {
+  const bool inDoubt =
+      factored_.rank < rows_ && (contradicted || !(factored_.dropped < kCertainlyImplied<T>));
+  const bool implied = !inDoubt || static_cast<int>(independentRows().size()) == factored_.rank;
+  return implied ? factored_.error : std::numeric_limits<T>::infinity();
+}
+
+template <typename T>
+void ConstraintSolver<T>::requireAccurate() {
+  const T found = error();
+  if (!(found <= kTolerated<T>)) {
+    throwIllConditionedError(static_cast<double>(found));
   }
 }
 
@@ -310,9 +398,30 @@ void addGeneralizedForce(const Evaluation<T>& e, int b, const Force<T>& force, T
 
 namespace {
 
-/// Accelerations under the constraints, which do not move by themselves, for forces x.
+/// (3), from λ and from u = u_free. Returns the error of ÿ, estimated by what cancels.
 template <typename T>
-void accelerate(ConstraintSolver<T>& solver, const T* x, T* ydd) {
+T accelerate(const ConstraintSolver<T>& solver, const T* lambda, T* u, T* ydd) {
+  const WorkView<T>& work = *solver.e.work;
+  const int nv = solver.e.tables->nv;
+  T largest(0);
+  for (int i = 0; i < nv; ++i) {
+    T terms = std::abs(u[i]), sum = u[i];
+    for (int r = 0; r < solver.rows(); ++r) {
+      const T term = lambda[r] * solver.unit(r)[i];
+      terms += std::abs(term);
+      sum += term;
+    }
+    work.u[i] = sum;
+    largest = std::max(largest, terms * work.dInverse[i]);
+  }
+  accelerateClusters(*solver.e.tables, work, ydd);
+  return kSafety<T> * std::numeric_limits<T>::epsilon() * largest;
+}
+
+/// Accelerations under the constraints, which do not move by themselves, for forces x. Returns
+/// their error.
+template <typename T>
+T accelerateFor(ConstraintSolver<T>& solver, const T* x, T* ydd) {
   const TablesView<T>& tables = *solver.e.tables;
   const WorkView<T>& work = *solver.e.work;
   std::fill_n(work.f + kWorld, tables.bodyCount + 1, Force<T>{});
@@ -326,8 +435,93 @@ void accelerate(ConstraintSolver<T>& solver, const T* x, T* ydd) {
     rightSide[r] = -solver.accelerationAlong(r, work.u);
   }
   solver.solve(rightSide, lambda);
-  solver.addForces(lambda, work.u);
-  accelerateClusters(tables, work, ydd);
+  return accelerate(solver, lambda, work.u, ydd);
+}
+
+/// ÿ and λ of H ÿ − Kᵀ λ = f, K ÿ = −β, where rows of K that are not `kept` depend on those.
+struct SaddleSolution {
+  Eigen::VectorXd ydd, lambda;
+  int rank = 0;
+  double inconsistency = 0.0, error = 0.0;
+};
+SaddleSolution solveSaddle(const Eigen::MatrixXd& H, const Eigen::MatrixXd& K,
+                           const std::vector<int>& kept, const Eigen::VectorXd& f,
+                           const Eigen::VectorXd& beta) {
+  SaddleSolution result;
+  const int n = static_cast<int>(H.rows());
+  result.rank = static_cast<int>(kept.size());
+  const Eigen::MatrixXd own = K(kept, Eigen::all);
+  // Where rows contradict others, what all of them come nearest to: β on the range of K.
+  Eigen::VectorXd wanted = beta;
+  if (result.rank < K.rows()) {
+    const Eigen::MatrixXd onto = K * own.transpose();
+    wanted = onto * leastNormSolution(onto, beta);
+    result.inconsistency = (beta - wanted).cwiseAbs().maxCoeff();
+  }
+  SaddlePoint saddle;
+  saddle.resize(n + result.rank);
+  Eigen::VectorXd x(n + result.rank);
+  for (int i = 0; i < n; ++i) {
+    x[i] = f[i];
+    for (int j = 0; j < n; ++j) {
+      saddle.at(i, j) = H(i, j);
+    }
+    for (int r = 0; r < result.rank; ++r) {
+      saddle.at(i, n + r) = saddle.at(n + r, i) = own(r, i);
+    }
+  }
+  for (int r = 0; r < result.rank; ++r) {
+    x[n + r] = -wanted[kept[static_cast<std::size_t>(r)]];
+  }
+  constexpr double kRounding = 1e-15;
+  result.error = saddle.factorize(kRounding) >= 0 ? std::numeric_limits<double>::infinity()
+                                                  : saddle.solve(x.data());
+  result.ydd = x.head(n);
+  const Eigen::VectorXd multipliers = -x.tail(result.rank);
+  result.lambda.setZero(K.rows());
+  if (result.rank < K.rows()) {
+    result.lambda = leastNormSolution(K.transpose(), own.transpose() * multipliers);
+  } else {
+    result.lambda(kept) = multipliers;
+  }
+  return result;
+}
+
+/// The state and the forces of forward dynamics.
+template <typename T>
+struct ForwardInputs {
+  const T* q;
+  const T* v;
+  const T* tau;
+  const ExternalForces<T, T>& external;
+};
+
+/// Solves by the saddle-point system, on H, K and the bias forces as dense matrices. The work is
+/// left as the recursion without constraints leaves it.
+template <typename T>
+SaddleSolution solveDense(ConstraintSolver<T>& solver, const ForwardInputs<T>& in,
+                          const std::vector<T>& beta) {
+  Evaluation<T>& e = solver.e;
+  const int nv = e.tables->nv, rows = solver.rows();
+  using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+  Matrix H(nv, nv), K(nv, rows);
+  const std::vector<int>& kept = solver.independentRows();
+  for (int r = 0; r < rows; ++r) {
+    solver.row(r, K.col(r).data());
+  }
+  MassMatrixKernel<T, T>(*e.tables, *e.work, H.data(), nv).run();
+  const Vector zero = Vector::Zero(nv);
+  Vector bias(nv);
+  inverseDynamicsKernel(*e.tables, *e.work, e.loops, in.q, in.v, zero.data(), in.external,
+                        bias.data());
+  const Vector f = Eigen::Map<const Vector>(in.tau, nv) - bias;
+  const Eigen::VectorXd wanted =
+      Eigen::Map<const Vector>(beta.data(), rows).template cast<double>();
+  forwardDynamicsKernel(*e.tables, *e.work, e.loops, in.q, in.v, in.tau, in.external,
+                        solver.scratch.free.data());
+  return solveSaddle(H.template cast<double>(), K.transpose().template cast<double>(), kept,
+                     f.template cast<double>(), wanted);
 }
 
 }  // namespace
@@ -346,6 +540,7 @@ void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const 
   }
   solver.propagate();
   solver.factorize();
+  solver.requireAccurate();
   T* J = roomForForces(e, frames.size() + 1, nv);  // and room for x and ÿ
   T* x = J + 6 * frames.size() * static_cast<std::size_t>(nv);
   T* ydd = x + nv;
@@ -359,16 +554,17 @@ void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const 
     }
   }
   const auto columns = static_cast<Eigen::Index>(6 * frames.size());
+  T error(0), largest(0);
   for (Eigen::Index column = 0; column < columns; ++column) {
     const T* force = J + column * nv;
-    accelerate(solver, force, ydd);
+    error = std::max(error, accelerateFor(solver, force, ydd));
     for (int i = 0; !added.empty() && i < kMostIterations; ++i) {
       T change(0), size(0);
       std::copy_n(ydd, nv, before);
       for (int j = 0; j < nv; ++j) {
         x[j] = force[j] + static_cast<T>(added[j]) * ydd[j];
       }
-      accelerate(solver, x, ydd);
+      error = std::max(error, accelerateFor(solver, x, ydd));
       for (int j = 0; j < nv; ++j) {
         change = std::max(change, std::abs(ydd[j] - before[j]));
         size = std::max(size, std::abs(ydd[j]));
@@ -377,6 +573,7 @@ void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const 
         break;
       }
     }
+    largest = std::max(largest, largestSize(ydd, nv));
     for (Eigen::Index row = 0; row < columns; ++row) {
       T sum(0);
       for (int j = 0; j < nv; ++j) {
@@ -384,6 +581,9 @@ void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const 
       }
       Omega(row, column) = sum;
     }
+  }
+  if (largest > T(0) && !(error <= kTolerated<T> * largest)) {
+    throwIllConditionedError(static_cast<double>(error / largest));
   }
 }
 
@@ -415,26 +615,43 @@ ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double ti
   solver.factorize();
   T* rightSide = scratch.rightSide.data();
   T* lambda = scratch.lambda.data();
+  T* beta = scratch.beta.data();
   const T gamma = static_cast<T>(stabilization);
-  T largest(0);
+  T size(0);  // of the accelerations that are balanced
   for (const ActiveConstraint& active : solver.active()) {
     for (int r = 0; r < active.entry->rows; ++r) {
       const int i = active.firstRow + r;
       const ConstraintRow<T>& row = scratch.rows[i];
       const T damping = isHolonomic(*active.entry, r) ? gamma + gamma : gamma;
-      rightSide[i] = -(solver.accelerationAlong(i, scratch.uFree.data()) + row.bias +
-                       damping * row.rate + gamma * gamma * row.value);  // (2)
+      beta[i] = row.bias + damping * row.rate + gamma * gamma * row.value;
+      const T free = solver.accelerationAlong(i, scratch.uFree.data());
+      rightSide[i] = -(free + beta[i]);  // (2)
+      size = std::max(size, std::abs(free) + std::abs(beta[i]));
     }
   }
   solver.solve(rightSide, lambda);
-  for (int r = 0; r < rows; ++r) {
-    largest = std::max(largest, std::abs(rightSide[r]));
+  const T left = largestSize(rightSide, rows);
+  ConstraintReport report{rows, solver.rank(), static_cast<double>(left)};
+  T* result = scratch.accelerations.data();  // ydd may be v or tau
+  const T cancelled = accelerate(solver, lambda, scratch.uFree.data(), result);
+  const T tolerable = std::max(kNegligible<T>, kTolerated<T> * largestSize(result, e.tables->nv));
+  if (!(solver.error(left > kConsistent<T> * size) <= kTolerated<T> && cancelled <= tolerable)) {
+    const SaddleSolution solution = solveDense<T>(solver, {q, v, tau, external}, scratch.beta);
+    if (!(solution.error <= kTolerated<T>)) {
+      throwIllConditionedError(solution.error);
+    }
+    report = {rows, solution.rank, solution.inconsistency};
+    // The work, from which forces between bodies are found, as if the recursion had come to it.
+    for (int r = 0; r < rows; ++r) {
+      lambda[r] = static_cast<T>(solution.lambda[r]);
+    }
+    accelerate(solver, lambda, e.work->u, result);
+    for (int i = 0; i < e.tables->nv; ++i) {
+      result[i] = static_cast<T>(solution.ydd[i]);
+    }
   }
-  T* u = scratch.uFree.data();
-  solver.addForces(lambda, u);
-  std::copy_n(u, e.tables->nv, e.work->u);
-  accelerateClusters(*e.tables, *e.work, ydd);
-  return {rows, solver.rank(), static_cast<double>(largest)};
+  std::copy_n(result, e.tables->nv, ydd);
+  return report;
 }
 
 #define KEMPE_INSTANTIATE(T)                                                                  \

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "algorithms/evaluation.hpp"
+#include "constraints/pivoted_cholesky.hpp"
 
 /// Multipliers through the recursive operational-space matrix (Jain, cut-joint method), on the
 /// factors that forward dynamics leaves (see articulated.hpp). With u_r = L⁻¹ u of the unit force
@@ -53,7 +54,15 @@ class ConstraintSolver {
   /// K of one row, nv numbers.
   void row(int r, T* K) const;
 
-  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int rank() const { return factored_.rank; }
+  /// Rows of K that do not depend on one another, best first. Other than by factorize(), masses
+  /// play no part. After propagate().
+  const std::vector<int>& independentRows();
+  /// Estimated relative error of what solve() gives, after factorize(): infinite where a row has
+  /// been taken for implied by others although it is not. `contradicted`: rows were left open.
+  [[nodiscard]] T error(bool contradicted = false);
+  /// Throws SingularityError where that is too large.
+  void requireAccurate();
   [[nodiscard]] const T* unit(int r) const { return scratch.unit.data() + r * e.tables->nv; }
   /// u_rᵀ Δ⁻¹ x for x = L⁻¹ u of any forces.
   T accelerationAlong(int r, const T* x) const;
@@ -67,7 +76,7 @@ class ConstraintSolver {
   int rows_ = 0;
   int slopes_ = 0;
   int outputs_ = 0;
-  int rank_ = 0;
+  PivotedRank<T> factored_;
   bool onRotors_ = false;
 };
 
@@ -85,6 +94,10 @@ void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const 
 
 /// Forward dynamics of the evaluation's tree under the constraints of the solver. All sizes are
 /// those of the tree; `positions` is its q. λ of the rows that are on is left in the scratch.
+///
+/// (2) loses digits where masses differ by many orders of magnitude. Where too many are lost,
+/// [H Kᵀ; K 0] is solved instead, which allocates. Throws SingularityError where that has lost too
+/// many as well.
 template <typename T>
 ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double time,
                                           double stabilization, const T* q, const T* v,

@@ -429,6 +429,7 @@ void projectVelocities(const Model& model, Data& data, const Constraints& constr
   requireSize("impulses", impulses.size(), constraints.rows(), "constraints.rows");
   RowEvaluation rows(model, data, &constraints, time, q, v.data());
   rows.factorize();
+  rows.solver.requireAccurate();
   ConstraintScratch<double>& scratch = rows.solver.scratch;
   rows.correct([](const ConstraintRow<double>& row) { return row.rate; }, scratch.free.data());
   scatterRows<double>(rows.solver, rows.e.impl.cuts.rows, scratch.lambda.data(), impulses);

@@ -34,8 +34,11 @@ void Evaluation<T>::require(const KernelOutcome& outcome, VectorInOf<T> q) const
 }
 
 template <typename T>
-void Evaluation<T>::throwIndefinite(int c) const {
-  throwIndefiniteError(impl, impl.tables.clusters[c]);
+void Evaluation<T>::throwIndefinite(int velocity) const {
+  if (tables != &modelTables) {
+    throwSpanningIndefiniteError(impl, velocity);
+  }
+  throwIndefiniteError(impl, velocity);
 }
 
 template <typename T>

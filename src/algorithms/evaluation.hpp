@@ -48,8 +48,8 @@ class Evaluation {
   void place(VectorInOf<T> q);
   /// Cluster c is singular at spanning positions.
   [[noreturn]] void throwSingular(int c, const T* positions) const;
-  /// A freedom of cluster c of the model moves no inertia.
-  [[noreturn]] void throwIndefinite(int c) const;
+  /// A velocity of the model, or of the spanning tree where that takes its place, moves no inertia.
+  [[noreturn]] void throwIndefinite(int velocity) const;
   /// Velocities, and accelerations where ÿ is `ydd` (null: zero), after place. Gravity counts as an
   /// upward acceleration of the world.
   void move(const T* v, const T* ydd) {

@@ -97,7 +97,15 @@ Energy energy(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInO
   }
   const RigidInertia<T> total = totalInertia(e);
   const T height = dot(e.tables->gravity, total.moment + total.mass * *e.work->origin);
-  return {0.5 * static_cast<double>(twice), -static_cast<double>(height)};
+  T springs(0);  // twice their energy
+  for (int c = 0; c < e.tables->clusterCount; ++c) {
+    forSprings(*e.tables, e.tables->clusters[c], *e.work, [&](int i, const T& force) {
+      const T stiffness = e.tables->stiffness[i];
+      springs += stiffness > T(0) ? force * force / stiffness : T(0);
+    });
+  }
+  return {0.5 * static_cast<double>(twice),
+          0.5 * static_cast<double>(springs) - static_cast<double>(height)};
 }
 
 #define KEMPE_INSTANTIATE(T)                                                            \

@@ -114,12 +114,49 @@ void throwSingularityError(const ModelImpl& model, const ClusterEntry& cluster,
                          loop, condition);
 }
 
-void throwIndefiniteError(const ModelImpl& model, const ClusterEntry& cluster) {
-  const std::string& name = model.vNames[static_cast<std::size_t>(cluster.firstV)];
-  throw SingularityError("coordinate " + quoted(name) +
-                             " (or another of its cluster) moves no inertia in this position",
-                         cluster.loops > 0 ? loopOfRow(model, cluster, 0) : std::string(),
-                         std::numeric_limits<double>::infinity());
+namespace {
+
+[[noreturn]] void throwIndefiniteCoordinate(const ModelImpl& model, const ClusterEntry& cluster,
+                                            const std::string& coordinate) {
+  std::vector<std::string> joints;
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    joints.push_back(model.jointNames[static_cast<std::size_t>(b)]);
+  }
+  const std::string loop = cluster.loops > 0 ? loopOfRow(model, cluster, 0) : std::string();
+  throw SingularityError(
+      "coordinate " + quoted(coordinate) +
+          (cluster.bodies > 1 ? " (cluster of joints " + joined(joints) + ")" : std::string()) +
+          " moves no inertia in this position, so that its acceleration is not determined. Give "
+          "the "
+          "bodies that it moves mass and inertia, or its joint an armature, or move away from "
+          "this position.",
+      loop, std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+
+void throwIndefiniteError(const ModelImpl& model, int velocity) {
+  const auto found = std::ranges::find_if(model.tables.clusters, [&](const ClusterEntry& cluster) {
+    return velocity < cluster.firstV + cluster.nv;
+  });
+  throwIndefiniteCoordinate(model, *found, model.vNames[static_cast<std::size_t>(velocity)]);
+}
+
+void throwSpanningIndefiniteError(const ModelImpl& model, int spanningVelocity) {
+  const auto found = std::ranges::find_if(model.tables.clusters, [&](const ClusterEntry& cluster) {
+    return spanningVelocity < cluster.firstVelocity + cluster.velocities;
+  });
+  throwIndefiniteCoordinate(model, *found,
+                            model.velocityNames[static_cast<std::size_t>(spanningVelocity)]);
+}
+
+void throwIllConditionedError(double error) {
+  throw SingularityError(
+      "the equations of motion are ill-conditioned in this position: the relative error of the "
+      "accelerations is about " +
+          shortNumber(error) +
+          ". Bring masses, inertias and lengths closer together, or move away from this position.",
+      std::string(), error / std::numeric_limits<double>::epsilon());
 }
 
 void throwUndrivenError(const ModelImpl& model, const ClusterEntry& cluster,

@@ -18,8 +18,12 @@ void contractPositions(const ModelTables<double>& tables, const ClusterEntry& cl
 [[noreturn]] void throwSingularityError(const ModelImpl& model, const ClusterEntry& cluster,
                                         const double* clusterPositions);
 
-/// For a cluster whose freedoms move no inertia.
-[[noreturn]] void throwIndefiniteError(const ModelImpl& model, const ClusterEntry& cluster);
+/// For a velocity that moves no inertia, or a spanning velocity of a method on the spanning tree.
+[[noreturn]] void throwIndefiniteError(const ModelImpl& model, int velocity);
+[[noreturn]] void throwSpanningIndefiniteError(const ModelImpl& model, int spanningVelocity);
+
+/// For equations of motion whose solution has an estimated relative error that is not tolerable.
+[[noreturn]] void throwIllConditionedError(double error);
 
 /// For a cluster that its rotors should drive but cannot at the given positions.
 [[noreturn]] void throwUndrivenError(const ModelImpl& model, const ClusterEntry& cluster,

@@ -1,18 +1,30 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace kempe::detail {
+
+/// How far a pivoted factorization can be trusted.
+template <typename T>
+struct PivotedRank {
+  int rank = 0;
+  T error = T(0);  ///< estimated relative error of the solution, from the pivots that were kept
+  /// Largest share of a row that was dropped, by that of its digits which are left: of the size of
+  /// rounding where the row is implied.
+  T dropped = T(0);
+};
 
 /// P A Pᵀ = L Lᵀ of a symmetric positive semidefinite matrix (n×n, row-major, lower triangle), in
 /// place: pivots are chosen by what is left of each row's own diagonal, and the factorization ends
 /// where less than `tolerance` of it is left, which is where rows are implied by those before.
 /// L has `rank` columns. `scale` is the size of what the diagonal was summed from, before parts of
-/// it cancelled; `diagonal` is scratch of n numbers. Returns the rank.
+/// it cancelled; `diagonal` is scratch of n numbers.
 template <typename T>
-int pivotedCholesky(T* A, int n, T tolerance, const T* scale, int* order, T* diagonal) {
+PivotedRank<T> pivotedCholesky(T* A, int n, T tolerance, const T* scale, int* order, T* diagonal) {
   using std::sqrt;
+  PivotedRank<T> result;
   for (int i = 0; i < n; ++i) {
     order[i] = i;
     // The diagonal of a row that moves nothing is the square of rounding.
@@ -30,9 +42,22 @@ int pivotedCholesky(T* A, int n, T tolerance, const T* scale, int* order, T* dia
         best = i;
       }
     }
+    // The diagonal is a sum of squares: where numbers cancelled before, it lost digits by the root.
+    const auto lost = [&](int i) {
+      const T own = diagonal[order[i]], before = scale[order[i]];
+      return before > own ? sqrt(before / own) : T(1);
+    };
     if (best < 0) {
-      return k;
+      for (int i = k; i < n; ++i) {
+        const T own = diagonal[order[i]];
+        const T share = own > T(0) ? A[i * n + i] / (own * lost(i)) : T(0);
+        result.dropped = share > result.dropped ? share : result.dropped;
+      }
+      return result;
     }
+    const T error = std::numeric_limits<T>::epsilon() * lost(best) / most;
+    result.error = error > result.error ? error : result.error;
+    result.rank = k + 1;
     if (best != k) {
       // Rows and columns k and best of the lower triangle.
       std::swap(order[k], order[best]);
@@ -58,7 +83,7 @@ int pivotedCholesky(T* A, int n, T tolerance, const T* scale, int* order, T* dia
       }
     }
   }
-  return n;
+  return result;
 }
 
 }  // namespace kempe::detail

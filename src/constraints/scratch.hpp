@@ -21,10 +21,13 @@ struct ConstraintScratch {
   std::vector<T> slopes;               ///< of constraints on coordinates
   std::vector<T> unit;                 ///< u_r, nv each
   std::vector<T> A, least;  ///< K H⁻¹ Kᵀ and its factor; LᵀL where rows are dependent
-  std::vector<T> scale, diagonal, lambda, rightSide;
-  std::vector<T> uFree, free;  ///< nv: L⁻¹ u and ÿ without constraints
-  std::vector<T> q, trial;     ///< configurations
+  std::vector<T> scale, diagonal, lambda, rightSide, beta;
+  std::vector<T> uFree, free;    ///< nv: L⁻¹ u and ÿ without constraints
+  std::vector<T> accelerations;  ///< nv
+  std::vector<T> q, trial;       ///< configurations
+  std::vector<T> K;              ///< nv each, normalised, and made orthogonal to one another
   std::vector<int> order;
+  std::vector<int> independent;  ///< rows of K that do not depend on one another
   TimedFunctionScratch functions;
   std::vector<ActiveConstraint> active;
 };

@@ -68,10 +68,13 @@ void readLimits(const Element& element, Joint& joint) {
 
 void readDynamics(const Element& element, Joint& joint) {
   if (const auto dynamics = element.child("dynamics")) {
-    dynamics->expect({.attributes = {"damping", "friction", "armature"}});
+    dynamics->expect({.attributes = {"damping", "friction", "armature", "spring_stiffness",
+                                     "spring_reference"}});
     joint.damping = dynamics->number("damping").value_or(0.0);
     joint.friction = dynamics->number("friction").value_or(0.0);
     joint.armature = dynamics->number("armature").value_or(0.0);
+    joint.stiffness = dynamics->number("spring_stiffness").value_or(0.0);
+    joint.springReference = dynamics->number("spring_reference").value_or(0.0);
   }
 }
 

@@ -239,12 +239,17 @@ class Writer {
       value("pitch", joint.pitch);
     }
     limits(joint);
-    if (joint.damping != 0.0 || joint.friction != 0.0 || joint.armature != 0.0) {
+    const bool sprung = joint.stiffness != 0.0 || joint.springReference != 0.0;
+    if (joint.damping != 0.0 || joint.friction != 0.0 || joint.armature != 0.0 || sprung) {
       open("dynamics");
       number("damping", joint.damping);
       number("friction", joint.friction);
       if (joint.armature != 0.0) {
         number("armature", joint.armature);
+      }
+      if (sprung) {
+        number("spring_stiffness", joint.stiffness);
+        number("spring_reference", joint.springReference);
       }
       close();
     }

@@ -277,6 +277,14 @@ class Validator {
     requireNotNegative(joint, joint.damping, "damping");
     requireNotNegative(joint, joint.friction, "friction");
     requireNotNegative(joint, joint.armature, "armature");
+    requireNotNegative(joint, joint.stiffness, "spring stiffness");
+    requireFinite("joint", joint, std::isfinite(joint.springReference), "spring reference");
+    if (joint.stiffness != 0.0 && joint.type != JointType::Fixed && velocitySize(joint.type) != 1) {
+      fail("joint", joint,
+           "a spring needs a joint with one degree of freedom, but this one is " +
+               std::string(toString(joint.type)) +
+               ". Remove the spring, or build the joint from revolute and prismatic ones.");
+    }
   }
 
   void requireNotNegative(const Joint& joint, double value, std::string_view what) const {

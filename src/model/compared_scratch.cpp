@@ -42,6 +42,7 @@ ComparedScratch<T>::ComparedScratch(const ModelImpl& model)
       x(static_cast<std::size_t>(model.tables.velocities)),
       accelerations(x.size()),
       next(x.size()),
+      diagonal(x.size()),
       state(x.size() + static_cast<std::size_t>(model.tables.positions)),
       K(static_cast<std::size_t>(model.spanning.kNumbers)),
       W(product(model.tables.velocities, model.spanning.rows)),
@@ -61,6 +62,10 @@ ComparedScratch<T>::ComparedScratch(const ModelImpl& model)
     widest = std::max(widest, cluster.nv);
   }
   columns.resize(product(widest, model.tables.velocities));
+  unknowns.resize(x.size() + multipliers.size());
+  if (!model.spanning.added.empty()) {
+    saddlePoint.resize(static_cast<int>(unknowns.size()));
+  }
   writeCouplings(model, K);
   const IndependentTree& tree = model.independentTree;
   for (std::size_t c = 0; tree.problem.empty() && c < tree.ratios.size(); ++c) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lanes/kernel_set.hpp"
+#include "loops/saddle_point.hpp"
 
 namespace kempe::detail {
 
@@ -17,11 +18,14 @@ struct ComparedScratch {
   std::vector<T> projected;               ///< nv×nv, Gᵀ H G and its factor
   std::vector<T> columns;                 ///< m×n of one cluster, Gᵀ H
   std::vector<T> x, accelerations, next;  ///< n
+  std::vector<T> diagonal;                ///< n
   std::vector<T> state;                   ///< spanning positions and velocities
   std::vector<T> K;  ///< kept × n of each cluster; that of couplings is there from the start
   std::vector<T> W;  ///< n × kept, L⁻ᵀ Kᵀ
   std::vector<T> A;  ///< kept², K H⁻¹ Kᵀ and its factor
-  std::vector<T> multipliers;  ///< kept
+  std::vector<T> multipliers;    ///< kept
+  SaddlePoint saddlePoint;       ///< [H Kᵀ; K 0], where H is nearly singular
+  std::vector<double> unknowns;  ///< n + kept
 
   KernelMemory<T> independentKernels;  ///< recursions on the independent tree
   std::vector<T> q;                    ///< positions of the tree

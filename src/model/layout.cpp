@@ -9,6 +9,8 @@ void layOut(ModelImpl& model) {
   tables.armature.resize(static_cast<std::size_t>(tables.velocities));
   tables.damping.resize(static_cast<std::size_t>(tables.velocities));
   tables.friction.resize(static_cast<std::size_t>(tables.velocities));
+  tables.stiffness.resize(static_cast<std::size_t>(tables.velocities));
+  tables.springReference.resize(static_cast<std::size_t>(tables.velocities));
   for (ClusterEntry& cluster : tables.clusters) {
     cluster.firstRatio = tables.ratios;
     cluster.firstD = tables.dNumbers;
@@ -26,9 +28,12 @@ void layOut(ModelImpl& model) {
         tables.armature[body.firstVelocity + i] = joint.armature;
         tables.damping[body.firstVelocity + i] = joint.damping;
         tables.friction[body.firstVelocity + i] = joint.friction;
+        tables.stiffness[body.firstVelocity + i] = joint.stiffness;
+        tables.springReference[body.firstVelocity + i] = joint.springReference;
       }
       cluster.armatured |= joint.armature != 0.0;
       cluster.dissipates |= joint.damping != 0.0 || joint.friction != 0.0;
+      cluster.sprung |= joint.stiffness != 0.0;
       if (body.type == JointType::Free && body.parent == kWorld && tables.floatingBase < 0) {
         tables.floatingBase = b;
       }

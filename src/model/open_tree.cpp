@@ -36,8 +36,11 @@ ModelTables<double> openTree(const ModelImpl& model, const std::vector<int>& bod
       tree.armature.push_back(from.armature[firstFrom + i]);
       tree.damping.push_back(from.damping[firstFrom + i]);
       tree.friction.push_back(from.friction[firstFrom + i]);
+      tree.stiffness.push_back(from.stiffness[firstFrom + i]);
+      tree.springReference.push_back(from.springReference[firstFrom + i]);
       cluster.armatured |= tree.armature.back() != 0.0;
       cluster.dissipates |= tree.damping.back() != 0.0 || tree.friction.back() != 0.0;
+      cluster.sprung |= tree.stiffness.back() != 0.0;
     }
     if (b == from.floatingBase) {
       tree.floatingBase = index;

@@ -19,6 +19,13 @@ double ratioOf(const ModelTables<double>& tables, const ClusterEntry& cluster, i
              : tables.G[cluster.firstG + velocity - cluster.firstVelocity];
 }
 
+/// Position of a joint in such a cluster where the independent one is zero.
+double offsetOf(const ModelTables<double>& tables, const ClusterEntry& cluster, int velocity) {
+  return cluster.kind == ClusterKind::Tree
+             ? 0.0
+             : tables.offset[cluster.firstOffset + velocity - cluster.firstVelocity];
+}
+
 /// The one body of the cluster that is not folded, if the cluster has shape Single; −1 otherwise.
 int singleBody(const ModelTables<double>& tables, const ClusterEntry& cluster) {
   if (cluster.nv != 1 || cluster.kind == ClusterKind::Implicit) {
@@ -33,7 +40,8 @@ int singleBody(const ModelTables<double>& tables, const ClusterEntry& cluster) {
     moving = body.folded ? moving : b;
   }
   const bool fits = moving >= 0 && turnsOrSlides(tables.bodies[moving].type) &&
-                    ratioOf(tables, cluster, tables.bodies[moving].firstVelocity) == 1.0;
+                    ratioOf(tables, cluster, tables.bodies[moving].firstVelocity) == 1.0 &&
+                    offsetOf(tables, cluster, tables.bodies[moving].firstVelocity) == 0.0;
   return fits ? moving : -1;
 }
 
@@ -58,8 +66,12 @@ Single<double> sumSingle(const ModelTables<double>& tables, const ClusterEntry& 
     sum.reflected += tables.armature[i] * r * r;
     sum.damping += tables.damping[i] * r * r;
     sum.friction += tables.friction[i] * std::abs(r);
+    sum.stiffness += tables.stiffness[i] * r * r;
+    sum.atZero +=
+        tables.stiffness[i] * r * (offsetOf(tables, cluster, i) - tables.springReference[i]);
   }
   sum.dissipates = sum.damping != 0.0 || sum.friction != 0.0;
+  sum.sprung = cluster.sprung;
   return sum;
 }
 
@@ -73,6 +85,48 @@ void orderByDepth(ModelTables<double>& tables) {
   tables.order.resize(tables.clusters.size());
   std::iota(tables.order.begin(), tables.order.end(), 0);
   std::ranges::stable_sort(tables.order, {}, [&](int c) { return depth[c]; });
+}
+
+/// Inertia about the first joint of everything that a cluster carries, stretched out, or its mass
+/// where the cluster only slides.
+void scaleInertias(ModelTables<double>& tables) {
+  constexpr double kLeast = 1e-30;
+  const std::size_t count = tables.bodies.size();
+  std::vector<double> reach(count), mass(tables.clusters.size()), rotation(mass.size());
+  double longest = 0.0;
+  for (std::size_t b = 0; b < count; ++b) {
+    const BodyEntry<double>& body = tables.bodies[b];
+    const Vector3 from = body.parent == kWorld ? tables.bodies[0].placement.p : Vector3{};
+    reach[b] = (body.parent == kWorld ? 0.0 : reach[body.parent]) + norm(body.placement.p - from);
+    longest = std::max(longest, reach[b] + norm(body.central.center));
+  }
+  for (std::size_t b = count; b-- > 0;) {
+    const BodyEntry<double>& body = tables.bodies[b];
+    const auto& I = body.own.rotation;
+    mass[body.cluster] += body.own.mass;
+    rotation[body.cluster] += I.xx + I.yy + I.zz;
+  }
+  tables.inertiaScale.assign(static_cast<std::size_t>(tables.nv), kLeast);
+  for (std::size_t c = tables.clusters.size(); c-- > 0;) {
+    const ClusterEntry& cluster = tables.clusters[c];
+    if (cluster.output != kWorld) {
+      mass[tables.bodies[cluster.output].cluster] += mass[c];
+      rotation[tables.bodies[cluster.output].cluster] += rotation[c];
+    }
+    bool slides = true;
+    double reflected = 0.0;
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+      const BodyEntry<double>& body = tables.bodies[b];
+      slides = slides && body.type == JointType::Prismatic;
+      for (int i = 0; i < velocitySize(body.type); ++i) {
+        reflected += tables.armature[body.firstVelocity + i];
+      }
+    }
+    const double own = slides ? mass[c] : mass[c] * (1.0 + longest * longest) + rotation[c];
+    for (int i = cluster.firstV; i < cluster.firstV + cluster.nv; ++i) {
+      tables.inertiaScale[i] = std::max(own + reflected, kLeast);
+    }
+  }
 }
 
 void listAncestors(ModelTables<double>& tables) {
@@ -126,6 +180,7 @@ void findShapes(ModelTables<double>& tables) {
     }
   }
   listAncestors(tables);
+  scaleInertias(tables);
 }
 
 }  // namespace kempe::detail

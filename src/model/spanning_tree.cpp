@@ -22,27 +22,17 @@ int freedomAbove(const ModelImpl& model, const ClusterEntry& cluster) {
   if (cluster.output == kWorld) {
     return -1;
   }
-  const BodyEntry<double>& output = model.tables.bodies[cluster.output];
-  const ClusterEntry& parent = model.tables.clusters[output.cluster];
-  return model.spanning.clusters[output.cluster].chained
-             ? parent.firstVelocity + parent.velocities - 1
-             : lastFreedom(output);
+  return lastFreedom(model.tables.bodies[cluster.output]);
 }
 
 TreePattern patternOfFreedoms(const ModelImpl& model) {
   std::vector<int> parent(static_cast<std::size_t>(model.tables.velocities));
-  for (std::size_t c = 0; c < model.tables.clusters.size(); ++c) {
-    const ClusterEntry& cluster = model.tables.clusters[c];
-    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-      const BodyEntry<double>& body = model.tables.bodies[b];
-      for (int i = 0; i < velocitySize(body.type); ++i) {
-        const int k = body.firstVelocity + i;
-        const bool inside = model.spanning.clusters[c].chained ? k > cluster.firstVelocity : i > 0;
-        parent[k] = inside ? k - 1
-                    : body.parent >= cluster.firstBody && !model.spanning.clusters[c].chained
-                        ? lastFreedom(model.tables.bodies[body.parent])
-                        : freedomAbove(model, cluster);
-      }
+  for (const BodyEntry<double>& body : model.tables.bodies) {
+    for (int i = 0; i < velocitySize(body.type); ++i) {
+      const int k = body.firstVelocity + i;
+      parent[k] = i > 0                   ? k - 1
+                  : body.parent == kWorld ? -1
+                                          : lastFreedom(model.tables.bodies[body.parent]);
     }
   }
   return TreePattern(parent);
@@ -69,10 +59,9 @@ TreePattern patternOfCoordinates(const ModelTables<double>& tables) {
 /// An armature for freedoms without inertia, as a share of the largest inertia of a freedom.
 constexpr double kAddedArmature = 1e-3;
 
-/// Marks clusters in which H of the spanning tree has no pivot at the neutral position: the
-/// articulated inertia that a freedom moves, those further out being free, vanishes. Returns those
-/// freedoms.
-std::vector<int> findChainedClusters(ModelImpl& model) {
+/// Freedoms for which H of the spanning tree has no pivot at the neutral position: the articulated
+/// inertia that they move, those further out being free, vanishes.
+std::vector<int> findMassless(const ModelImpl& model) {
   const ModelTables<double>& tables = model.tables;
   LoopScratch<double> scratch(tables);
   std::vector<Transform<double>> X(tables.bodies.size());
@@ -98,7 +87,6 @@ std::vector<int> findChainedClusters(ModelImpl& model) {
       if (D > kNothing * (dot(rigid[b] * s[k], s[k]) + tables.armature[k])) {
         IA[b].addOuter(-1.0 / D, U);
       } else {
-        model.spanning.clusters[body.cluster].chained = true;
         massless.push_back(k);
       }
     }
@@ -177,7 +165,7 @@ void buildSpanningTree(ModelImpl& model) {
   tree.tables = openTree(model, all);
   findShapes(tree.tables);
   tree.clusters.assign(model.tables.clusters.size(), {});
-  const std::vector<int> massless = findChainedClusters(model);
+  const std::vector<int> massless = findMassless(model);
   listAllLoops(model);
   addArmatures(model, massless, tree);
   tree.freedoms = patternOfFreedoms(model);

@@ -8,9 +8,8 @@ namespace kempe::detail {
 
 /// What the methods on the spanning tree know of a cluster of the model.
 struct SpanningCluster {
-  int firstRow = 0;      ///< its kept rows of K among those of all clusters
-  int firstK = 0;        ///< its numbers of K, kept × n, row-major
-  bool chained = false;  ///< its freedoms count as ancestors of one another, see SpanningTree
+  int firstRow = 0;  ///< its kept rows of K among those of all clusters
+  int firstK = 0;    ///< its numbers of K, kept × n, row-major
 };
 
 /// Rows of K, from first to last − 1.
@@ -21,8 +20,7 @@ struct RowRange {
 /// All bodies with their joints, loops cut, in the order of the model.
 ///
 /// The mass matrix H of the spanning tree is singular where a body that only its loop moves has no
-/// inertia (a massless crank). Multipliers then need H + ρ KᵀK, which has the same solution because
-/// K δ = 0; it fills the blocks of such clusters, so that their freedoms are treated as a chain.
+/// inertia (a massless crank): `added` is then not empty.
 struct SpanningTree {
   ModelTables<double> tables;
   ModelTables<float> tablesFloat;

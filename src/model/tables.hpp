@@ -22,20 +22,23 @@
 ///   rotors     folded rotor                   model/rotors.cpp
 ///   drives     rotor that can take the place of an independent joint   model/rotors.cpp
 ///   links      moving body                    model/layout.cpp
-///   armature, damping, friction   spanning velocity   model/layout.cpp
+///   armature, damping, friction, stiffness, springReference   spanning velocity   model/layout.cpp
+///   inertiaScale   velocity                   model/shapes.cpp
 namespace kempe::detail {
 
 inline constexpr int kWorld = -1;  ///< index of the fixed world among bodies
 
-/// What the folded rotors, armatures, dampers and frictions of a cluster of shape Single come to
-/// along its one freedom: constants, because all ratios are.
+/// Sums of the folded rotors, armatures, dampers, frictions and springs of a cluster of shape
+/// Single along its one degree of freedom: constants, because all ratios are.
 template <typename T>
 struct Single {
   bool geared = false;  ///< it has folded rotors
   bool dissipates = false;
+  bool sprung = false;
   Vec3<T> spin{};           ///< Σ J r z of the folded rotors, in the output body's frame
   T reflected{};            ///< Σ J r² of folded rotors and armatures
   T damping{}, friction{};  ///< Σ r² d, Σ |r| f
+  T stiffness{}, atZero{};  ///< Σ r² k, and Σ r k (offset − rest): the springs' force at y = 0
 };
 
 template <typename T>
@@ -171,6 +174,7 @@ struct ClusterEntry {
   int moving = 0;              ///< Single: the body that is not folded
   bool armatured = false;      ///< some joint of it has an armature
   bool dissipates = false;     ///< some joint of it has damping or friction
+  bool sprung = false;         ///< some joint of it has a spring
 };
 
 /// The freedoms of the body that a cluster hangs on, for walks to the root.
@@ -211,7 +215,9 @@ struct ModelTables {
   std::vector<RotorEntry<T>> rotors;
   std::vector<int> drives;
   std::vector<Transform<T>> links;  ///< a body's own frame in its turned frame
-  std::vector<T> armature, damping, friction;
+  std::vector<T> armature, damping, friction, stiffness, springReference;
+  /// A size of the inertia that a velocity moves, for numerical tests; never zero.
+  std::vector<T> inertiaScale;
   Vec3<T> gravity{};
   int nq = 0, nv = 0, positions = 0, velocities = 0, rows = 0;
   /// Sizes of S, G, D, the factors of K_d and their swaps of all clusters.
@@ -242,8 +248,9 @@ ModelTables<U> ModelTables<T>::cast() const {
          b.placement.template cast<U>(), b.middle.template cast<U>(), U(b.pitch),
          b.inertia.template cast<U>(), b.folded, U(b.spinInertia), b.carrier, b.firstS,
          b.own.template cast<U>(), b.central.template cast<U>(),
-         Single<U>{b.single.geared, b.single.dissipates, b.single.spin.template cast<U>(),
-                   U(b.single.reflected), U(b.single.damping), U(b.single.friction)}});
+         Single<U>{b.single.geared, b.single.dissipates, b.single.sprung,
+                   b.single.spin.template cast<U>(), U(b.single.reflected), U(b.single.damping),
+                   U(b.single.friction), U(b.single.stiffness), U(b.single.atZero)}});
   }
   const auto end = [](const LoopEnd<T>& e) {
     return LoopEnd<U>{e.body, e.frame.template cast<U>()};
@@ -279,6 +286,9 @@ ModelTables<U> ModelTables<T>::cast() const {
   to.armature = numbers(armature);
   to.damping = numbers(damping);
   to.friction = numbers(friction);
+  to.stiffness = numbers(stiffness);
+  to.springReference = numbers(springReference);
+  to.inertiaScale = numbers(inertiaScale);
   to.gravity = gravity.template cast<U>();
   to.nq = nq;
   to.nv = nv;

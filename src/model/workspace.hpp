@@ -32,6 +32,9 @@ struct TablesView {
   const R* armature = nullptr;
   const R* damping = nullptr;
   const R* friction = nullptr;
+  const R* stiffness = nullptr;
+  const R* springReference = nullptr;
+  const R* inertiaScale = nullptr;
   Vec3<R> gravity{};
   int bodyCount = 0, clusterCount = 0, rotorCount = 0;
   int nq = 0, nv = 0, positions = 0, velocities = 0;
@@ -63,6 +66,9 @@ struct TablesView {
         armature(t.armature.data()),
         damping(t.damping.data()),
         friction(t.friction.data()),
+        stiffness(t.stiffness.data()),
+        springReference(t.springReference.data()),
+        inertiaScale(t.inertiaScale.data()),
         gravity(t.gravity),
         bodyCount(static_cast<int>(t.bodies.size())),
         clusterCount(static_cast<int>(t.clusters.size())),

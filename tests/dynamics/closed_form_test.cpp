@@ -241,6 +241,85 @@ TEST(ClosedForm, GearedPendulumFeelsReflectedInertiaAndResistance) {
   }
 }
 
+/// Springs of the link and of a rotor that turns by N θ + e.
+TEST(ClosedForm, SpringsActThroughGears) {
+  const double m = 1.7, l = 0.4, I = 0.03, J = 2e-4, N = -9.0, e = 0.8;
+  const double k = 3.0, rest = 0.6, rotorK = 0.05, rotorRest = -7.0;
+  Mechanism robot("sprung pendulum");
+  robot.addBody("ground");
+  robot.addBody("pendulum").withMass(m).centeredAt({0, 0, -l}).withInertia(0.01, I, 0.03);
+  robot.addRevolute("hinge").from("ground").to("pendulum").about({0, 1, 0}).withSpring(k, rest);
+  addRotor(robot, "rotor", "ground", {0, 1, 0}, J, 1e-4);
+  robot.joints.back().withSpring(rotorK, rotorRest);
+  robot.addCoupling("gear").plus(1, "rotor_joint").minus(N, "hinge").equals(e);
+  for (const double theta : {0.0, 0.9, -2.0, 8.0}) {
+    const double acceleration = 2.1;
+    const double stretch = theta - rest, rotorStretch = N * theta + e - rotorRest;
+    const double spring = k * stretch + N * rotorK * rotorStretch;
+    const double tau =
+        (m * l * l + I + N * N * J) * acceleration + m * kGravity * l * std::sin(theta) + spring;
+    expectForces(robot, {{"hinge", theta}}, {{"hinge", 1.3}}, {{"hinge", acceleration}},
+                 {{"hinge", tau}});
+    const Model model(robot);
+    Data data(model);
+    const Eigen::VectorXd q = Eigen::VectorXd::Constant(1, theta), still = Eigen::VectorXd::Zero(1);
+    EXPECT_NEAR(energy(model, data, q, still).potential,
+                -m * kGravity * l * std::cos(theta) +
+                    0.5 * (k * stretch * stretch + rotorK * rotorStretch * rotorStretch),
+                1e-12);
+    Eigen::VectorXd holding = poisoned(1);
+    gravityForces(model, data, q, holding);
+    EXPECT_NEAR(holding[0], m * kGravity * l * std::sin(theta) + spring, 1e-12);
+  }
+}
+
+/// The motor's coordinate is the independent one, the link stands an angle e ahead of it.
+TEST(ClosedForm, AGearOfRatioOneMayHaveAnOffset) {
+  const double m = 1.7, l = 0.4, I = 0.03, J = 2e-4, e = 0.8;
+  Mechanism robot("offset pendulum");
+  robot.addBody("ground");
+  robot.addBody("pendulum").withMass(m).centeredAt({0, 0, -l}).withInertia(0.01, I, 0.03);
+  robot.addRevolute("hinge").from("ground").to("pendulum").about({0, 1, 0}).dependent();
+  addRotor(robot, "rotor", "ground", {0, 1, 0}, J, 1e-4);
+  robot.joints.back().independent();
+  robot.addCoupling("gear").plus(1, "hinge").minus(1, "rotor_joint").equals(e);
+  const double theta = 0.5, acceleration = 2.1;
+  expectForces(robot, {{"rotor_joint", theta}}, {{"rotor_joint", 1.3}},
+               {{"rotor_joint", acceleration}},
+               {{"rotor_joint",
+                 (m * l * l + I + J) * acceleration + m * kGravity * l * std::sin(theta + e)}});
+}
+
+/// A disc on a torsion spring swings with ω = √(k / I) about its rest, many turns from zero; one on
+/// a screw of pitch p with its mass added.
+TEST(ClosedForm, TorsionalOscillatorSwingsAtItsFrequency) {
+  const double I = 0.02, mass = 3.0, k = 1.5, rest = 17.0, amplitude = 0.8;
+  for (const double pitch : {0.0, 0.05}) {
+    Mechanism robot("oscillator");
+    robot.gravity = {0, 0, 0};
+    robot.addBody("ground");
+    robot.addBody("disc").withMass(mass).withInertia(0.01, 0.01, I);
+    robot.addJoint("spring", pitch == 0.0 ? JointType::Continuous : JointType::Helical)
+        .from("ground")
+        .to("disc")
+        .about({0, 0, 1})
+        .withPitch(pitch)
+        .withSpring(k, rest);
+    const double omega = std::sqrt(k / (I + mass * pitch * pitch));
+    const Model model(robot);
+    Simulator simulator(model, {.integrator = Integrator::RungeKutta4});
+    simulator.setState(Eigen::VectorXd::Constant(1, rest + amplitude), Eigen::VectorXd::Zero(1));
+    const double period = 2 * std::numbers::pi / omega;
+    for (int i = 1; i <= 400; ++i) {
+      const double t = period * i / 400;
+      simulator.stepTo(t);
+      ASSERT_NEAR(simulator.q()[0], rest + amplitude * std::cos(omega * t), 1e-7);
+      ASSERT_NEAR(simulator.energy().kinetic + simulator.energy().potential,
+                  0.5 * k * amplitude * amplitude, 1e-7);
+    }
+  }
+}
+
 /// Yaw φ about z and pitch α about y carry a disc that turns by θ about z and a geared rotor that
 /// turns by N θ about x, all centred where the axes meet. With s = sin α, c = cos α and A, B, D the
 /// moments of the pitching parts about x, y, z:

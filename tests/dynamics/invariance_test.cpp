@@ -55,7 +55,7 @@ Mechanism reversed(Mechanism robot) {
 
 Mechanism withoutResistance(Mechanism robot) {
   for (Joint& joint : robot.joints) {
-    joint.withDamping(0).withFriction(0);
+    joint.withDamping(0).withFriction(0).withSpring(0);
   }
   return robot;
 }
@@ -193,6 +193,7 @@ TEST_P(Invariance, ForcesScaleWithMass) {
     joint.armature *= k;
     joint.damping *= k;
     joint.friction *= k;
+    joint.stiffness *= k;
   }
   const Model other(heavy);
   ASSERT_EQ(other.vNames(), model.vNames());

@@ -117,10 +117,11 @@ class EveryCase : public ::testing::TestWithParam<Case> {
   }
 
   /// Along the freedoms of a joint act what is applied there and what couplings and functions do,
-  /// less what resists.
+  /// less resistance and springs.
   void expectFreedomsBearTheirLoad(const Eigen::MatrixXd& aligned,
                                    const Eigen::VectorXd& loopNumbers) {
-    Eigen::VectorXd expected = oracle.applied - oracle.projected.resistance;
+    Eigen::VectorXd expected =
+        oracle.applied - oracle.projected.resistance - oracle.projected.springs;
     for (const LoopInfo& loop : model.loops()) {
       for (std::size_t i = 0; i < loop.coordinates.size(); ++i) {
         const auto& names = model.spanningVelocityNames();

@@ -115,6 +115,8 @@ inline void expectSame(const Joint& a, const Joint& b) {
   EXPECT_EQ(a.limits, b.limits) << a.name;
   EXPECT_EQ(a.damping, b.damping) << a.name;
   EXPECT_EQ(a.friction, b.friction) << a.name;
+  EXPECT_EQ(a.stiffness, b.stiffness) << a.name;
+  EXPECT_EQ(a.springReference, b.springReference) << a.name;
   EXPECT_EQ(a.armature, b.armature) << a.name;
   EXPECT_EQ(a.independence, b.independence) << a.name;
   EXPECT_EQ(a.actuation, b.actuation) << a.name;

@@ -47,7 +47,8 @@ constexpr const char* everything = R"(<?xml version="1.0"?>
     <origin xyz="0.1 0.2 0.3" rpy="0.1 -1.5707963267948966 0.4"/>
     <axis xyz="0 -3 4"/>
     <limit lower="-1" upper="2" effort="30" velocity="4"/>
-    <dynamics damping="0.1" friction="0.2" armature="0.3"/>
+    <dynamics damping="0.1" friction="0.2" armature="0.3" spring_stiffness="0.4"
+              spring_reference="-0.5"/>
   </joint>
   <joint name="continuous" type="continuous" independent="false" actuated="false">
     <parent link="ground"/><child link="two"/><limit effort="7" velocity="1e30"/>

@@ -134,12 +134,15 @@ TEST(UrdfJoint, ReadsOriginLimitsAndDynamics) {
   const Joint joint = readJoint("type='revolute' independent='false'",
                                 "<origin xyz='1 2 3' rpy='0.1 -0.2 0.3'/><axis xyz='0 -1 0'/>"
                                 "<limit lower='-1' upper='2' effort='30' velocity='4'/>"
-                                "<dynamics damping='0.5' friction='0.25' armature='0.125'/>");
+                                "<dynamics damping='0.5' friction='0.25' armature='0.125' "
+                                "spring_stiffness='8' spring_reference='-0.75'/>");
   expectSame(joint.origin, at({1, 2, 3}, {0.1, -0.2, 0.3}), "origin");
   EXPECT_EQ(joint.axis, (Vector3{0, -1, 0}));
   EXPECT_EQ(joint.limits, (Limits{-1, 2, 4, 30}));
   EXPECT_EQ(joint.damping, 0.5);
   EXPECT_EQ(joint.friction, 0.25);
+  EXPECT_EQ(joint.stiffness, 8.0);
+  EXPECT_EQ(joint.springReference, -0.75);
   EXPECT_EQ(joint.armature, 0.125);
   EXPECT_EQ(joint.independence, false);
   EXPECT_EQ(readJoint("type='continuous' independent='true'", "").independence, true);

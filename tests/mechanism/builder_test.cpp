@@ -57,6 +57,10 @@ TEST(JointBuilder, SetsPlaceAndAxes) {
 TEST(JointBuilder, SetsLimitsAndLosses) {
   Joint joint;
   joint.limitedTo(-1, 2).withEffort(3).withSpeed(4).withDamping(5).withFriction(6).withArmature(7);
+  joint.withSpring(8, 9);
+  EXPECT_EQ(joint.stiffness, 8);
+  EXPECT_EQ(joint.springReference, 9);
+  EXPECT_EQ(joint.withSpring(10).springReference, 0);
   EXPECT_EQ(joint.limits, (Limits{.lower = -1, .upper = 2, .velocity = 4, .effort = 3}));
   EXPECT_EQ(joint.damping, 5);
   EXPECT_EQ(joint.friction, 6);

@@ -335,6 +335,18 @@ const std::vector<Mistake> inJoints{
      "joint \"elbow\": its velocity and effort limits are inf and -3", "Give zero or more"},
     {"NegativeDamping", [](Mechanism& m) { m.joints[1].withDamping(-0.1); },
      "joint \"elbow\": its damping is -0.1", "Give a finite number, zero or more."},
+    {"NegativeSpring", [](Mechanism& m) { m.joints[1].withSpring(-2); },
+     "joint \"elbow\": its spring stiffness is -2", "Give a finite number, zero or more."},
+    {"SpringWithoutRest", [](Mechanism& m) { m.joints[1].withSpring(2, kInfinity); },
+     "joint \"elbow\": its spring reference", "finite"},
+    {"SpringOfABallJoint",
+     [](Mechanism& m) {
+       m.joints[1].type = JointType::Spherical;
+       m.joints[1].withSpring(2);
+     },
+     "joint \"elbow\": a spring needs a joint with one degree of freedom, but this one is "
+     "spherical",
+     "Remove the spring"},
     {"InfiniteFriction", [](Mechanism& m) { m.joints[1].withFriction(kInfinity); },
      "joint \"elbow\": its friction is inf", "Give a finite number, zero or more."},
     {"ArmatureNotANumber", [](Mechanism& m) { m.joints[1].withArmature(kNaN); },

@@ -215,7 +215,8 @@ class Pinocchio : public ::testing::TestWithParam<Case> {
  protected:
   Pinocchio() : robot(GetParam().robot()) {
     for (Joint& joint : robot.joints) {
-      joint.withDamping(0).withFriction(0);  // Pinocchio's algorithms leave these to the user
+      joint.withDamping(0).withFriction(0).withSpring(
+          0);  // Pinocchio's algorithms leave these to the user
     }
   }
 

@@ -75,7 +75,8 @@ def test_all_attributes_of_joints() -> None:
     given = {
         "parent": "a", "child": "b", "axis": [1.0, 2.0, 3.0], "axis2": [0.0, 0.0, 1.0],
         "pitch": 0.5, "lower": -1.0, "upper": 2.0, "max_velocity": 3.0, "max_effort": 4.0,
-        "damping": 0.1, "friction": 0.2, "armature": 0.3, "independent": False}
+        "damping": 0.1, "friction": 0.2, "armature": 0.3, "stiffness": 0.4,
+        "spring_reference": -0.5, "independent": False}
     joint = m.add_joint("j", "helical", xyz=(1, 2, 3), rpy=(0, 0, np.pi / 2), **given)
     for name, value in given.items():
         np.testing.assert_array_equal(getattr(joint, name), value)

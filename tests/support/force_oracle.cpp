@@ -138,7 +138,8 @@ void ForceOracle::set(const Eigen::VectorXd& q, const Eigen::VectorXd& v, const 
   if (load.atRotors) {
     applyAtRotors(load.tau);
   }
-  left = projected.H * accelerations + projected.h + projected.resistance - applied - pushed;
+  left = projected.H * accelerations + projected.h + projected.resistance + projected.springs -
+         applied - pushed;
   solveLoops();
 }
 

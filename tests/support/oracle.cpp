@@ -302,6 +302,29 @@ Eigen::VectorXd Oracle::biasForces(const Eigen::VectorXd& positions,
   return h;
 }
 
+Eigen::VectorXd Oracle::springForces(const Eigen::VectorXd& positions) const {
+  Eigen::VectorXd forces = Eigen::VectorXd::Zero(velocities_);
+  for (const Joint& joint : mechanism_.joints) {
+    if (joint.stiffness != 0.0) {
+      const Place place = places_.at(joint.name);
+      forces[place.velocity] =
+          joint.stiffness * (positions[place.position] - joint.springReference);
+    }
+  }
+  return forces;
+}
+
+double Oracle::springEnergy(const Eigen::VectorXd& positions) const {
+  double energy = 0.0;
+  for (const Joint& joint : mechanism_.joints) {
+    if (joint.stiffness != 0.0) {
+      const double stretch = positions[places_.at(joint.name).position] - joint.springReference;
+      energy += 0.5 * joint.stiffness * stretch * stretch;
+    }
+  }
+  return energy;
+}
+
 double Oracle::kineticEnergy(const Eigen::VectorXd& positions,
                              const Eigen::VectorXd& velocities) const {
   return 0.5 * velocities.dot(massMatrix(positions) * velocities);
@@ -315,7 +338,7 @@ double Oracle::potentialEnergy(const Eigen::VectorXd& positions) const {
         motion(body.name, centerOf(body), positions, Eigen::VectorXd::Zero(velocities_));
     energy -= body.mass * m.p.dot(Eigen::Vector3d(g.x, g.y, g.z));
   }
-  return energy;
+  return energy + springEnergy(positions);
 }
 
 }  // namespace kempe::test

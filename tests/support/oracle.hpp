@@ -45,8 +45,12 @@ class Oracle {
   /// Spanning forces that hold q̈_span = 0 against velocity and gravity.
   [[nodiscard]] Eigen::VectorXd biasForces(const Eigen::VectorXd& positions,
                                            const Eigen::VectorXd& velocities) const;
+  /// Spanning forces that hold the springs of the joints.
+  [[nodiscard]] Eigen::VectorXd springForces(const Eigen::VectorXd& positions) const;
+  [[nodiscard]] double springEnergy(const Eigen::VectorXd& positions) const;
   [[nodiscard]] double kineticEnergy(const Eigen::VectorXd& positions,
                                      const Eigen::VectorXd& velocities) const;
+  /// Of gravity and of the springs of the joints.
   [[nodiscard]] double potentialEnergy(const Eigen::VectorXd& positions) const;
 
  private:

@@ -43,6 +43,7 @@ void ProjectedOracle::set(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
   }
   H = oracle.massMatrix(positions);
   h = oracle.biasForces(positions, rates);
+  springs = oracle.springForces(positions);
   resistance.setZero(n);
   for (const std::string& name : model_.jointNames()) {
     const Joint& joint = *model_.mechanism().findJoint(name);

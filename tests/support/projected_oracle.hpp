@@ -15,7 +15,7 @@ class ProjectedOracle {
 
   [[nodiscard]] Eigen::MatrixXd massMatrix() const { return G.transpose() * H * G; }
   [[nodiscard]] Eigen::VectorXd biasForces() const {
-    return G.transpose() * (H * g + h + resistance);
+    return G.transpose() * (H * g + h + resistance + springs);
   }
   /// Jacobian of a body's point, [linear; angular], axes of the world; and J̇ v.
   [[nodiscard]] Eigen::MatrixXd jacobian(const std::string& body,
@@ -26,6 +26,7 @@ class ProjectedOracle {
   Eigen::VectorXd positions, rates;  ///< spanning
   Eigen::MatrixXd G, H;              ///< q̇ = G ẏ; mass matrix of the spanning tree
   Eigen::VectorXd g, h, resistance;  ///< q̈ = G ÿ + g; bias; damping and friction, spanning
+  Eigen::VectorXd springs;           ///< forces that hold the springs, spanning
   const Oracle oracle;
 
  private:

@@ -33,6 +33,7 @@ class Builder {
     while (count() < base + choice.bodies) {
       add(choice.family, anyBody());
     }
+    addSprings(choice.seed);
     return robot_;
   }
 
@@ -126,6 +127,17 @@ class Builder {
 
   Joint& addRandomLink(const std::string& parent, JointType type) {
     return addLink(parent, type, anyPose(0.4), anyAxis());
+  }
+
+  /// Springs on some joints that have one degree of freedom, whatever cluster they are in.
+  void addSprings(std::uint64_t seed) {
+    RandomSpatial<double> random(seed + 4711);  // so that all else stays as it is without springs
+    for (Joint& joint : robot_.joints) {
+      const bool sprung = random.number(0.0, 1.0) < 0.3;
+      if (sprung && velocitySize(joint.type) == 1) {
+        joint.withSpring(random.number(0.002, 0.02), random.number(-0.5, 0.5));
+      }
+    }
   }
 
   /// Armature, damping and friction on some joints.

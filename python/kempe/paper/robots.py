@@ -62,7 +62,8 @@ def approximate_tree(model: kempe.Model, *, keep_mass: bool = False) -> kempe.Mo
                 joint.name, joint.type if moves else "fixed", parent=joint.parent,
                 child=joint.child, origin=joint.origin, axis=joint.axis, lower=joint.lower,
                 upper=joint.upper, damping=joint.damping, friction=joint.friction,
-                armature=joint.armature + inertias.get(joint.name, 0.0))
+                armature=joint.armature + inertias.get(joint.name, 0.0),
+                stiffness=joint.stiffness, spring_reference=joint.spring_reference)
     for body in whole.bodies:
         if body.name in kept:
             tree.add_body(body.name, mass=body.mass, center_of_mass=body.center_of_mass,

@@ -143,7 +143,7 @@ class FreeBodies {
         }
       }
     }
-    const int dependent = profileFactor(n, first_.data(), A_.data());
+    const int dependent = profileFactor(n, first_.data(), T(0), A_.data());
     if (dependent >= 0) {
       throw SingularityError(
           "the multipliers of joints and loops are not determined in this "
@@ -296,6 +296,9 @@ void absoluteForwardDynamics(Evaluation<T>& e, const ExternalForces<T, T>& exter
     const BodyEntry<T>& body = e.tables->bodies[b];
     for (int i = body.firstVelocity; i < body.firstVelocity + velocitySize(body.type); ++i) {
       bodies.addForce(i, b, -resistance(e.tables->damping[i], e.tables->friction[i], rates[i]));
+    }
+    if (velocitySize(body.type) == 1) {
+      bodies.addForce(body.firstVelocity, b, -springForce(*e.tables, body, *e.work));
     }
   }
   s.forIndependent([&](int i, int j) { bodies.addForce(i, bodyOf(i), tau[j]); });

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "algorithms/baselines/spanning.hpp"
 #include "algorithms/baselines/tree_factor.hpp"
@@ -19,69 +21,34 @@
 ///
 /// K_d is factored to find q̇ = G v in any case; rows multiplied by K_d⁻¹ are as good, better
 /// conditioned and have fewer entries, and are used for (2). A row of K has entries in its cluster;
-/// its column of W in the cluster and the freedoms on the way to the root. Clusters with bodies
-/// that have no inertia of their own get ρ KᵀK added to their block of H, which (2) does not
-/// notice.
+/// its column of W in the cluster and the freedoms on the way to the root. Where H or Wᵀ W loses
+/// digits, as with bodies that have no inertia of their own, (2) itself is factored.
 namespace kempe::detail {
 namespace {
 
-/// ρ KᵀK onto the block of a cluster, of the size of what is there.
+/// Pivots above this share of their diagonal leave enough digits.
 template <typename T>
-void stiffen(const SpanningEvaluation<T>& s, int c, T* H) {
-  const ClusterEntry& cluster = s.cluster(c);
-  const int n = cluster.velocities, stride = s.model.velocities;
-  const T* K = s.scratch.K.data() + s.tree.clusters[c].firstK;
-  T* block = H + cluster.firstVelocity * stride + cluster.firstVelocity;
-  T inertia(0), stiffness(0);
-  for (int i = 0; i < n; ++i) {
-    T square(0);
-    for (int r = 0; r < cluster.kept; ++r) {
-      square += K[r * n + i] * K[r * n + i];
-    }
-    inertia = std::max(inertia, block[i * stride + i]);
-    stiffness = std::max(stiffness, square);
-  }
-  const T rho = inertia / stiffness;
-  for (int i = 0; i < n; ++i) {
-    for (int j = 0; j <= i; ++j) {
-      T sum(0);
-      for (int r = 0; r < cluster.kept; ++r) {
-        sum += K[r * n + i] * K[r * n + j];
-      }
-      block[i * stride + j] += rho * sum;
-    }
-  }
-}
+constexpr T kClear = std::is_same_v<T, float> ? T(1e-5) : T(1e-7);
+/// Estimated relative errors above this are reported.
+template <typename T>
+constexpr T kTolerated = std::is_same_v<T, float> ? T(1e-2) : T(1e-6);
 
+/// Errors of accelerations below this do not matter, rad/s² or m/s²: they are what is left at rest.
 template <typename T>
-[[noreturn]] void throwIndefinite(const SpanningEvaluation<T>& s, int freedom) {
-  int c = 0;
-  while (freedom >= s.cluster(c).firstVelocity + s.cluster(c).velocities) {
-    ++c;
-  }
-  throwIndefiniteError(s.e.impl, s.e.impl.tables.clusters[c]);
-}
+constexpr T kNegligible = std::is_same_v<T, float> ? T(1e-2) : T(1e-9);
 
-/// L of H.
+/// L of H into its place; false where a pivot has lost its digits.
 template <typename T>
-const T* factorMassMatrix(SpanningEvaluation<T>& s) {
+bool factorMassMatrix(SpanningEvaluation<T>& s) {
   s.solveRows();
-  T* H = s.massMatrix();
-  for (int c = 0; c < s.model.clusterCount; ++c) {
-    if (s.tree.clusters[c].chained && s.cluster(c).kept > 0) {
-      stiffen(s, c, H);
-    }
-  }
-  const int indefinite = treeFactor(s.tree.freedoms, H);
-  if (indefinite >= 0) {
-    throwIndefinite(s, indefinite);
-  }
-  return H;
+  return s.tree.added.empty() &&
+         treeFactor(s.tree.freedoms, kClear<T>, s.massMatrix(), s.scratch.diagonal.data()) < 0;
 }
 
 /// W = L⁻ᵀ Kᵀ, n × kept row-major, written where rows reach.
 template <typename T>
-const T* propagateRows(SpanningEvaluation<T>& s, const T* L) {
+const T* propagateRows(SpanningEvaluation<T>& s) {
+  const T* L = s.scratch.H.data();
   const int rows = s.tree.rows;
   T* W = s.scratch.W.data();
   for (int i = 0; i < s.model.velocities; ++i) {
@@ -105,9 +72,9 @@ const T* propagateRows(SpanningEvaluation<T>& s, const T* L) {
   return W;
 }
 
-/// The factor of A = WᵀW = K H⁻¹ Kᵀ.
+/// The factor of A = WᵀW = K H⁻¹ Kᵀ into its place; false where a pivot has lost its digits.
 template <typename T>
-const T* factorMultipliers(SpanningEvaluation<T>& s, const T* W) {
+bool factorMultipliers(SpanningEvaluation<T>& s, const T* W) {
   const int rows = s.tree.rows;
   const int* first = s.tree.firstColumn.data();
   T* A = s.scratch.A.data();
@@ -125,15 +92,7 @@ const T* factorMultipliers(SpanningEvaluation<T>& s, const T* W) {
       }
     }
   }
-  const int dependent = profileFactor(rows, first, A);
-  if (dependent >= 0) {
-    int c = 0;
-    while (dependent >= s.tree.clusters[c].firstRow + s.cluster(c).kept) {
-      ++c;
-    }
-    s.e.throwSingular(c, s.e.work->positions);
-  }
-  return A;
+  return profileFactor(rows, first, kClear<T>, A) < 0;
 }
 
 /// Wᵀ x for `columns` right-hand sides (row-major), kept × columns.
@@ -148,6 +107,152 @@ void timesTransposedW(const SpanningEvaluation<T>& s, const T* W, const T* x, in
       }
     }
   }
+}
+
+/// (2) as it stands: [H Kᵀ; K 0], factored.
+template <typename T>
+void factorSaddlePoint(SpanningEvaluation<T>& s) {
+  const int n = s.model.velocities;
+  const T* H = s.massMatrix();
+  SaddlePoint& saddle = s.scratch.saddlePoint;
+  // Velocities that move no inertia are found to the precision of H.
+  const double rounding = std::is_same_v<T, float> ? 1e-6 : 1e-14;
+  saddle.resize(n + s.tree.rows);
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) {
+      saddle.at(i, j) = static_cast<double>(H[i * n + j]);
+    }
+  }
+  for (int c = 0; c < s.model.clusterCount; ++c) {
+    const ClusterEntry& cluster = s.cluster(c);
+    const SpanningCluster& own = s.tree.clusters[c];
+    for (int r = 0; r < cluster.kept; ++r) {
+      for (int i = 0; i < cluster.velocities; ++i) {
+        const int row = n + own.firstRow + r, column = cluster.firstVelocity + i;
+        saddle.at(row, column) = saddle.at(column, row) =
+            static_cast<double>(s.scratch.K[own.firstK + r * cluster.velocities + i]);
+      }
+    }
+  }
+  // The rows are independent, or place() had thrown: what is not determined is a velocity.
+  const int undetermined = saddle.factorize(rounding);
+  if (undetermined >= 0) {
+    throwSpanningIndefiniteError(s.e.impl, std::min(undetermined, n - 1));
+  }
+}
+
+/// δ of (2) in place of b, n numbers `stride` apart.
+template <typename T>
+void solveSaddlePoint(SpanningEvaluation<T>& s, T* b, int stride) {
+  const int n = s.model.velocities;
+  double* x = s.scratch.unknowns.data();
+  for (int i = 0; i < n; ++i) {
+    x[i] = static_cast<double>(b[i * stride]);
+  }
+  std::fill_n(x + n, s.tree.rows, 0.0);
+  const double error = s.scratch.saddlePoint.solve(x);
+  if (!(error <= static_cast<double>(kTolerated<T>))) {
+    throwIllConditionedError(error);
+  }
+  for (int i = 0; i < n; ++i) {
+    b[i * stride] = static_cast<T>(x[i]);
+  }
+}
+
+/// Jᵀ of the unit forces of a frame, n × 6 row-major. Returns the outermost freedom that moves it.
+template <typename T>
+int spanUnitForces(const SpanningEvaluation<T>& s, const FrameEntry& frame, Reference reference,
+                   T* x) {
+  Force<T> forces[6];
+  unitForces(s.e, frame, reference, forces);
+  std::fill_n(x, 6 * s.model.velocities, T(0));
+  int outermost = -1;
+  for (int b = frame.body; b != kWorld; b = s.tables.bodies[b].parent) {
+    const BodyEntry<T>& body = s.tables.bodies[b];
+    for (int i = body.firstVelocity + velocitySize(body.type) - 1; i >= body.firstVelocity; --i) {
+      outermost = std::max(outermost, i);
+      for (int k = 0; k < 6; ++k) {
+        x[i * 6 + k] = dot(forces[k], s.e.work->S[i]);
+      }
+    }
+  }
+  return outermost;
+}
+
+/// Ω = J δ, with δ of (2) for b = Jᵀ.
+template <typename T>
+void saddlePointInertia(SpanningEvaluation<T>& s, std::span<const int> frames, Reference reference,
+                        MatrixOutOf<T> Omega) {
+  const int n = s.model.velocities;
+  const std::size_t size = 6 * static_cast<std::size_t>(n);
+  T* J = roomForForces(s.e, 2 * frames.size(), n);
+  T* X = J + size * frames.size();
+  factorSaddlePoint(s);
+  for (std::size_t f = 0; f < frames.size(); ++f) {
+    spanUnitForces(s, s.e.frame(frames[f]), reference, J + size * f);
+    std::copy_n(J + size * f, size, X + size * f);
+    for (int k = 0; k < 6; ++k) {
+      solveSaddlePoint(s, X + size * f + k, 6);
+    }
+  }
+  using Columns = Eigen::Map<const Eigen::Matrix<T, 6, Eigen::Dynamic>>;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    for (std::size_t j = 0; j < frames.size(); ++j) {
+      Omega.template block<6, 6>(static_cast<Eigen::Index>(6 * i),
+                                 static_cast<Eigen::Index>(6 * j)) =
+          Columns(J + size * i, 6, n).lazyProduct(Columns(X + size * j, 6, n).transpose());
+    }
+  }
+}
+
+/// L, W and the factor of A; false where they have lost too many digits.
+template <typename T>
+bool factorAll(SpanningEvaluation<T>& s) {
+  return factorMassMatrix(s) && factorMultipliers(s, propagateRows(s));
+}
+
+/// Whether digits are left of δ, with L δ a sum of numbers of the size of `terms`, which is
+/// overwritten by the size of what they come to.
+template <typename T>
+bool isAccurate(const SpanningEvaluation<T>& s, const T* delta, T* terms) {
+  const TreePattern& pattern = s.tree.freedoms;
+  const int n = s.model.velocities;
+  T size(0), error(0);
+  for (int i = 0; i < n; ++i) {
+    const T* row = s.scratch.H.data() + i * n;
+    for (int k = pattern.first[i]; k < pattern.first[i + 1]; ++k) {
+      terms[i] += std::abs(row[pattern.ancestors[k]]) * terms[pattern.ancestors[k]];
+    }
+    terms[i] *= row[i];
+    error = std::max(error, terms[i]);
+    size = std::max(size, std::abs(delta[i]));
+  }
+  error *= std::numeric_limits<T>::epsilon();
+  return error <= std::max(kNegligible<T>, kTolerated<T> * size);
+}
+
+/// δ of (3) in place of b, after factorAll; false where it has lost too many digits.
+template <typename T>
+bool solveByMultipliers(SpanningEvaluation<T>& s, T* x) {
+  const T *L = s.scratch.H.data(), *W = s.scratch.W.data(), *A = s.scratch.A.data();
+  T* terms = s.scratch.accelerations.data();
+  T* lambda = s.scratch.multipliers.data();
+  const int rows = s.tree.rows;
+  const int* first = s.tree.firstColumn.data();
+  treeSolveTransposed(s.tree.freedoms, L, x);
+  timesTransposedW(s, W, x, 1, lambda);
+  profileSolve(rows, first, A, lambda);
+  profileSolveTransposed(rows, first, A, lambda);
+  for (int i = 0; i < s.model.velocities; ++i) {
+    terms[i] = std::abs(x[i]);
+    for (int r = s.tree.reaching[i].first; r < s.tree.reaching[i].last; ++r) {
+      const T force = W[i * rows + r] * lambda[r];
+      x[i] -= force;  // (3); lambda holds −λ
+      terms[i] += std::abs(force);
+    }
+  }
+  treeSolve(s.tree.freedoms, L, x);
+  return isAccurate(s, x, terms);
 }
 
 }  // namespace
@@ -198,22 +303,13 @@ void lagrangeForwardDynamics(Evaluation<T>& e, const ExternalForces<T, T>& exter
   }
   s.forIndependent([&](int i, int j) { x[i] += tau[j]; });
 
-  const T* L = factorMassMatrix(s);
-  treeSolveTransposed(s.tree.freedoms, L, x);
-  const T* W = propagateRows(s, L);
-  const T* A = factorMultipliers(s, W);
-  T* lambda = s.scratch.multipliers.data();
-  const int rows = s.tree.rows;
-  const int* first = s.tree.firstColumn.data();
-  timesTransposedW(s, W, x, 1, lambda);
-  profileSolve(rows, first, A, lambda);
-  profileSolveTransposed(rows, first, A, lambda);
-  for (int i = 0; i < s.model.velocities; ++i) {
-    for (int r = s.tree.reaching[i].first; r < s.tree.reaching[i].last; ++r) {
-      x[i] -= W[i * rows + r] * lambda[r];  // (3); lambda holds −λ
-    }
+  T* b = s.scratch.next.data();
+  std::copy_n(x, s.model.velocities, b);
+  if (!factorAll(s) || !solveByMultipliers(s, x)) {
+    factorSaddlePoint(s);
+    solveSaddlePoint(s, b, 1);
+    x = b;
   }
-  treeSolve(s.tree.freedoms, L, x);
   s.forIndependent([&](int i, int j) { a[j] = x[i]; });
 }
 
@@ -223,28 +319,17 @@ void lagrangeOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<con
   SpanningEvaluation<T> s(e);
   s.place(q, nullptr);
   s.placeBodies();
-  const T* L = factorMassMatrix(s);
-  const T* W = propagateRows(s, L);
-  const T* A = factorMultipliers(s, W);
   const int n = s.model.velocities, rows = s.tree.rows;
-  T* X = roomForForces(e, frames.size(), n + rows);
+  T* X = roomForForces(e, 2 * frames.size(), n + rows);
+  if (!factorAll(s)) {
+    saddlePointInertia<T>(s, frames, reference, Omega);
+    return;
+  }
+  const T *L = s.scratch.H.data(), *W = s.scratch.W.data(), *A = s.scratch.A.data();
   T* B = X + 6 * frames.size() * static_cast<std::size_t>(n);
   for (std::size_t f = 0; f < frames.size(); ++f) {
-    const FrameEntry& frame = e.frame(frames[f]);
-    Force<T> forces[6];
-    unitForces(e, frame, reference, forces);
     T* x = X + 6 * static_cast<std::size_t>(n) * f;
-    std::fill_n(x, 6 * n, T(0));
-    int outermost = -1;
-    for (int b = frame.body; b != kWorld; b = s.tables.bodies[b].parent) {
-      const BodyEntry<T>& body = s.tables.bodies[b];
-      for (int i = body.firstVelocity + velocitySize(body.type) - 1; i >= body.firstVelocity; --i) {
-        outermost = std::max(outermost, i);
-        for (int k = 0; k < 6; ++k) {
-          x[i * 6 + k] = dot(forces[k], e.work->S[i]);
-        }
-      }
-    }
+    const int outermost = spanUnitForces(s, e.frame(frames[f]), reference, x);
     for (int i = outermost; i >= 0; i = s.tree.freedoms.parent[i]) {
       treeEliminate(s.tree.freedoms, L, i, x, 6, 0, 6);
     }
@@ -263,7 +348,13 @@ void lagrangeOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<con
   }
   Omega.setZero();
   addProducts(X, n, frames.size(), T(1), Omega);
+  const T whole = Omega.size() > 0 ? Omega.cwiseAbs().maxCoeff() : T(0);
   addProducts(B, rows, frames.size(), T(-1), Omega);
+  // Ω without loops, which cancels, may be much larger.
+  const T left = Omega.size() > 0 ? Omega.cwiseAbs().maxCoeff() : T(0);
+  if (std::numeric_limits<T>::epsilon() * whole > kTolerated<T> * left) {
+    saddlePointInertia<T>(s, frames, reference, Omega);
+  }
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type

@@ -92,13 +92,10 @@ const T* factorProjected(SpanningEvaluation<T>& s) {
     const ClusterEntry& cluster = s.cluster(c);
     withSize(cluster.nv, [&]<int M>() { projectCluster<M>(s, cluster); });
   }
-  const int indefinite = treeFactor(s.tree.coordinates, s.scratch.projected.data());
+  const int indefinite = treeFactor(s.tree.coordinates, kRoundedPivot<T>,
+                                    s.scratch.projected.data(), s.scratch.diagonal.data());
   if (indefinite >= 0) {
-    int c = 0;
-    while (indefinite >= s.cluster(c).firstV + s.cluster(c).nv) {
-      ++c;
-    }
-    throwIndefiniteError(s.e.impl, s.e.impl.tables.clusters[c]);
+    throwIndefiniteError(s.e.impl, indefinite);
   }
   return s.scratch.projected.data();
 }

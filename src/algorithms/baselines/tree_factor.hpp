@@ -9,15 +9,18 @@
 /// Row-major, n numbers from row to row; the diagonal of the factor holds 1 / L_ii.
 namespace kempe::detail {
 
-/// In place, reading and writing the pattern's part of the lower triangle. Returns the freedom at
-/// which H is not positive definite, or −1.
+/// In place, reading and writing the pattern's part of the lower triangle. Returns the freedom
+/// whose pivot is not above `least` of its diagonal, or −1. `diagonal` is scratch of n numbers.
 template <typename T>
-int treeFactor(const TreePattern& pattern, T* H) {
+int treeFactor(const TreePattern& pattern, T least, T* H, T* diagonal) {
   using std::sqrt;
   const int n = static_cast<int>(pattern.parent.size());
+  for (int k = 0; k < n; ++k) {
+    diagonal[k] = H[k * n + k];
+  }
   for (int k = n - 1; k >= 0; --k) {
     T* row = H + k * n;
-    if (!(row[k] > T(0))) {
+    if (!(row[k] > least * diagonal[k])) {
       return k;
     }
     const T inverse = T(1) / sqrt(row[k]);
@@ -86,9 +89,9 @@ void treeEliminate(const TreePattern& pattern, const T* L, int i, T* X, int colu
 }
 
 /// L Lᵀ of a matrix whose row i begins at column first[i], row-major; the diagonal of the factor
-/// holds 1 / L_ii. Returns the row at which it is not positive definite, or −1.
+/// holds 1 / L_ii. Returns the row whose pivot is not above `least` of its diagonal, or −1.
 template <typename T>
-int profileFactor(int n, const int* first, T* A) {
+int profileFactor(int n, const int* first, T least, T* A) {
   using std::sqrt;
   for (int i = 0; i < n; ++i) {
     T* row = A + i * n;
@@ -100,7 +103,7 @@ int profileFactor(int n, const int* first, T* A) {
       }
       if (j < i) {
         row[j] = sum * other[j];
-      } else if (sum > T(0)) {
+      } else if (sum > least * row[i]) {
         row[i] = T(1) / sqrt(sum);
       } else {
         return i;

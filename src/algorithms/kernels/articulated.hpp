@@ -299,31 +299,95 @@ KEMPE_HD void storeInertia(const BodyEntry<R>& body, int b, const PlacedInertia<
   }
 }
 
-/// The first cluster whose D is not positive definite, or −1.
+/// Pivots of D below this share of what they were summed from are rounding.
+template <typename R>
+inline constexpr R kRoundedPivot = sizeof(R) == sizeof(float) ? R(1e-6) : R(1e-12);
+/// Pivots above this share of TablesView::inertiaScale, which is rough, are not looked at closely.
+template <typename R>
+inline constexpr R kClearPivot = sizeof(R) == sizeof(float) ? R(1e-4) : R(1e-8);
+
+/// Size of the numbers that the pivot of coordinate i of cluster c is summed from, before those of
+/// what the cluster carries are taken off: a bound of Sᵀ I S over all bodies that it moves.
 template <typename T, typename R>
-KEMPE_HD int findIndefinite(const TablesView<R>& tables, const WorkView<T>& work) {
-  // Inverse inertias beyond the limit are divided by zero; those not above zero may be NaN.
-  const T limit(R(1e30));
-  const auto isBad = [&](int i) {
-    const T d = work.dInverse[i];
-    return select(d > T(0), d, T(limit + limit)) > limit;
+[[gnu::noinline]] KEMPE_HD T pivotScale(const TablesView<R>& tables, int c, int i,
+                                        const WorkView<T>& work) {
+  using std::sqrt;
+  const ClusterEntry& cluster = tables.clusters[c];
+  const bool base = shapeOf(cluster, work) == ClusterShape::FreeBase;
+  const auto ratioSquared = [&](int velocity) {
+    if (cluster.kind == ClusterKind::Tree) {
+      return velocity - cluster.firstVelocity == i ? T(1) : T(0);
+    }
+    const T r = ratiosOf(cluster, velocity, work)[i];
+    return r * r;
   };
-  auto bad = isBad(0);
-  for (int i = 1; i < tables.nv; ++i) {
-    bad = bad | isBad(i);
+  T sum(0);
+  for (int b = cluster.firstBody; b < tables.bodyCount; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    if (body.folded) {
+      if (body.cluster == c) {
+        sum += T(body.spinInertia) * ratioSquared(body.firstVelocity);
+      }
+      continue;
+    }
+    int moving = b;  // the body of the cluster that carries b
+    while (moving != kWorld && tables.bodies[moving].cluster != c) {
+      moving = tables.bodies[moving].parent;
+    }
+    if (moving == kWorld) {
+      continue;
+    }
+    Motion<T> S{};
+    if (base) {
+      S[i] = T(1);
+    } else {
+      S = work.S[tables.bodies[moving].firstS + i];
+    }
+    const RigidInertia<T> I = aboutOrigin(placed(work.X[b], body.central));
+    const T angular = sqrt(dot(S.angular, S.angular)), linear = sqrt(dot(S.linear, S.linear));
+    sum += I.mass * linear * linear + T(2) * sqrt(dot(I.moment, I.moment)) * linear * angular +
+           (I.rotation.xx + I.rotation.yy + I.rotation.zz) * angular * angular;
   }
-  for (int c = 0; any(bad) && c < tables.clusterCount; ++c) {
-    for (int i = 0; i < tables.clusters[c].nv; ++i) {
-      if (any(isBad(tables.clusters[c].firstV + i))) {
-        return c;
+  for (int k = cluster.firstVelocity;
+       cluster.armatured && k < cluster.firstVelocity + cluster.velocities; ++k) {
+    sum += T(tables.armature[k]) * ratioSquared(k);
+  }
+  return sum;
+}
+
+/// The first velocity whose pivot of D is rounding, or −1.
+template <typename T, typename R>
+[[gnu::noinline]] KEMPE_HD int findRoundedPivot(const TablesView<R>& tables,
+                                                const WorkView<T>& work) {
+  for (int c = 0; c < tables.clusterCount; ++c) {
+    const ClusterEntry& cluster = tables.clusters[c];
+    for (int i = 0; i < cluster.nv; ++i) {
+      const T d = T(1) / work.dInverse[cluster.firstV + i];
+      const T least = T(kRoundedPivot<R>) * pivotScale(tables, c, i, work);
+      if (any(select(d > least, T(0), T(1)) > T(R(0.5)))) {
+        // The floating base is solved for as [angular; linear], but named [linear; angular].
+        const bool base = shapeOf(cluster, work) == ClusterShape::FreeBase;
+        return cluster.firstV + (base ? (i + 3) % 6 : i);
       }
     }
   }
   return -1;
 }
 
+/// The first velocity that moves no inertia, so that D is singular but for rounding, or −1.
+template <typename T, typename R>
+KEMPE_HD int findIndefinite(const TablesView<R>& tables, const WorkView<T>& work) {
+  const T limit(R(1) / kClearPivot<R>), beyond = limit + limit;
+  auto doubtful = T(0) > T(0);
+  for (int i = 0; i < tables.nv; ++i) {
+    const T d = work.dInverse[i];  // infinite, NaN or not above zero where D is singular
+    doubtful = doubtful | (select(d > T(0), d * T(tables.inertiaScale[i]), beyond) > limit);
+  }
+  return any(doubtful) ? findRoundedPivot(tables, work) : -1;
+}
+
 /// Inertias of all bodies in the common frame, and (1) to (3) of all clusters, after
-/// placeMechanism. Returns a cluster whose D is not positive definite, or −1.
+/// placeMechanism. Returns a velocity that moves no inertia, or −1.
 template <typename T, typename R>
 KEMPE_HD int condenseInertias(const TablesView<R>& tables, const WorkView<T>& work) {
   for (int b = 0; b < tables.bodyCount; ++b) {

@@ -8,10 +8,10 @@
 ///   f°_i = I_i a°_i + v_i ×* I_i v_i − f_ext      pA_i before child clusters add to it
 namespace kempe::detail {
 
-/// What an evaluation can fail on: the cluster, or −1.
+/// What an evaluation can fail on; −1 where it did not.
 struct KernelOutcome {
-  int singular = -1;    ///< at a singular position
-  int indefinite = -1;  ///< moves no inertia
+  int singular = -1;    ///< a cluster at a singular position
+  int indefinite = -1;  ///< a velocity that moves no inertia
 
   [[nodiscard]] KEMPE_HD bool failed() const { return singular >= 0 || indefinite >= 0; }
 };
@@ -43,6 +43,9 @@ KEMPE_HD KEMPE_FLATTEN void biasSingle(const ClusterEntry& cluster, const BodyEn
   }
   if (single.dissipates) {
     u -= resistance(single.damping, single.friction, rate);
+  }
+  if (single.sprung) {
+    u -= T(single.stiffness) * work.positions[body.firstPosition] + T(single.atZero);
   }
   work.u[cluster.firstV] = u;
 }
@@ -82,7 +85,10 @@ KEMPE_HD KEMPE_FLATTEN void biasCoupled(const TablesView<R>& tables, const Clust
       resisting +=
           resistance(tables.damping[body.firstVelocity], tables.friction[body.firstVelocity], rate);
     }
-    if (body.folded || cluster.dissipates) {
+    if (cluster.sprung) {
+      resisting += springForce(tables, body, work);
+    }
+    if (body.folded || cluster.dissipates || cluster.sprung) {
       for (int i = 0; i < m; ++i) {
         u[i] -= T(r[i]) * resisting;
       }
@@ -135,6 +141,8 @@ KEMPE_HD void biasCluster(const TablesView<R>& tables, const ClusterEntry& clust
                  work);
     }
   }
+  forSprings(tables, cluster, work,
+             [&](int i, const T& force) { addToForce(cluster, i, -force, work); });
 }
 
 /// Places the mechanism too. `ydd` may be `tau`.

@@ -7,7 +7,7 @@
 ///   q̈ = G ÿ + g                                   (1)  moveBodies
 ///   a_i = a_λ + s_i q̈_i + ṡ_i q̇_i                 (2)  moveBodies
 ///   F_i = I_i a_i + v_i ×* I_i v_i − f_ext          (3)
-///   τ_i = s_iᵀ F_i + J_i q̈_i + resistance           (4)  J: armature
+///   τ_i = s_iᵀ F_i + J_i q̈_i + resistance + spring  (4)  J: armature
 ///   F_λ += F_i                                      (5)
 ///   τ   = Gᵀ τ_span                                 (6)
 ///
@@ -39,6 +39,9 @@ KEMPE_HD KEMPE_FLATTEN void moveSingle(const ClusterEntry& cluster, const BodyEn
   }
   if (single.dissipates) {
     resisting += resistance(single.damping, single.friction, rate);
+  }
+  if (single.sprung) {
+    resisting += T(single.stiffness) * work.positions[body.firstPosition] + T(single.atZero);
   }
   tau[cluster.firstV] = resisting;
 }
@@ -73,6 +76,9 @@ KEMPE_HD KEMPE_FLATTEN void moveCoupled(const TablesView<R>& tables, const Clust
     if (cluster.dissipates) {
       resisting +=
           resistance(tables.damping[body.firstVelocity], tables.friction[body.firstVelocity], rate);
+    }
+    if (cluster.sprung) {
+      resisting += springForce(tables, body, work);
     }
     work.tau[body.firstVelocity] = resisting;
   }
@@ -153,6 +159,7 @@ KEMPE_HD void gatherForces(const TablesView<R>& tables, const ClusterEntry& clus
       work.tau[i] += resistance(tables.damping[i], tables.friction[i], work.rates[i]);
     }
   }
+  forSprings(tables, cluster, work, [&](int i, const T& force) { work.tau[i] += force; });
   projectClusterForces(cluster, work, work.tau, tau);  // (6)
 }
 

@@ -9,7 +9,7 @@
 ///
 ///   F_i = IA_i δa_i + pA_i + Σ J (r ÿ) [z; 0] of the cluster's folded rotors on i     (1)  C-ABA
 ///   F_i ← F_i + Σ F of the children of i in the cluster                               (2)  C-ABA
-///   t_i = s_iᵀ F_i + J_i q̈_i + resistance, with J_i the armature                      (3)
+///   t_i = s_iᵀ F_i + J_i q̈_i + resistance + spring, with J_i the armature             (3)
 ///   r   = t − τ_applied, which is left to the loops                                   (4)
 ///   Kᵀ λ = r,  w = Σ λ f  (loops/loop_forces.hpp)                                     (5)
 ///   f_i = F_i − Σ w of the loops that end on i or beyond it                           (6)
@@ -235,7 +235,7 @@ class InterBodyKernel {
   /// take those of dependent joints only.
   KEMPE_HD bool isAsked(const ClusterEntry& cluster) const {
     return shapeOf(cluster, work_) != ClusterShape::Single || cluster.armatured ||
-           cluster.dissipates ||
+           cluster.dissipates || cluster.sprung ||
            tables_.independent[cluster.firstIndependent] !=
                tables_.bodies[cluster.moving].firstVelocity - cluster.firstVelocity;
   }
@@ -267,6 +267,7 @@ class InterBodyKernel {
         work_.tau[i] += resistance(tables_.damping[i], tables_.friction[i], rateOf(cluster, i));
       }
     }
+    forSprings(tables_, cluster, work_, [&](int i, const T& force) { work_.tau[i] += force; });
   }
 
   /// False where τ acts at rotors which do not determine the cluster's velocities.

@@ -366,7 +366,7 @@ KEMPE_HD KEMPE_FLATTEN void expandMechanism(const TablesView<R>& tables, const W
                                             const T* q) {
   for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
-    if (shapeOf(cluster, work) == ClusterShape::Single) {
+    if (shapeOf(cluster, work) == ClusterShape::Single && !cluster.sprung) {
       work.positions[tables.bodies[cluster.moving].firstPosition] = q[cluster.firstQ];
     } else {
       expandCluster(tables, cluster, q, work.positions);
@@ -492,6 +492,27 @@ template <typename T, typename R>
 KEMPE_HD T resistance(const R& damping, const R& friction, const T& rate) {
   const T direction = select(rate > T(0), T(1), select(rate < T(0), T(-1), T(0)));
   return T(damping) * rate + T(friction) * direction;
+}
+
+/// k (q − q₀): the force that holds the spring of a joint with one coordinate.
+template <typename T, typename R>
+KEMPE_HD T springForce(const TablesView<R>& tables, const BodyEntry<R>& body,
+                       const WorkView<T>& work) {
+  const int i = body.firstVelocity;
+  return T(tables.stiffness[i]) *
+         (work.positions[body.firstPosition] - T(tables.springReference[i]));
+}
+
+/// Calls visit(spanning velocity, springForce) for the springs of a cluster.
+template <typename T, typename R, typename Visit>
+KEMPE_HD void forSprings(const TablesView<R>& tables, const ClusterEntry& cluster,
+                         const WorkView<T>& work, const Visit& visit) {
+  for (int b = cluster.firstBody; cluster.sprung && b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    if (velocitySize(body.type) == 1) {
+      visit(body.firstVelocity, springForce(tables, body, work));
+    }
+  }
 }
 
 }  // namespace kempe::detail
