@@ -121,7 +121,8 @@ class GimbalFinder {
     const bool revolute = joint.type == JointType::Revolute;
     const bool turns = revolute || joint.type == JointType::Continuous;
     const bool wide = !revolute || (joint.limits.lower <= -kWide && joint.limits.upper >= kWide);
-    const bool ideal = joint.damping == 0.0 && joint.friction == 0.0 && joint.armature == 0.0;
+    const bool ideal = joint.damping == 0.0 && joint.friction == 0.0 && joint.armature == 0.0 &&
+                       joint.stiffness == 0.0;
     const bool wanted = joint.actuation.value_or(false) || joint.independence.value_or(false);
     return turns && wide && ideal && !wanted && !named_.contains(joint.name);
   }
