@@ -321,6 +321,13 @@ template <typename T, typename R>
     const T r = ratiosOf(cluster, velocity, work)[i];
     return r * r;
   };
+  // Zero for k that is no axis.
+  const auto unit = [](int k) {
+    return Vec3<T>{T(k == 0 ? 1 : 0), T(k == 1 ? 1 : 0), T(k == 2 ? 1 : 0)};
+  };
+  const auto trace = [&](const SymMat3<T>& A) {
+    return dot(A * unit(0), unit(0)) + dot(A * unit(1), unit(1)) + dot(A * unit(2), unit(2));
+  };
   T sum(0);
   for (int b = cluster.firstBody; b < tables.bodyCount; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
@@ -337,16 +344,12 @@ template <typename T, typename R>
     if (moving == kWorld) {
       continue;
     }
-    Motion<T> S{};
-    if (base) {
-      S[i] = T(1);
-    } else {
-      S = work.S[tables.bodies[moving].firstS + i];
-    }
+    const Motion<T> S = base ? Motion<T>{unit(i), unit(i - 3)}
+                             : work.S[tables.bodies[moving].firstS + i];
     const RigidInertia<T> I = aboutOrigin(placed(work.X[b], body.central));
     const T angular = sqrt(dot(S.angular, S.angular)), linear = sqrt(dot(S.linear, S.linear));
     sum += I.mass * linear * linear + T(2) * sqrt(dot(I.moment, I.moment)) * linear * angular +
-           (I.rotation.xx + I.rotation.yy + I.rotation.zz) * angular * angular;
+           trace(I.rotation) * angular * angular;
   }
   for (int k = cluster.firstVelocity;
        cluster.armatured && k < cluster.firstVelocity + cluster.velocities; ++k) {
