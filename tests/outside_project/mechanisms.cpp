@@ -50,6 +50,7 @@ void checkMechanisms() {
   check(kempe::Model(rod).nv() == 1, "a rod");
   kempe::Mechanism loop = open;
   loop.addLoop("loop", kempe::LoopType::Spherical).from("b").to("c");
+  check(loop.place(loop.loops.front()).empty(), "a loop from no file");
   check(throws<kempe::ModelError>([&] { kempe::Model model(loop); }), "ModelError");
   kempe::Mechanism geared = open;
   geared.addGear("gear", "two", 6.0, "one");
@@ -90,6 +91,7 @@ void checkModels() {
   check(!model.clusters().empty() && !model.loops().empty() && !model.foldedRotors().empty(),
         "clusters");
   check(model.nLoopForces() > 0, "loop forces");
+  check(model.actuated().size() <= model.spanningVelocityNames().size(), "actuated joints");
   check(model.frameNames()[static_cast<std::size_t>(model.frameIndex(model.frameNames().back()))] ==
             model.frameNames().back(),
         "frames");
