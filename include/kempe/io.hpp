@@ -18,7 +18,7 @@ struct LoadOptions {
   bool floatingBase = false;
   /// Where assembly starts: joint name → positions, added to Mechanism::startPose.
   std::map<std::string, std::vector<double>> startPose{};
-  ModelOptions model{};
+  ModelOptions model{.mergeGimbals = true};
 };
 
 /// Reads and compiles a robot: `.urdf` (with URDF+ tags and Kempe's own, docs/formats.md), or a

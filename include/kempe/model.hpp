@@ -26,8 +26,8 @@ struct ModelOptions {
   bool foldRotors = true;
   /// Replace three massless revolute joints in a row whose axes form a ball (they meet in one point
   /// and are not in one plane) by one spherical joint, which has no gimbal lock. Warnings name
-  /// them.
-  bool mergeGimbals = true;
+  /// them. On by default in load(): exporters write ball joints in this way.
+  bool mergeGimbals = false;
 };
 
 /// A set of bodies that loops tie together, or a single body: what the recursions step over.

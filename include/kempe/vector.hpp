@@ -20,7 +20,7 @@ class Vector : public Eigen::Map<Eigen::VectorXd> {
   /// All zero.
   explicit Vector(Eigen::Index size) : Vector() { resize(size); }
   Vector(const Vector& other) : View(nullptr, 0), numbers_(other.numbers_) { reseat(); }
-  Vector(Vector&& other) noexcept : View(nullptr, 0), numbers_(std::exchange(other.numbers_, {})) {
+  Vector(Vector&& other) noexcept : View(nullptr, 0), numbers_(std::move(other.numbers_)) {
     reseat();
     other.reseat();
   }
@@ -38,7 +38,12 @@ class Vector : public Eigen::Map<Eigen::VectorXd> {
     return *this;
   }
   Vector& operator=(Vector&& other) noexcept {
-    swap(other);
+    if (this != &other) {
+      numbers_ = std::move(other.numbers_);
+      other.numbers_.clear();
+      reseat();
+      other.reseat();
+    }
     return *this;
   }
   /// Resizes to the size of `other`; allocates only if it differs.

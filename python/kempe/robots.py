@@ -32,10 +32,9 @@ def mechanism(name: str, n: int | None = None, *, upright: bool = True) -> _kemp
 
 
 def load(name: str, n: int | None = None, *, upright: bool = True, fold_rotors: bool = True,
-         merge_gimbals: bool = True,
          start: Mapping[str, float | ArrayLike] | None = None) -> _kempe.Model:
     """A robot by name, compiled; arguments as in mechanism() and kempe.load()."""
     robot = mechanism(name, n, upright=upright)
     if start is not None:
         robot.start_pose = {**robot.start_pose, **start}
-    return _kempe.Model(robot, fold_rotors=fold_rotors, merge_gimbals=merge_gimbals)
+    return _kempe.Model(robot, fold_rotors=fold_rotors, )

@@ -232,11 +232,11 @@ that does not fit.)");
                 compiled(mechanism, {.foldRotors = foldRotors, .mergeGimbals = mergeGimbals}));
             keepFunctions(nb::find(self), mechanism);
           },
-          "mechanism"_a, nb::kw_only(), "fold_rotors"_a = true, "merge_gimbals"_a = true,
+          "mechanism"_a, nb::kw_only(), "fold_rotors"_a = true, "merge_gimbals"_a = false,
           "Compiles a mechanism. With fold_rotors the inertia of leaf bodies that turn about their "
           "axis of symmetry is merged into their parents: exact either way, folded is faster. With "
           "merge_gimbals three massless revolute joints in a row that form a ball become one "
-          "spherical joint, which has no gimbal lock; warnings name them. "
+          "spherical joint, which has no gimbal lock, as in kempe.load(); warnings name them. "
           "Raises ModelError where the mechanism is wrong or its loops cannot be closed.")
       .def_prop_ro("name", get<&Model::name>())
       .def_prop_ro(

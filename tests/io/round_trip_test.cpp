@@ -137,7 +137,7 @@ void expectSameModel(const Model& a, const Model& b) {
   // Rounding of the angles that a file holds, magnified by how well a loop is conditioned.
   constexpr double closeness = 1e-9;
   Data dataA(a), dataB(b);
-  for (const Eigen::VectorXd& q : {a.neutral(), a.randomConfiguration(1)}) {
+  for (const Vector& q : {a.neutral(), a.randomConfiguration(1)}) {
     Eigen::VectorXd residual = Eigen::VectorXd::Constant(b.nLoopRows(), 1.0);
     loopResidual(b, dataB, q, residual);
     EXPECT_LT(residual.size() == 0 ? 0.0 : residual.cwiseAbs().maxCoeff(), closeness);

@@ -215,7 +215,7 @@ TEST(UrdfMimic, HoldsInTheModel) {
       "<child link='d'/><mimic joint='ab' multiplier='-2' offset='0.5'/></joint>")));
   EXPECT_EQ(model.vNames(), (std::vector<std::string>{"ab", "bc"}));
   Data data(model);
-  for (const Eigen::VectorXd& q : {model.neutral(), model.randomConfiguration(5)}) {
+  for (const Vector& q : {model.neutral(), model.randomConfiguration(5)}) {
     Eigen::VectorXd positions(model.nqSpanning());
     spanningPositions(model, data, q, positions);
     EXPECT_NEAR(positions[model.jointPositionIndex("cd")],

@@ -16,6 +16,8 @@
 namespace kempe {
 namespace {
 
+constexpr ModelOptions kMerged{.mergeGimbals = true};
+
 constexpr double kHalfTurn = std::numbers::pi;
 
 /// A link on a hinge, then a gimbal about x, y, z, then a heavy bob.
@@ -35,7 +37,7 @@ Mechanism gimbal() {
 
 bool isMerged(const Mechanism& mechanism) {
   try {
-    return Model(mechanism).mechanism().findJoint("yaw")->type == JointType::Spherical;
+    return Model(mechanism, kMerged).mechanism().findJoint("yaw")->type == JointType::Spherical;
   } catch (const ModelError&) {
     return false;  // axes that stay parallel: no gimbal, and no robot
   }
@@ -70,7 +72,7 @@ double difference(const Rotation& a, const Rotation& b) {
 /// The state of the merged model in which the bob is and moves as in a state of the gimbal.
 void expectSameMotion(const Mechanism& mechanism, const Eigen::VectorXd& q,
                       const Eigen::VectorXd& v) {
-  const Model kept(mechanism, {.mergeGimbals = false}), merged(mechanism);
+  const Model kept(mechanism, {.mergeGimbals = false}), merged(mechanism, kMerged);
   ASSERT_EQ(kept.nv(), 4);
   ASSERT_EQ(merged.nv(), 4);
   ASSERT_EQ(merged.nq(), 5);
@@ -81,7 +83,7 @@ void expectSameMotion(const Mechanism& mechanism, const Eigen::VectorXd& q,
   for (const char* joint : {"roll", "pitch", "yaw"}) {
     posed.startPose[joint] = {q[kept.jointPositionIndex(joint)]};
   }
-  const std::vector<double> quaternion = Model(posed).mechanism().startPose.at("yaw");
+  const std::vector<double> quaternion = Model(posed, kMerged).mechanism().startPose.at("yaw");
   ASSERT_EQ(quaternion.size(), 4U);
   Eigen::VectorXd qMerged(5), vMerged(4);
   qMerged[merged.jointPositionIndex("hinge")] = q[kept.jointPositionIndex("hinge")];
@@ -120,7 +122,7 @@ TEST(MergedGimbal, MayTurnAboutAPointBesideItsChild) {
   robot.joints[2].at({0.2, 0, 0});  // along roll's axis
   robot.joints[3].at({0, 0, 0.1});  // along yaw's own axis
   ASSERT_TRUE(isMerged(robot));
-  const Model model(robot);
+  const Model model(robot, kMerged);
   EXPECT_NE(model.mechanism().findBody("cross"), nullptr);  // stays, where the axes meet
   EXPECT_EQ(model.mechanism().findJoint("yaw_offset")->child, "bob");
   expectSameMotion(robot, Eigen::Vector4d(-0.2, 0.5, -0.4, 1.1),
@@ -128,7 +130,7 @@ TEST(MergedGimbal, MayTurnAboutAPointBesideItsChild) {
 }
 
 TEST(MergedGimbal, KeepsThePoseOfItsChildAtZero) {
-  const Model kept(gimbal(), {.mergeGimbals = false}), merged(gimbal());
+  const Model kept(gimbal(), {.mergeGimbals = false}), merged(gimbal(), kMerged);
   Data keptData(kept), mergedData(merged);
   const Pose a = framePlacement(kept, keptData, kept.neutral(), kept.frameIndex("bob"));
   const Pose b = framePlacement(merged, mergedData, merged.neutral(), merged.frameIndex("bob"));
@@ -137,7 +139,7 @@ TEST(MergedGimbal, KeepsThePoseOfItsChildAtZero) {
 }
 
 TEST(MergedGimbal, IsNamedAfterItsLastJointAndReported) {
-  const Model model(gimbal());
+  const Model model(gimbal(), kMerged);
   EXPECT_EQ(model.jointNames(), (std::vector<std::string>{"hinge", "yaw"}));
   EXPECT_EQ(model.bodyNames(), (std::vector<std::string>{"arm", "bob"}));
   EXPECT_EQ(model.mechanism().findBody("ring"), nullptr);
@@ -146,14 +148,14 @@ TEST(MergedGimbal, IsNamedAfterItsLastJointAndReported) {
   EXPECT_NE(warning.find("(\"roll\", \"pitch\", \"yaw\")"), std::string::npos) << warning;
   EXPECT_EQ(warning.find("limits are dropped"), std::string::npos) << warning;
   // Compiled again, it says the same.
-  EXPECT_EQ(Model(model.mechanism()).warnings(), model.warnings());
+  EXPECT_EQ(Model(model.mechanism(), kMerged).warnings(), model.warnings());
 }
 
 TEST(MergedGimbal, DropsWideLimitsAndSaysSo) {
   Mechanism robot = gimbal();
   robot.joints[2].limitedTo(-1.57, kHalfTurn);
   ASSERT_TRUE(isMerged(robot));
-  EXPECT_NE(Model(robot).warnings().front().find("limits are dropped"), std::string::npos);
+  EXPECT_NE(Model(robot, kMerged).warnings().front().find("limits are dropped"), std::string::npos);
 }
 
 TEST(MergedGimbal, StaysDependentWhereAllThreeAre) {
@@ -161,9 +163,9 @@ TEST(MergedGimbal, StaysDependentWhereAllThreeAre) {
   for (const std::size_t i : {1, 2, 3}) {
     robot.joints[i].dependent();
   }
-  EXPECT_EQ(Model(robot).mechanism().findJoint("yaw")->independence, false);
+  EXPECT_EQ(Model(robot, kMerged).mechanism().findJoint("yaw")->independence, false);
   robot.joints[2].independence.reset();
-  EXPECT_EQ(Model(robot).mechanism().findJoint("yaw")->independence, std::nullopt);
+  EXPECT_EQ(Model(robot, kMerged).mechanism().findJoint("yaw")->independence, std::nullopt);
 }
 
 TEST(MergedGimbal, SeveralAreReportedInOneWarning) {
@@ -174,7 +176,7 @@ TEST(MergedGimbal, SeveralAreReportedInOneWarning) {
   robot.addRevolute("roll2").from("bob").to("ring2").at({0.3, 0, 0}).about({1, 0, 0});
   robot.addRevolute("pitch2").from("ring2").to("cross2").about({0, 1, 0});
   robot.addRevolute("yaw2").from("cross2").to("bob2").about({0, 0, 1});
-  const Model model(robot);
+  const Model model(robot, kMerged);
   EXPECT_EQ(model.jointNames(), (std::vector<std::string>{"hinge", "yaw", "yaw2"}));
   EXPECT_EQ(model.warnings().size(), 1U);
 }
