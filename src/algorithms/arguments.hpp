@@ -56,7 +56,7 @@ inline const FrameEntry& frameAt(const ModelImpl& model, int index) {
   if (index < 0 || index >= static_cast<int>(model.frames.size())) {
     throw std::invalid_argument("frame " + std::to_string(index) + ": the model has frames 0 to " +
                                 std::to_string(model.frames.size() - 1) +
-                                " (Model::frameIndex gives a frame's number)");
+                                " (Model::frameIndex returns the index of a frame)");
   }
   return model.frames[static_cast<std::size_t>(index)];
 }

@@ -106,7 +106,7 @@ void throwSingularityError(const ModelImpl& model, const ClusterEntry& cluster,
   const Eigen::VectorXd values = singularValues(dependentK);
   const double condition = values[0] / values[d - 1];
   const std::string& loop = loopOfRow(model, cluster, 0);
-  throw SingularityError("loop " + quoted(loop) + " is at a singular position (dead point)" +
+  throw SingularityError("loop " + quoted(loop) + " is in a singular configuration (dead point)" +
                              independentPositions(model, cluster, clusterPositions) +
                              ": its dependent velocities are not determined, condition number " +
                              shortNumber(condition) +
@@ -171,8 +171,8 @@ void throwUndrivenError(const ModelImpl& model, const ClusterEntry& cluster,
   throw SingularityError("the rotors (" + joined(rotors) + ") of the cluster of loop " +
                              quoted(loop) + " cannot move it in this position" +
                              independentPositions(model, cluster, clusterPositions) +
-                             ": no forces at them come to the given ones. Move away from it or "
-                             "let forces act at the independent joints.",
+                             ": no torques at them are equivalent to tau. Move away from it or "
+                             "apply tau at the independent joints.",
                          loop, std::numeric_limits<double>::infinity());
 }
 

@@ -46,7 +46,7 @@ void readStrayOrigin(const Element& link) {
         "a link has no origin of its own. Put it into <inertial>, <visual> or <collision>, or into "
         "the joint above the link.");
   }
-  link.child("origin")->warn("<origin> directly in a link, zero, means nothing and is not used.");
+  link.child("origin")->warn("<origin> directly in a link, zero, has no meaning and is ignored.");
 }
 
 void addBodyFrom(const Element& element, const Materials& materials, Robot& robot) {

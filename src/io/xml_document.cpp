@@ -31,7 +31,8 @@ std::string reasonOf(tinyxml2::XMLError error) {
       return "an XML declaration <?...?> is not closed, or not at the beginning of the file. Write "
              "<?xml version=\"1.0\"?> there, or remove it.";
     case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
-      return "there is no element in the file. A robot is written <robot name=\"...\">...</robot>.";
+      return "there is no element in the file. A robot is written <robot "
+             "name=\"...\">...</robot>.";
     default:
       return std::string("the file is not well-formed XML (") +
              tinyxml2::XMLDocument::ErrorIDToName(error) +
@@ -66,11 +67,11 @@ Element XmlDocument::root(std::string_view tag) {
     const std::string place = placeOf(source_, node->GetLineNum());
     if (node->ToText() != nullptr) {
       throw ModelError(place + "text " + inQuotes(node->Value()) +
-                       " stands outside of all elements. Remove it.");
+                       " is outside all elements. Remove it.");
     }
     if (node->ToUnknown() != nullptr) {
       throw ModelError(place + inQuotes(node->Value()) +
-                       " is no element. Remove it; a robot needs no such declaration.");
+                       " is not an element. Remove it; a robot needs no such declaration.");
     }
     const auto* element = node->ToElement();
     if (element == nullptr) {

@@ -76,7 +76,7 @@ void Element::expect(const Contents& contents) const {
     } else if (node->ToComment() == nullptr) {
       report(contents, node->GetLineNum(),
              "text " + inQuotes(node->Value()) +
-                 " stands between the tags. Remove it, or put it into a comment.");
+                 " is between the tags. Remove it, or put it into a comment.");
     }
   }
 }

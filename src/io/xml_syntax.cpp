@@ -139,7 +139,7 @@ class Scanner {
         end == std::string_view::npos ? std::string_view() : rest().substr(1, end - 1);
     if (std::ranges::find(known, name) == known.end() && !isCharacterNumber(name)) {
       fail(
-          "\"&\" begins no character and no entity that is known without a document type (&lt; "
+          "\"&\" begins neither a character nor an entity known without a document type (&lt; "
           "&gt; &amp; &quot; &apos;). Write &amp; for the character itself.");
     }
   }

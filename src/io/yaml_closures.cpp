@@ -41,7 +41,7 @@ class ClosureReader {
   void read(const YamlValue& file) {
     if (file.kind != Kind::Map) {
       fail(std::max(file.line, 1),
-           "the file is no map of keys. Write closed_loop: [[frame, frame]].");
+           "the file is not a map of keys. Write closed_loop: [[frame, frame]].");
     }
     std::map<std::string_view, const YamlValue*> given;
     for (std::size_t i = 0; i < file.keys.size(); ++i) {
@@ -303,7 +303,7 @@ class ClosureReader {
   /// joint: value, or joint: [values] where it has several positions.
   void readStartPose(const YamlValue& start) {
     if (start.kind != Kind::Map) {
-      fail(start.line, "start_pose is no map. Write start_pose: {joint: position}.");
+      fail(start.line, "start_pose is not a map. Write start_pose: {joint: position}.");
     }
     for (std::size_t i = 0; i < start.keys.size(); ++i) {
       const std::string& name = start.keys[i].text;

@@ -42,7 +42,7 @@ class Compiler {
     analyzeClusters();
     if (model_.tables.nv == 0) {
       throw ModelError(model_.mechanism.place() + "mechanism " + quoted(model_.mechanism.name) +
-                       " has no freedom: its loops (" + joined(model_.loopNames) +
+                       " has no degree of freedom: its loops (" + joined(model_.loopNames) +
                        ") hold every joint. Remove a loop or a coupling.");
     }
     nameCoordinates(model_);

@@ -126,11 +126,12 @@ std::map<int, std::vector<int>> namedByCluster(const ModelImpl& model,
     const int freedoms = model.tables.clusters[c].nv;
     const bool twice = std::ranges::adjacent_find(list) != list.end();
     if (static_cast<int>(list.size()) != freedoms || twice) {
-      throw std::invalid_argument(
-          "coordinates: the cluster of joint " + quoted(model.clusters[c].joints.front()) +
-          " has " + std::to_string(freedoms) + " freedom(s), but " + std::to_string(list.size()) +
-          " of its coordinates are named" + (twice ? ", one of them twice" : "") + ". Name " +
-          std::to_string(freedoms) + " or none.");
+      throw std::invalid_argument("coordinates: the cluster of joint " +
+                                  quoted(model.clusters[c].joints.front()) + " has " +
+                                  std::to_string(freedoms) + " degree(s) of freedom, but " +
+                                  std::to_string(list.size()) + " of its coordinates are named" +
+                                  (twice ? ", one of them twice" : "") + ". Name " +
+                                  std::to_string(freedoms) + " or none.");
     }
   }
   return chosen;

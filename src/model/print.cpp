@@ -68,7 +68,7 @@ class TreePrinter {
       return;
     }
     out_ << first << "cluster on " << cluster.outputBody << ": "
-         << counted(cluster.mobility, "freedom");
+         << counted(cluster.mobility, "DoF");
     if (!cluster.independent.empty()) {
       out_ << " (" << joined(cluster.independent) << ")";
     }
@@ -107,7 +107,7 @@ class TreePrinter {
 std::ostream& operator<<(std::ostream& out, const Model& model) {
   const auto closed =
       std::ranges::count_if(model.clusters(), [](const auto& c) { return !c.loops.empty(); });
-  out << model.name() << ": " << counted(model.nv(), "freedom") << ", "
+  out << model.name() << ": " << counted(model.nv(), "DoF") << ", "
       << counted(model.bodyNames().size(), "moving body", "moving bodies") << ", "
       << counted(model.impl().loopNames.size(), "loop") << " in " << counted(closed, "cluster")
       << ", ";

@@ -45,7 +45,7 @@ SpanningPlace placeOf(const Model& model, const std::string& element, const Coor
   const BodyEntry<double>& body = m.tables.bodies[found->second];
   if (!hasScalarCoordinates(body.type)) {
     refuse(element, "a " + std::string(toString(body.type)) +
-                        " joint has no positions that are plain numbers. Put a spring between "
+                        " joint has no scalar positions. Put a spring between "
                         "points, or use external forces.");
   }
   if (where.component < 0 || where.component >= velocitySize(body.type)) {
@@ -194,7 +194,7 @@ int ForceElements::add(const Model& model, const Motor& motor) {
   const std::string name = "motor of joint " + kempe::quoted(motor.joint);
   const SpanningPlace place = placeOf(model, name, motor.joint);
   if (velocitySize(model.mechanism().findJoint(motor.joint)->type) != 1) {
-    refuse(name, "a motor drives a joint with one freedom");
+    refuse(name, "a motor must drive a joint with one degree of freedom");
   }
   if (!std::isfinite(motor.gear) || motor.gear == 0.0) {
     refuse(name, "gear must be finite and not zero, got " + shortNumber(motor.gear));

@@ -290,8 +290,7 @@ void Simulation::advanceTo(double end) {
       if (!(part > shortest)) {
         throw std::runtime_error(
             "the adaptive integrator cannot keep its tolerances with steps of " + shortNumber(h) +
-            " s. Allow larger errors, or make what acts "
-            "smoother");
+            " s. Use larger tolerances, or smoother forces");
       }
       continue;
     }
@@ -340,8 +339,8 @@ void Simulation::restore(const Snapshot& snapshot) {
       const auto found = std::find(first, first + cluster.velocities, name);
       if (found == first + cluster.velocities) {
         throw std::invalid_argument("coordinates: " + kempe::quoted(name) +
-                                    " is not one of this model at this place. Restore what was "
-                                    "taken from the same robot.");
+                                    " is not a coordinate of this model, or is at the wrong index. "
+                                    "Restore a snapshot of the same robot.");
       }
       lists_[c].push_back(static_cast<int>(found - first));
     }

@@ -49,7 +49,7 @@ TEST_P(HarmlessLeftover, IsReadWithOneWarning) {
 
 const Leftover leftovers[] = {
     {"ZeroOriginOfALink", linkWith("<origin xyz='0 0 0' rpy='0 0 0'/>"),
-     "file:7: <origin> directly in a link, zero, means nothing"},
+     "file:7: <origin> directly in a link, zero, has no meaning"},
     {"GazeboInALink", linkWith("<gazebo><kp>1</kp></gazebo>"), "file:7: <gazebo> has no meaning"},
     {"TransmissionInAJoint", jointWith(limits + "<transmission/>"),
      "file:7: <transmission> has no meaning"},
@@ -97,7 +97,7 @@ const Leftover leftovers[] = {
      "file:7: <collision> of link \"d\": the tag <friction_model> is not known here"},
     {"TextInAShape",
      linkWith("<collision>round<geometry><sphere radius='1'/></geometry></collision>"),
-     "file:7: <collision> of link \"d\": text \"round\" stands between the tags"},
+     "file:7: <collision> of link \"d\": text \"round\" is between the tags"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Urdf, HarmlessLeftover, testing::ValuesIn(leftovers), nameOf);

@@ -192,7 +192,7 @@ def test_positions_are_projected() -> None:
     q = model.project_positions(model.neutral(), constraints)
     close(q, np.array([-0.1, 0, 0, 0.4, 0, 0]))  # 0.5 kg moves four times as far as 2 kg
     constraints.rod("tie", successor="hand", successor_point=(0, 0, 3), length=1.0)
-    with pytest.raises(kempe.AssemblyError, match='constraint "tie" cannot be met') as error:
+    with pytest.raises(kempe.AssemblyError, match='constraint "tie" cannot be satisfied') as error:
         model.project_positions(q, constraints)
     assert error.value.loop == "tie"
 
