@@ -31,8 +31,7 @@ std::string reasonOf(tinyxml2::XMLError error) {
       return "an XML declaration <?...?> is not closed, or not at the beginning of the file. Write "
              "<?xml version=\"1.0\"?> there, or remove it.";
     case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
-      return "there is no element in the file. A robot is written <robot "
-             "name=\"...\">...</robot>.";
+      return "there is no element in the file. A robot is written <robot name=\"...\">...</robot>.";
     default:
       return std::string("the file is not well-formed XML (") +
              tinyxml2::XMLDocument::ErrorIDToName(error) +
