@@ -17,7 +17,7 @@ inline std::span<const int> dependentOf(const ModelTables<double>& tables,
   return {tables.dependent.data() + cluster.firstDependent, static_cast<std::size_t>(cluster.kept)};
 }
 
-/// Moves an implicit cluster from `base` so that its independent freedoms go as `tangent` says (n
+/// Moves an implicit cluster from `base` so that its independent DoFs go as `tangent` says (n
 /// numbers) and the others follow on their branch, which `tangent` predicts; the result is in
 /// data.loops.q. A long way goes in parts, none longer than `part` radians or metres along the
 /// tangent. Overwrites data.g. Throws AssemblyError where the loops cannot follow.

@@ -8,7 +8,7 @@
 ///   φ̇ = fᵀ (v_B − v_A)                                   (1)
 ///   φ̈ = fᵀ (a_B − a_A) + ḟᵀ (v_B − v_A)                  (2)
 ///
-/// with A the predecessor's and B the successor's body. So K_j = ± fᵀ s_j for a freedom s_j that
+/// with A the predecessor's and B the successor's body. So K_j = ± fᵀ s_j for a DoF s_j that
 /// moves B (+) or A (−), and k = −φ̈ where a_A, a_B are the accelerations for q̈ = 0.
 namespace kempe::detail {
 

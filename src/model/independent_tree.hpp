@@ -26,7 +26,7 @@ struct TreePosition {
 };
 
 /// The independent tree (Chignoli et al. 2023, section II-B): of each cluster only as many joints
-/// as it has freedoms, with the bodies they carry. The other bodies are dropped with their inertia.
+/// as it has DoFs, with the bodies they carry. The other bodies are dropped with their inertia.
 ///
 /// The model's own independent joints are kept where they form a tree that carries all that hangs
 /// on the cluster and none of their bodies is a rotor; otherwise, of all subtrees that carry it and

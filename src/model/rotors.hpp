@@ -4,7 +4,7 @@
 
 namespace kempe::detail {
 
-/// Finds the clusters that their rotors can drive: those with as many rotors as freedoms, whose
+/// Finds the clusters that their rotors can drive: those with as many rotors as DoFs, whose
 /// rows of G can be solved for ẏ at the neutral configuration. Whether rotors are folded or not
 /// makes no difference.
 void findDrives(ModelImpl& model);

@@ -9,14 +9,14 @@
 #include "spatial/mixed.hpp"
 
 /// The compiled mechanism as flat arrays. Bodies are in topological order with the bodies of a
-/// cluster side by side; "spanning" counts the freedoms of all tree joints, loops cut.
+/// cluster side by side; "spanning" counts the DoFs of all tree joints, loops cut.
 ///
 ///   array      one entry per                  written by
 ///   bodies     moving body                    model/compile.cpp
 ///   clusters   cluster                        model/compile.cpp, loops/analysis.cpp
 ///   order, ancestors   cluster                model/shapes.cpp
 ///   loops      loop, rod, coupling, function  loops/compile_loops.cpp
-///   columns    freedom that a loop feels      loops/compile_loops.cpp
+///   columns    DoF that moves a loop          loops/compile_loops.cpp
 ///   terms      summand of a coupling, or coordinate of a function
 ///   rowSlots, independent, dependent, G, offset, couplingForces: per cluster, loops/analysis.cpp
 ///   rotors     folded rotor                   model/rotors.cpp
@@ -118,7 +118,7 @@ struct LoopEntry {
   Transform<T> forceFrame{};         ///< loop joints and rods: the successor's own, in its body
 };
 
-/// A freedom between one end of a loop and the cluster's output body.
+/// A DoF between one end of a loop and the cluster's output body.
 struct LoopColumn {
   int velocity = 0;  ///< within the cluster
   int sign = 0;      ///< +1: it moves the successor's end, −1: the predecessor's
@@ -177,7 +177,7 @@ struct ClusterEntry {
   bool sprung = false;         ///< some joint of it has a spring
 };
 
-/// The freedoms of the body that a cluster hangs on, for walks to the root.
+/// The DoFs of the body that a cluster hangs on, for walks to the root.
 struct AncestorEntry {
   int cluster = -1;  ///< that body's; −1: the world
   int firstS = 0, firstV = 0, nv = 0;

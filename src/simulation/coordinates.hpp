@@ -8,7 +8,7 @@
 
 /// Choices of independent coordinates, and the charts that they give.
 ///
-/// A position q near q0 is named by nv numbers y: the independent freedoms move from q0 by y and
+/// A position q near q0 is named by nv numbers y: the independent DoFs move from q0 by y and
 /// the others follow on the loops. For joints whose positions are plain numbers ẏ = v. A spherical
 /// or free joint turns as it moves; there y is the exponential coordinate of its motion, and ẏ the
 /// inverse of the exponential's differential times its velocity (Munthe-Kaas 1999).

@@ -1,4 +1,4 @@
-// A model shows people its tree of clusters, freedoms, loops and folded rotors.
+// A model shows people its tree of clusters, DoFs, loops and folded rotors.
 
 #include <gtest/gtest.h>
 

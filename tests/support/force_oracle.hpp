@@ -33,7 +33,7 @@ class ForceOracle {
   [[nodiscard]] Wrench demand(const std::string& joint) const;
   /// The moving joint that carries a body; empty for those fixed to the world.
   [[nodiscard]] std::string carrierOf(const std::string& body) const;
-  /// Directions of a joint's freedoms [linear; angular] at its child's origin, axes of the world.
+  /// Directions of a joint's DoFs [linear; angular] at its child's origin, axes of the world.
   [[nodiscard]] Eigen::MatrixXd directions(const std::string& joint) const;
   [[nodiscard]] Oracle::Motion at(const std::string& body,
                                   const Eigen::Vector3d& point = {0, 0, 0}) const;

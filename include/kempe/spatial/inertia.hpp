@@ -101,7 +101,7 @@ struct ArticulatedInertia {
     return (i < 3 ? A : C).at(i % 3, j % 3);
   }
 
-  /// Adds what is left of a body's inertia when a freedom along which it answers with f moves
+  /// Adds what is left of a body's inertia when a DoF along which it answers with f moves
   /// freely: inertia + scale · f fᵀ.
   template <typename Inertia>
   KEMPE_HD constexpr void addCondensed(const Inertia& inertia, const T& scale, const Force<T>& f) {
@@ -109,7 +109,7 @@ struct ArticulatedInertia {
     addOuter(scale, f);
   }
 
-  /// Adds scale · f fᵀ (a rank-one change: how a joint's freedom removes inertia).
+  /// Adds scale · f fᵀ (a rank-one change: how a joint's DoF removes inertia).
   KEMPE_HD constexpr void addOuter(const T& scale, const Force<T>& f) {
     const Vec3<T> n = scale * f.moment, l = scale * f.force;
     A += SymMat3<T>{n.x * f.moment.x, n.x * f.moment.y, n.x * f.moment.z,

@@ -157,7 +157,7 @@ class FreeBodies {
     }
   }
 
-  /// q̈ of a joint's freedom.
+  /// q̈ of a joint's DoF.
   T acceleration(int velocity, int b) const {
     const int parent = s_.model.bodies[b].parent;
     Six<T> relative = delta_[b];

@@ -21,7 +21,7 @@
 ///
 /// K_d is factored to find q̇ = G v in any case; rows multiplied by K_d⁻¹ are as good, better
 /// conditioned and have fewer entries, and are used for (2). A row of K has entries in its cluster;
-/// its column of W in the cluster and the freedoms on the way to the root. Where H or Wᵀ W loses
+/// its column of W in the cluster and the DoFs on the way to the root. Where H or Wᵀ W loses
 /// digits, as with bodies that have no inertia of their own, (2) itself is factored.
 namespace kempe::detail {
 namespace {
@@ -159,7 +159,7 @@ void solveSaddlePoint(SpanningEvaluation<T>& s, T* b, int stride) {
   }
 }
 
-/// Jᵀ of the unit forces of a frame, n × 6 row-major. Returns the outermost freedom that moves it.
+/// Jᵀ of the unit forces of a frame, n × 6 row-major. Returns the outermost DoF that moves it.
 template <typename T>
 int spanUnitForces(const SpanningEvaluation<T>& s, const FrameEntry& frame, Reference reference,
                    T* x) {

@@ -20,7 +20,7 @@
 ///   D += J rᵀ r + J rᵀ (wᵀ S_p) + J (S_pᵀ w) r          (8)
 ///   u −= J rᵀ (wᵀ a°_p + g_r)                           (9)
 ///
-/// and an armature J of a freedom with row r of G adds J rᵀ r to D and −J rᵀ g_r to u. In a cluster
+/// and an armature J of a DoF with row r of G adds J rᵀ r to D and −J rᵀ g_r to u. In a cluster
 /// of shape Single the sums over rotors, armatures, dampers are constants (tables.hpp). Of a
 /// floating base the motion itself is solved for: S = 1 in [angular; linear], D = IA.
 namespace kempe::detail {

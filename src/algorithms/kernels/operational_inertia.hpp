@@ -35,7 +35,7 @@ KEMPE_HD SixForces<T> unitForcesOf(const BodyFrame<R>& frame, const WorkView<T>&
   return forces;
 }
 
-/// wᵀ of one freedom: Sᵀ χ for six forces.
+/// wᵀ of one DoF: Sᵀ χ for six forces.
 template <typename T>
 KEMPE_HD void alongMotion(const SixForces<T>& forces, const Motion<T>& S, T* w) {
   for (int k = 0; k < 6; ++k) {

@@ -161,14 +161,14 @@ KEMPE_HD PlacedSingle<T> placeSingle(int b, const BodyEntry<R>& body, const Work
   return {{R_, joint.p}, {z, cross(joint.p, z)}};
 }
 
-/// The numbers of G of a freedom of a cluster with couplings.
+/// The numbers of G of a DoF of a cluster with couplings.
 template <typename R>
 KEMPE_HD const R* constantRatios(const TablesView<R>& tables, const ClusterEntry& cluster,
                                  int velocity) {
   return tables.G + cluster.firstG + (velocity - cluster.firstVelocity) * cluster.nv;
 }
 
-/// r x of a freedom with ratios r; 0 in a cluster that couplings hold still.
+/// r x of a DoF with ratios r; 0 in a cluster that couplings hold still.
 template <int M, typename T, typename R>
 KEMPE_HD T alongRatios(int size, const R* r, const T* x) {
   const int m = M > 0 ? M : size;
@@ -224,7 +224,7 @@ KEMPE_HD KEMPE_FLATTEN void placeSingleCluster(const ClusterEntry& cluster,
   work.S[body.firstS] = placeSingle(cluster.moving, body, work).s;
 }
 
-/// Calls kernel<M>() with the number of freedoms as a constant where it is a common one, 0 for any
+/// Calls kernel<M>() with the number of DoFs as a constant where it is a common one, 0 for any
 /// other.
 template <typename Kernel>
 KEMPE_HD void withSize(int m, Kernel&& kernel) {
