@@ -11,7 +11,7 @@
 ///   (K H⁻¹ Kᵀ) λ = −(K ÿ_free + β)                                            (2)
 ///   u = u_free + Σ λ_r u_r, and once more (6) there                            (3)
 ///
-/// (1) is Q B* Ω B Q*, Ω = ψ* H* D⁻¹ H ψ, of which only what the rows touch is computed.
+/// (1) is Q B* Ω B Q*, Ω = ψ* H* D⁻¹ H ψ, computed only for the bodies that the rows act on.
 namespace kempe::detail {
 
 /// Armatures that a tree has beyond its mechanism (see SpanningTree) are taken off by iterations,
@@ -47,7 +47,7 @@ class ConstraintSolver {
   void propagate();
   /// Factors K H⁻¹ Kᵀ, and finds the rows that others imply.
   void factorize();
-  /// λ of (K H⁻¹ Kᵀ) λ = rightSide; the shortest. `rightSide` is overwritten by what is left of it.
+  /// λ of (K H⁻¹ Kᵀ) λ = rightSide of least norm. `rightSide` is overwritten by the residual.
   void solve(T* rightSide, T* lambda);
   /// Adds Σ λ_r u_r to L⁻¹ u of the forces that act already: (3).
   void addForces(const T* lambda, T* u) const;
@@ -58,8 +58,8 @@ class ConstraintSolver {
   /// Rows of K that do not depend on one another, best first. Other than by factorize(), masses
   /// play no part. After propagate().
   const std::vector<int>& independentRows();
-  /// Estimated relative error of what solve() gives, after factorize(): infinite where a row has
-  /// been taken for implied by others although it is not. `contradicted`: rows were left open.
+  /// Estimated relative error of the result of solve(), after factorize(); infinite if a row was
+  /// mistaken for redundant. `contradicted`: rows were left open.
   [[nodiscard]] T error(bool contradicted = false);
   /// Throws SingularityError where that is too large.
   void requireAccurate();

@@ -103,7 +103,7 @@ class RowEvaluation {
     solver.factorize();
   }
 
-  /// λ of K H⁻¹ Kᵀ λ = −(what `error` says of each row), and H⁻¹ Kᵀ λ.
+  /// λ of K H⁻¹ Kᵀ λ = −(`error` of each row), and H⁻¹ Kᵀ λ.
   template <typename Error>
   void correct(const Error& error, double* change) {
     ConstraintScratch<double>& scratch = solver.scratch;
@@ -116,7 +116,7 @@ class RowEvaluation {
     accelerateClusters(*e.tables, *e.work, change);
   }
 
-  /// What `number` says of each row of the constraints, to their places; the others are zero.
+  /// Writes `number` of each active row at the row's index; the other entries are zero.
   template <typename Number>
   void write(const Number& number, VectorOut all) const {
     all.setZero();

@@ -7,7 +7,7 @@
 
 namespace kempe::detail {
 
-/// One evaluation of an algorithm: checks what the user handed in and prepares the recursions.
+/// One evaluation of an algorithm: checks the user's input and prepares the recursions.
 template <typename T>
 class Evaluation {
  public:

@@ -87,7 +87,7 @@ class Scanner {
     }
   }
 
-  /// Steps behind a tag, looking at its attributes; what is not well-formed is left to the parser.
+  /// Skips a tag and checks its attributes; errors in well-formedness are left to the parser.
   void scanTag() {
     const std::size_t tagAt = at_ + 1;
     const std::string_view tag =

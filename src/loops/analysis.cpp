@@ -531,7 +531,7 @@ class ClusterAnalyzer {
          joined(beyond) + ". Check the limits, or give a start pose.");
   }
 
-  /// What was decided about rows that are redundant but for the rounding of figures.
+  /// Warns about rows that are redundant only to the rounding of the numbers in the file.
   void reportRounding() {
     std::vector<double> q = solution_.neutral;
     close(q, solution_.dependent, Rows::Kept);

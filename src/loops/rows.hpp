@@ -12,7 +12,7 @@
 /// moves B (+) or A (−), and k = −φ̈ where a_A, a_B are the accelerations for q̈ = 0.
 namespace kempe::detail {
 
-/// What one row of a loop joint forbids. Axes are numbered 0, 1, 2 for x, y, z of the two frames.
+/// The motion that one row of a loop joint prevents. Axes 0, 1, 2 are x, y, z of the two frames.
 struct RowRule {
   enum Kind { Offset, Alignment } kind;
   int axisA;  ///< Offset: the axis of A along which the origin of B may not move

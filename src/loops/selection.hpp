@@ -15,7 +15,7 @@ namespace kempe::detail {
 ///
 ///   (1) fall below 1e-8, which is zero,
 ///   (2) fall below 3e-5 by a factor of 100 or more: no mechanism has such a pair, six digits do,
-///   or (3) fall by a factor of 30 or more to what the gap explains, 30 times the gap.
+///   or (3) fall by a factor of 30 or more to below 30 times the gap, which the gap explains.
 int rankOf(const Eigen::VectorXd& singularValues, double gap);
 
 /// Scaled rows K at a closed configuration, and the gap that is left there.

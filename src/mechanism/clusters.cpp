@@ -121,7 +121,7 @@ std::vector<TiedBodies> tiedBodies(const Mechanism& mechanism, const MovingTree&
   return tied;
 }
 
-/// What the mechanism says about a loop; couplings are embedded where it says nothing.
+/// The mechanism's choice for a loop; couplings are embedded if `cut` is unset.
 std::optional<bool> cutWish(const Mechanism& mechanism, const LoopRef& loop) {
   const auto index = static_cast<std::size_t>(loop.index);
   switch (loop.kind) {
@@ -184,7 +184,7 @@ int rowsOf(const Mechanism& mechanism, const LoopRef& loop) {
   return 1;
 }
 
-/// What forward dynamics cost, in nanoseconds of the machine on which the benchmarks
+/// The cost of forward dynamics, in nanoseconds of the machine on which the benchmarks
 /// forward_dynamics/loop_<n>/cluster and cluster_cut were fitted; only the ratio matters. n
 /// DoFs in the cluster, `rows` of its loops, `above` DoFs between it and the root.
 double costEmbedded(double n, double rows) {

@@ -227,7 +227,7 @@ class Validator {
     const double largest = moments.cwiseAbs().maxCoeff();
     const std::string figures = "(" + shortNumber(moments[0]) + ", " + shortNumber(moments[1]) +
                                 ", " + shortNumber(moments[2]) + ") kg·m²";
-    constexpr double kNothing = 1e-20;  // kg·m²: what rounding leaves of a zero inertia
+    constexpr double kNothing = 1e-20;  // kg·m²: rounding error of a zero inertia
     if (moments[0] < -std::max(1e-9 * largest, kNothing)) {
       fail("body", body,
            "its inertia is not positive semidefinite: principal moments " + figures +

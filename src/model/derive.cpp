@@ -46,7 +46,7 @@ void solveCouplings(ModelTables<double>& tables, const ClusterEntry& cluster,
   }
 }
 
-/// What the couplings transmit, from forces at the joints that depend now.
+/// The forces of the couplings, from forces at the joints that are now dependent.
 void solveCouplingForces(ModelTables<double>& tables, const ClusterEntry& cluster,
                          const std::vector<int>& dependent) {
   Eigen::MatrixXd K = Eigen::MatrixXd::Zero(cluster.rows, cluster.velocities);

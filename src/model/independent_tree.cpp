@@ -106,7 +106,7 @@ class ClusterChoice {
     return true;
   }
 
-  /// Decides on body b and those after it, `left` DoFs being wanted.
+  /// Decides on body b and those after it; `left` more DoFs are required.
   void search(int b, int left) {
     if (++visited_ > kLargestSearch) {
       return;

@@ -30,7 +30,7 @@ struct QuaternionEntry {
   int body = 0;  ///< whose joint it belongs to
 };
 
-/// What a Model holds; see Model for the meaning of the names.
+/// The contents of a Model; see Model for the meaning of the names.
 struct ModelImpl {
   std::uint64_t id = 0;  ///< tells models apart; Data remembers it
   Mechanism mechanism;
@@ -102,11 +102,11 @@ struct ForceScratch {
     int body = kWorld;
     Force<T> wrench{};  ///< in the common frame
   };
-  std::vector<BodyWrench> cutWrenches;  ///< what loops that are left cut do to bodies
+  std::vector<BodyWrench> cutWrenches;  ///< forces of cut loops on bodies
   std::vector<double> cutTorques;       ///< and to joints; empty where there are none
 };
 
-/// What Data holds: scratch sized for one model.
+/// The contents of Data: scratch memory sized for one model.
 template <typename T>
 struct DataImpl {
   explicit DataImpl(const ModelImpl& model);

@@ -7,7 +7,7 @@ namespace kempe::detail {
 struct ModelImpl;
 
 /// Some or all bodies of a model as a tree without loops, each body a cluster of its own, no rotor
-/// folded: what the recursions run on where a method knows no clusters. Bodies come in the order of
+/// folded. Methods without clusters run the recursions on it. Bodies come in the order of
 /// `bodies` (ascending; the parent of each is among them or the world), and q and v of the tree are
 /// the positions and velocities of all its joints.
 ModelTables<double> openTree(const ModelImpl& model, const std::vector<int>& bodies);

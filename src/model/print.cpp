@@ -96,7 +96,7 @@ class TreePrinter {
 
   std::ostream& out_;
   const Model& model_;
-  std::map<std::string_view, double> masses_;  ///< of moving bodies, with what is fixed to them
+  std::map<std::string_view, double> masses_;  ///< of moving bodies and those fixed to them
   std::map<std::string, std::size_t> clusterOf_;
   std::map<std::size_t, std::vector<std::size_t>> children_;
   std::vector<std::size_t> top_;

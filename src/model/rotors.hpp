@@ -9,7 +9,7 @@ namespace kempe::detail {
 /// makes no difference.
 void findDrives(ModelImpl& model);
 
-/// What forces between bodies need of the folded rotors, after layOut.
+/// Lists the data of folded rotors that forces between bodies need, after layOut.
 void listRotors(ModelTables<double>& tables);
 
 }  // namespace kempe::detail

@@ -17,7 +17,7 @@ int lastFreedom(const BodyEntry<double>& body) {
   return body.firstVelocity + velocitySize(body.type) - 1;
 }
 
-/// The DoF under which a cluster hangs.
+/// The DoF that carries a cluster.
 int freedomAbove(const ModelImpl& model, const ClusterEntry& cluster) {
   if (cluster.output == kWorld) {
     return -1;
@@ -42,7 +42,7 @@ TreePattern patternOfFreedoms(const ModelImpl& model) {
 TreePattern patternOfCoordinates(const ModelTables<double>& tables) {
   std::vector<int> parent(static_cast<std::size_t>(tables.nv));
   for (const ClusterEntry& cluster : tables.clusters) {
-    // A cluster without DoFs is looked through.
+    // A cluster without DoFs is skipped.
     int above = -1;
     for (int b = cluster.output; above < 0 && b != kWorld;) {
       const ClusterEntry& carrier = tables.clusters[tables.bodies[b].cluster];
@@ -59,8 +59,8 @@ TreePattern patternOfCoordinates(const ModelTables<double>& tables) {
 /// An armature for DoFs without inertia, as a share of the largest inertia of a DoF.
 constexpr double kAddedArmature = 1e-3;
 
-/// DoFs for which H of the spanning tree has no pivot at the neutral position: the articulated
-/// inertia that they move, those further out being free, vanishes.
+/// DoFs for which H of the spanning tree has no pivot at the neutral configuration: the articulated
+/// inertia that they move is zero.
 std::vector<int> findMassless(const ModelImpl& model) {
   const ModelTables<double>& tables = model.tables;
   LoopScratch<double> scratch(tables);

@@ -6,7 +6,7 @@
 
 namespace kempe::detail {
 
-/// What the methods on the spanning tree know of a cluster of the model.
+/// The data of a cluster that methods on the spanning tree use.
 struct SpanningCluster {
   int firstRow = 0;  ///< its kept rows of K among those of all clusters
   int firstK = 0;    ///< its numbers of K, kept × n, row-major

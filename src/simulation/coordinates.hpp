@@ -8,10 +8,10 @@
 
 /// Choices of independent coordinates, and the charts that they give.
 ///
-/// A position q near q0 is named by nv numbers y: the independent DoFs move from q0 by y and
-/// the others follow on the loops. For joints whose positions are plain numbers ẏ = v. A spherical
-/// or free joint turns as it moves; there y is the exponential coordinate of its motion, and ẏ the
-/// inverse of the exponential's differential times its velocity (Munthe-Kaas 1999).
+/// A configuration q near q0 is described by nv numbers y: the independent DoFs move from q0 by y,
+/// and the loops determine the others. For joints with scalar positions ẏ = v. For a spherical or
+/// free joint y is the exponential coordinate of its motion, and ẏ the inverse of the exponential's
+/// differential times its velocity (Munthe-Kaas 1999).
 namespace kempe::detail {
 
 /// How the loops stand at a position.
@@ -54,7 +54,7 @@ class Coordinates {
   void passStraightOn(std::vector<double>& regularity) const;
   /// Whether velocities of all joints move every cluster that stood at a change point.
   [[nodiscard]] bool leadsAcross(VectorIn velocities) const;
-  /// Throws what describes the position of the last placeAt, which was not Regular.
+  /// Throws an error that describes the position of the last placeAt, which was not Regular.
   [[noreturn]] void throwSingular();
 
   /// q̇ = G v.
@@ -75,7 +75,7 @@ class Coordinates {
   /// joints, which is scaled so that its largest entry is `distance`; the others stay.
   void moveAcross(VectorIn q, VectorIn direction, double distance, VectorOut result);
 
-  /// The largest entry of G relative to what is usual for its row.
+  /// The largest entry of G relative to the usual size of its row.
   [[nodiscard]] double worstRatio(const double* G) const;
   /// The choice that is best where G is this: exchanges coordinates as long as that makes the
   /// determinant of K_d larger by more than `gain`. One list per cluster, empty where nothing

@@ -216,7 +216,7 @@ void Simulation::accelerate(double t, VectorIn q, VectorIn v, Rates& rates) {
       if (active.firstOutput >= cutRows) {
         multipliers[active.firstOutput - cutRows + r] = lambda;
       }
-      // Work of what moves with time: forces along the coordinates' own velocities.
+      // Work of prescribed motions: forces along the coordinates' own velocities.
       for (std::size_t i = 0; i < entry.terms.size(); ++i) {
         const std::size_t slope = active.firstSlope + r * entry.terms.size() + i;
         rates.power[kExternal] +=

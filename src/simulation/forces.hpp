@@ -20,7 +20,7 @@ struct SpanningPlace {
   int position = 0, velocity = 0;
 };
 
-/// A state of all tree joints and what acts on it.
+/// A state of all tree joints and the forces that act on it.
 struct ForceState {
   const std::vector<double>& positions;
   const Eigen::VectorXd& velocities;

@@ -8,7 +8,7 @@
 
 namespace kempe::detail {
 
-/// What all choices of coordinates of one mechanism share.
+/// Data shared by all choices of coordinates of one mechanism.
 struct LoopScales {
   explicit LoopScales(const Model& model);
 

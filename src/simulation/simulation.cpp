@@ -188,7 +188,7 @@ bool Simulation::exchangeCoordinates(double gain) {
   return true;
 }
 
-/// What users see of first_.
+/// Updates the values that users see from first_.
 void Simulation::show() {
   v_ = first_.v;
   velocities_ = first_.velocities;
@@ -305,7 +305,7 @@ void Simulation::advanceTo(double end) {
       const double past = stepControl_[1] > 0.0 ? stepControl_[1] : now;
       const double factor =
           std::clamp(kSafety * std::pow(now, -0.7 / 5) * std::pow(past, 0.4 / 5), kShrink, kGrow);
-      // A step that was cut short says little of longer ones.
+      // A step that was cut short tells little about longer ones.
       part = h < part ? std::max(part, h * factor) : h * factor;
       stepControl_ = {part, now};
     } else {

@@ -11,7 +11,7 @@
 
 namespace kempe::detail {
 
-/// What a state changes with, and what made it change.
+/// The rates of change of a state, and their causes.
 struct Rates {
   void resize(const Coordinates& coordinates, int motors);
   void setZero();
@@ -50,14 +50,14 @@ struct Tableau {
   const double* errors = nullptr;   ///< weights less those of the embedded method; null for none
 };
 
-/// What Simulator holds.
+/// The implementation of Simulator.
 class Simulation {
  public:
   Simulation(const Model& userModel, const SimulatorOptions& chosen);
 
   // --- evaluation.cpp ---
-  /// Rates of a state: the one place in which accelerations come about. At a change point, their
-  /// limit along the motion.
+  /// Rates of a state; all accelerations are computed here. At a change point, their limit along
+  /// the motion.
   void evaluate(double t, VectorIn q, VectorIn v, Rates& rates);
   Energy energyNow();
   double loopErrorNow();
@@ -83,7 +83,7 @@ class Simulation {
   void stepTo(double end);
   /// Rates at the state into first(), in coordinates that suit it.
   void refresh();
-  /// What acts has changed, so that first() is to be computed anew.
+  /// The forces have changed, so that first() must be computed again.
   void changed() { fresh_ = false; }
   /// Puts an armature on a joint, by its number in the mechanism.
   void addArmature(std::size_t joint, double value);
@@ -146,7 +146,7 @@ class Simulation {
   void completeStep(double time);
   void show();
 
-  std::vector<Model> earlier_;  // without some armatures; users may hold what is in them
+  std::vector<Model> earlier_;  // without some armatures; users may hold references into them
   std::unique_ptr<LoopScales> scales_;
   std::vector<std::unique_ptr<Coordinates>> choices_;  // the user's first
   std::size_t choice_ = 0;

@@ -283,7 +283,7 @@ class Builder {
     return n;
   }
 
-  /// Two chains with one to three DoFs more than the loop joint takes.
+  /// Two chains with one to three DoFs more than the loop joint removes.
   void addSpatialLoop(const std::string& parent) {
     constexpr std::array kClosures{LoopType::Revolute,  LoopType::Prismatic, LoopType::Cylindrical,
                                    LoopType::Universal, LoopType::Spherical, LoopType::Planar,

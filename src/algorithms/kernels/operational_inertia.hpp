@@ -99,7 +99,7 @@ template <typename T, typename R>
 KEMPE_HD void addProducts(const TablesView<R>& tables, const WorkView<T>& work, int bodyA,
                           const T* A, int bodyB, const T* B, T* product) {
   int a = clusterOf(tables, bodyA), b = clusterOf(tables, bodyB);
-  while (a != b) {  // clusters come after what they hang on
+  while (a != b) {  // clusters come after those that carry them
     int& later = a > b ? a : b;
     later = clusterOf(tables, tables.clusters[later].output);
   }
