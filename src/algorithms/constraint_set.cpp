@@ -24,7 +24,7 @@ class EntryBuilder {
       throw std::invalid_argument("a constraint needs a name");
     }
     if (std::ranges::find(table.entries, name, &ConstraintEntry::name) != table.entries.end()) {
-      fail("there is one of this name already; give each a name of its own");
+      fail("another one has this name already; give each a unique name");
     }
   }
 
@@ -159,7 +159,7 @@ int Constraints::add(TimedFunction function) {
   ConstraintEntry& entry = builder.entry;
   builder.require(function.rows > 0, "it must have at least one row");
   builder.require(!function.coordinates.empty(), "it uses no coordinate");
-  builder.require(function.jet != nullptr, "it has no function of jets");
+  builder.require(function.jet != nullptr, "it has no function for jets");
   for (const Coordinate& coordinate : function.coordinates) {
     builder.addTerm(coordinate, 1.0);
   }

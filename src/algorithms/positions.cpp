@@ -126,10 +126,9 @@ namespace {
   throw SingularityError(
       "coordinate " + quoted(coordinate) +
           (cluster.bodies > 1 ? " (cluster of joints " + joined(joints) + ")" : std::string()) +
-          " moves no inertia in this position, so that its acceleration is not determined. Give "
-          "the "
-          "bodies that it moves mass and inertia, or its joint an armature, or move away from "
-          "this position.",
+          " moves no inertia in this configuration, so that its acceleration is not determined. "
+          "Give the bodies that it moves mass and inertia, or its joint an armature, or move away "
+          "from this configuration.",
       loop, std::numeric_limits<double>::infinity());
 }
 
@@ -152,10 +151,11 @@ void throwSpanningIndefiniteError(const ModelImpl& model, int spanningVelocity) 
 
 void throwIllConditionedError(double error) {
   throw SingularityError(
-      "the equations of motion are ill-conditioned in this position: the relative error of the "
-      "accelerations is about " +
+      "the equations of motion are ill-conditioned in this configuration: the relative error of "
+      "the accelerations is about " +
           shortNumber(error) +
-          ". Bring masses, inertias and lengths closer together, or move away from this position.",
+          ". Use masses, inertias and lengths of similar magnitude, or move away from this "
+          "configuration.",
       std::string(), error / std::numeric_limits<double>::epsilon());
 }
 
@@ -169,7 +169,7 @@ void throwUndrivenError(const ModelImpl& model, const ClusterEntry& cluster,
   }
   const std::string& loop = loopOfRow(model, cluster, 0);
   throw SingularityError("the rotors (" + joined(rotors) + ") of the cluster of loop " +
-                             quoted(loop) + " cannot move it in this position" +
+                             quoted(loop) + " cannot move it in this configuration" +
                              independentPositions(model, cluster, clusterPositions) +
                              ": no torques at them are equivalent to tau. Move away from it or "
                              "apply tau at the independent joints.",

@@ -143,7 +143,7 @@ Model load(const fs::path& path, const LoadOptions& options) {
   if (options.floatingBase) {
     if (hasFreeBase(mechanism)) {
       mechanism.warnings.push_back(mechanism.place() +
-                                   "the base is free already; no floating base was added.");
+                                   "the base is already free; no floating base was added.");
     } else {
       mechanism.addFloatingBase();
     }

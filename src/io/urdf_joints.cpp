@@ -144,7 +144,7 @@ void addMimicFrom(const Element& element, Robot& robot) {
   const double multiplier = mimic->number("multiplier").value_or(1.0);
   Joint& follower = robot.mechanism.joints[robot.joints.at(element.requiredName())];
   if (follower.type == JointType::Fixed) {
-    mimic->warn("a fixed joint mimics nothing; its <mimic> is not used.");
+    mimic->warn("a fixed joint cannot mimic another; its <mimic> is ignored.");
     return;
   }
   const Joint& leader =

@@ -77,13 +77,13 @@ void readActuators(const Element& file, Robot& robot) {
     const auto found = robot.joints.find(name);
     if (found == robot.joints.end()) {
       element.warn("an actuator drives joint " + inQuotes(name) +
-                   ", which does not exist. It is not used.");
+                   ", which does not exist. It is ignored.");
       return;
     }
     Joint& joint = robot.mechanism.joints[found->second];
     if (joint.type == JointType::Fixed) {
       element.warn("an actuator drives joint " + inQuotes(name) +
-                   ", which is fixed. It is not used.");
+                   ", which is fixed. It is ignored.");
     } else {
       joint.actuation = joint.actuation.value_or(true);
     }

@@ -82,8 +82,8 @@ class Scanner {
     if (rest().starts_with("<!")) {
       const std::string_view word = rest().substr(0, rest().find_first_of(" \t\r\n>["));
       fail("the declaration " + inQuotes(word) +
-           " is not read: no document types and no entities. Remove it and write out what it "
-           "stands for.");
+           " is not supported: document types and entities are not read. Remove it and write out "
+           "its content.");
     }
   }
 

@@ -94,7 +94,7 @@ class ClosureReader {
                          " The keys are closed_loop, type, cut, name_mot, joint_name, joint_type, "
                          "start_pose.");
     }
-    warnings_.add(key.line, "the key " + inQuotes(key.text) + " is not known and not used.");
+    warnings_.add(key.line, "the key " + inQuotes(key.text) + " is not known and is ignored.");
   }
 
   const std::vector<YamlValue>& list(const YamlValue& value, std::string_view what) const {
@@ -239,10 +239,10 @@ class ClosureReader {
         const std::vector<std::string_view> known =
             ++strangers_ > mostSuggestions ? std::vector<std::string_view>{} : namesOf(joints_);
         warnings_.add(joints[i].line, "joint_name: there is no joint " + inQuotes(name) +
-                                          "; the entry is not used." + suggestion(name, known));
+                                          "; the entry is ignored." + suggestion(name, known));
       } else if (mechanism_.startPose.contains(name)) {
         warnings_.add(joints[i].line, "joint_name: the start pose of joint " + inQuotes(name) +
-                                          " in the URDF is for another type and is not used.");
+                                          " in the URDF is for another type and is ignored.");
       }
     }
   }

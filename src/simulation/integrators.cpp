@@ -184,7 +184,7 @@ void Simulation::implicitMidpoint(double h) {
   }
   if (!converged) {
     throw NoSolution("an implicit step of " + shortNumber(h) +
-                     " s finds no solution. Take a smaller dt");
+                     " s finds no solution. Use a smaller dt");
   }
   midpointRates(h, middle_);
   next_.v = state_.v + h * last_.a;

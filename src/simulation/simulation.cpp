@@ -122,7 +122,7 @@ void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
       throw std::invalid_argument(
           "velocities: they open loops; that of " +
           kempe::quoted(model.spanningVelocityNames()[static_cast<std::size_t>(worst)]) +
-          " would be " + shortNumber(spanningForces_[worst]) + " instead of " +
+          " must be " + shortNumber(spanningForces_[worst]) + " to keep them closed, got " +
           shortNumber(velocities[worst]));
     }
   }

@@ -46,7 +46,7 @@ TEST_F(RefusedConstraints, Names) {
   EXPECT_EQ(adding(KnifeEdge{.body = "lower"}), "a constraint needs a name");
   constraints.add(KnifeEdge{.name = "edge", .body = "lower"});
   EXPECT_EQ(adding(KnifeEdge{.name = "edge", .body = "upper"}),
-            "constraint \"edge\": there is one of this name already; give each a name of its own");
+            "constraint \"edge\": another one has this name already; give each a unique name");
   EXPECT_EQ(adding(KnifeEdge{.name = "other", .body = "leg"}),
             "constraint \"other\": there is no body \"leg\"");
   EXPECT_EQ(adding(KnifeEdge{.name = "other", .body = "ground"}),
@@ -112,7 +112,7 @@ TEST_F(RefusedConstraints, FunctionsAndMotions) {
             "constraint \"f\": it must have at least one row");
   EXPECT_EQ(adding(TimedFunction{.name = "f"}), "constraint \"f\": it uses no coordinate");
   EXPECT_EQ(adding(TimedFunction{.name = "f", .coordinates = {"elbow"}}),
-            "constraint \"f\": it has no function of jets");
+            "constraint \"f\": it has no function for jets");
   EXPECT_EQ(refusal([&] { constraints.prescribe("p", "elbow", nullptr); }),
             "constraint \"p\": it has no motion");
   EXPECT_EQ(refusal([&] { constraints.lock("l", "bolts", q); }),

@@ -125,7 +125,7 @@ TEST(YamlClosures, JointsThatDoNotExistKeepTheirTypeToThemselves) {
       closed("closed_loop: []\ntype: []\njoint_name: [abb]\njoint_type: [SPHERICAL]\n");
   ASSERT_EQ(mechanism.warnings.size(), 1U);
   EXPECT_TRUE(contains(mechanism.warnings[0],
-                       "closures:3: joint_name: there is no joint \"abb\"; the entry is not used. "
+                       "closures:3: joint_name: there is no joint \"abb\"; the entry is ignored. "
                        "Did you mean \"ab\"?"));
 }
 
@@ -229,10 +229,10 @@ TEST(YamlClosures, MistakesNameLineAndRemedy) {
       {"closed_loop: []\n? [a, b]\n: c", "closures:2: a key is a list or map"},
       {"closed_loop: [[a, c]\ntype: [6d]", "closures:2: the file is not YAML"},
       {"closed_loop: []\n---\nclosed_loop: []", "closures:2: a second document begins"},
-      {"closed_loop: &x []\ntype: *x", "closures:1: anchors (&name) are not read"},
-      {"closed_loop: &x [*x]", "closures:1: anchors (&name) are not read. Remove the anchor"},
+      {"closed_loop: &x []\ntype: *x", "closures:1: anchors (&name) are not supported"},
+      {"closed_loop: &x [*x]", "closures:1: anchors (&name) are not supported. Remove the anchor"},
       {"closed_loop: *x", "closures:1: the file is not YAML"},
-      {bomb, "closures:1: anchors (&name) are not read"},
+      {bomb, "closures:1: anchors (&name) are not supported"},
       {"closed_loop: " + std::string(10'000, '[') + std::string(10'000, ']'),
        "closures:1: lists are nested more than 16"},
       {"closed_loop: " + std::string(10'000, '['), "closures:1: "},

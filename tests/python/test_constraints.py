@@ -297,7 +297,7 @@ def test_refusals() -> None:
     refused = [
         (lambda: constraints.connect("a", "welded", successor="bob"), "type of a loop: there"),
         (lambda: constraints.connect("a", "fixed", successor="leg"), 'there is no body "leg"'),
-        (lambda: constraints.couple("gear", {"swing": 1.0}), "there is one of this name already"),
+        (lambda: constraints.couple("gear", {"swing": 1.0}), "another one has this name already"),
         (lambda: constraints.couple("a", {"knee": 1.0}), 'there is no moving joint "knee"'),
         (lambda: constraints.rod("a", successor="bob", successor_point=(0, 0), length=1.0),
          "successor_point: expected three numbers"),

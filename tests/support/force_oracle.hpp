@@ -9,7 +9,7 @@
 
 namespace kempe::test {
 
-/// The state of a mechanism and the forces on it.
+/// The forces on a mechanism.
 struct Load {
   Eigen::VectorXd tau;
   std::vector<FrameForce> external{};  ///< on frames of bodies

@@ -146,9 +146,8 @@ class FreeBodies {
     const int dependent = profileFactor(n, first_.data(), T(0), A_.data());
     if (dependent >= 0) {
       throw SingularityError(
-          "the multipliers of joints and loops are not determined in this "
-          "position",
-          "", std::numeric_limits<double>::infinity());
+          "the multipliers of joints and loops are not determined in this configuration", "",
+          std::numeric_limits<double>::infinity());
     }
     profileSolve(n, first_.data(), A_.data(), rightSide_.data());
     profileSolveTransposed(n, first_.data(), A_.data(), rightSide_.data());
