@@ -41,7 +41,7 @@ struct PeerWay {
   std::function<void(std::size_t state)> compute{};  ///< the computation that is measured
   std::function<std::vector<double>()> result{};     ///< of the last call, in the model's order
   double tolerance = 1e-6;  ///< of the result, relative to its largest number
-  bool complete = true;     ///< false for what is given a part of the answer: it cannot represent
+  bool complete = true;     ///< false if the peer is given part of the answer: it cannot represent
 };
 
 #define KEMPE_BENCH_SHOWN __attribute__((visibility("default")))

@@ -60,8 +60,8 @@ void makeRoom(Vector& vector, std::size_t size) {
   }
 }
 
-/// How much a unit force moves at most what is on a constraint's path, its ends not acting against
-/// one another: Σ |S|² / Δ.
+/// Upper bound of the acceleration that a unit force causes along a constraint's path, without
+/// cancellation between its ends: Σ |S|² / Δ.
 template <typename T>
 T reachOf(const ConstraintEntry& entry, const TablesView<T>& tables, const WorkView<T>& work) {
   T sum(0);

@@ -104,7 +104,7 @@ void reportClosuresBeside(const fs::path& urdf, Mechanism& mechanism) {
   }
 }
 
-/// True where the base of the robot is free already.
+/// Whether the base of the robot is already free.
 bool hasFreeBase(const Mechanism& mechanism) {
   return std::ranges::any_of(mechanism.joints, [&](const Joint& joint) {
     return joint.type == JointType::Free && mechanism.jointAbove(joint.parent) == nullptr;

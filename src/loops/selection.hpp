@@ -28,8 +28,8 @@ struct RowSelection {
   int rank = 0;
   std::vector<int> slots;                ///< a row's place among the kept ones; −1: dropped
   std::vector<Eigen::MatrixXd> regular;  ///< kept rows at the samples of full rank
-  /// The largest singular value that was taken for rounding, 0 for none; and the smallest that
-  /// counts at the same sample.
+  /// The largest singular value that was treated as zero (0 if there is none), and the smallest one
+  /// that was kept at the same sample.
   double largestDropped = 0.0, smallestKept = 0.0;
 
   [[nodiscard]] Eigen::MatrixXd kept(const Eigen::MatrixXd& K) const;

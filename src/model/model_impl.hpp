@@ -70,8 +70,8 @@ struct ModelImpl {
   }
 };
 
-/// Compiles a mechanism; throws ModelError. Loops that say neither are cut where that costs less,
-/// if `mayCut`.
+/// Compiles a mechanism; throws ModelError. Loops whose `cut` is unset are cut if that costs less
+/// and `mayCut` is true.
 ModelImpl compile(const Mechanism& mechanism, const ModelOptions& options, bool mayCut);
 
 template <typename T>
@@ -103,7 +103,7 @@ struct ForceScratch {
     Force<T> wrench{};  ///< in the common frame
   };
   std::vector<BodyWrench> cutWrenches;  ///< forces of cut loops on bodies
-  std::vector<double> cutTorques;       ///< and to joints; empty where there are none
+  std::vector<double> cutTorques;       ///< and on joints; empty if there are none
 };
 
 /// The contents of Data: scratch memory sized for one model.
