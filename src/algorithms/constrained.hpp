@@ -55,8 +55,8 @@ class ConstraintSolver {
   void row(int r, T* K) const;
 
   [[nodiscard]] int rank() const { return factored_.rank; }
-  /// Linearly independent rows of K, best first. Unlike in factorize(), masses have no effect. After
-  /// propagate().
+  /// Linearly independent rows of K, best first. Unlike in factorize(), masses have no effect.
+  /// After propagate().
   const std::vector<int>& independentRows();
   /// Estimated relative error of the result of solve(), after factorize(); infinite if a row was
   /// mistaken for redundant. `contradicted`: rows were left open.
