@@ -75,8 +75,8 @@ class Model {
   /// Warnings from reading and compiling.
   [[nodiscard]] KEMPE_API const std::vector<std::string>& warnings() const;
 
-  /// Size of the configuration q; nv() is the number of degrees of freedom (DoFs), the size of v, a
-  /// and tau.
+  /// Size of the configuration q; nv() is the size of v, a and tau: the number of degrees of
+  /// freedom (DoFs). Constraint rows of loops that are left cut are not subtracted from it.
   [[nodiscard]] KEMPE_API int nq() const;
   [[nodiscard]] KEMPE_API int nv() const;
   /// Sizes of the spanning positions and velocities, those of all tree joints.
