@@ -6,9 +6,9 @@
 
 namespace kempe::bench {
 
-/// A mechanism as MuJoCo reads it. Couplings become equality constraints of joints or fixed
-/// tendons, revolute loop joints become points held together. Throws std::invalid_argument for what
-/// MuJoCo has no word for.
+/// A mechanism in MuJoCo's format. Couplings become equality constraints of joints or fixed
+/// tendons, revolute loop joints become connected points. Throws std::invalid_argument for elements
+/// that MuJoCo does not support.
 std::string mjcf(const Mechanism& robot);
 
 }  // namespace kempe::bench

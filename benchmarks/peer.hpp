@@ -8,15 +8,15 @@
 
 #include "kempe/mechanism.hpp"
 
-/// What the benchmarks and the peers' code tell each other: plain numbers only, because peers are
-/// compiled for another instruction set, for which Eigen lays out and allocates memory otherwise.
+/// The interface between the benchmarks and the peers' code: plain numbers only, because peers are
+/// compiled for another instruction set, for which Eigen aligns and allocates memory differently.
 namespace kempe::bench {
 
 struct PeerState {
   std::vector<double> q, v, tau;              ///< of the model
   std::vector<double> positions, velocities;  ///< of all tree joints
   std::vector<double> G, g;  ///< q̈_span = G v̇ + g; G is nvSpanning × nv, by columns
-  // What must come out, in the model's order; matrices by columns.
+  // The expected results, in the model's order; matrices are column-major.
   std::vector<double> acceleration;  ///< that tau causes
   std::vector<double> force;         ///< that causes the acceleration tau
   std::vector<double> massMatrix;
@@ -38,10 +38,10 @@ struct PeerRobot {
 struct PeerWay {
   std::string algorithm{};
   std::string name{};  ///< of the way; the fastest represents the peer
-  std::function<void(std::size_t state)> compute{};  ///< what is measured
+  std::function<void(std::size_t state)> compute{};  ///< the computation that is measured
   std::function<std::vector<double>()> result{};     ///< of the last call, in the model's order
   double tolerance = 1e-6;  ///< of the result, relative to its largest number
-  bool complete = true;     ///< false for what is given a part of the answer: it cannot represent
+  bool complete = true;     ///< false if the peer is given part of the answer: it cannot represent
 };
 
 #define KEMPE_BENCH_SHOWN __attribute__((visibility("default")))

@@ -19,7 +19,7 @@ const std::vector<double>& expected(const PeerState& state, const std::string& a
   return algorithm == "mass_matrix" ? state.massMatrix : state.inverseOperationalInertia;
 }
 
-/// The largest difference from what is expected, relative to the largest number of each state.
+/// The largest difference from the expected result, relative to the largest number of each state.
 double errorOf(const PeerWay& way, const PeerRobot& robot) {
   double worst = 0.0;
   for (std::size_t i = 0; i < robot.states.size(); ++i) {

@@ -9,7 +9,7 @@
 /// Which of a peer's ways are right, and which is the fastest.
 namespace kempe::bench {
 
-/// Above, Pinocchio's Data takes gigabytes: it grows with the cube of the freedoms.
+/// Above, Pinocchio's Data takes gigabytes: it grows with the cube of the DoFs.
 inline constexpr int kMostFreedomsOfPeers = 200;
 
 /// Those whose results are the expected ones. A way that is wrong is left out with a message that

@@ -136,7 +136,7 @@ class PinocchioModel {
     const AddFollower& addFollower;
   };
 
-  /// Depth first, as Pinocchio's algorithms expect; followers after what they follow.
+  /// Depth first, as Pinocchio's algorithms expect; followers after the joints that they follow.
   void addChildren(const Source& source, const std::string& body) {
     for (const bool following : {false, true}) {
       for (const Joint& j : source.robot.joints) {

@@ -40,8 +40,8 @@ std::vector<int> framesOf(const Model& model, const std::vector<std::string>& bo
 /// Whether all loops are couplings, so that G is constant.
 bool hasCouplingsOnly(const Mechanism& robot);
 
-/// What a peer is given: the robot and its states as plain numbers, and what it must find; of
-/// operational inertia that of some bodies.
+/// The input of a peer: the robot and its states as plain numbers, and the expected results;
+/// operational inertia only for some bodies.
 PeerRobot forPeers(const Model& model, const std::vector<State>& states,
                    const std::vector<std::string>& ends);
 /// With all feet and hands.

@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
   }
   for (const int n : kLoops) {
     registerRobot("loop", loopOf(n, false), n);
-    // What the default for large loops is chosen by (src/mechanism/clusters.cpp).
+    // The default for large loops is based on these (src/mechanism/clusters.cpp).
     const auto cut = std::make_shared<Bench>(Model(loopOf(n, true)));
     registerOurs("loop_" + std::to_string(n), "cluster_cut", Method::Cluster, cut, n);
   }

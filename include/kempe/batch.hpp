@@ -10,14 +10,16 @@
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 
-/// Many states at once: several in the lanes of vector registers, and those on several threads.
-/// Results are those of one state at a time, to rounding.
+/// Algorithms on many states at once: each core computes several states in the lanes of its vector
+/// registers, and several threads share the work. Results equal those of the functions for one
+/// state, to rounding.
 ///
 ///     kempe::Batch batch(model);
 ///     kempe::forwardDynamics(model, batch, q, v, tau, a);   // matrices with a row per state
 ///
-/// All functions throw what their namesakes for one state throw, with the number of the state, and
-/// nothing is then known of the results. They allocate nothing but what the threads' runtime does.
+/// All functions throw the same exceptions as their namesakes for one state, with the index of the
+/// state in the message; the outputs are then unspecified. They allocate no memory, except inside
+/// the threading runtime.
 namespace kempe {
 
 namespace detail {
@@ -32,20 +34,20 @@ concept MatrixOf = requires(Matrix& m) {
 };
 }  // namespace detail
 
-/// States in memory, used where they are: number i of state k is data[k * stateStride + i *
-/// entryStride]. Any Eigen matrix with a row for each state is one: row-major it is an array of
-/// states, column-major a structure of arrays.
+/// A view of states in memory, without a copy: entry i of state k is data[k * stateStride + i *
+/// entryStride]. Any Eigen matrix with one row per state converts to it: a row-major matrix is an
+/// array of structures, a column-major one a structure of arrays.
 template <typename T>
 struct States {
   T* data = nullptr;
-  Eigen::Index states = 0;       ///< how many
-  Eigen::Index entries = 0;      ///< numbers of each
-  Eigen::Index stateStride = 0;  ///< from state to state
-  Eigen::Index entryStride = 1;  ///< from number to number of one state
-  Eigen::Index firstNumber = 0;  ///< what errors call the first state, where these are part of more
+  Eigen::Index states = 0;       ///< number of states
+  Eigen::Index entries = 0;      ///< number of entries per state
+  Eigen::Index stateStride = 0;  ///< distance between consecutive states
+  Eigen::Index entryStride = 1;  ///< distance between consecutive entries of one state
+  Eigen::Index firstNumber = 0;  ///< index of the first state in errors, if this is part of a batch
 
   States() = default;
-  /// One after the other, (states, entries) row-major.
+  /// Contiguous states: (states, entries), row-major.
   States(T* first, Eigen::Index stateCount, Eigen::Index entryCount)
       : data(first), states(stateCount), entries(entryCount), stateStride(entryCount) {}
   States(T* first, Eigen::Index stateCount, Eigen::Index entryCount, Eigen::Index perState,
@@ -55,7 +57,7 @@ struct States {
         entries(entryCount),
         stateStride(perState),
         entryStride(perEntry) {}
-  /// What can be written can be read.
+  /// Converts writable states to read-only ones.
   template <typename U>
   requires std::same_as<const U, T>
   // NOLINTNEXTLINE(google-explicit-constructor)
@@ -74,12 +76,12 @@ template <typename T>
 using StatesOut = States<std::type_identity_t<T>>;
 
 struct BatchOptions {
-  /// Threads that share the work; 0: as many as the machine has; 1: the caller alone.
+  /// Number of threads that share the work. 0: one per hardware thread; 1: the calling thread only.
   int threads = 0;
 };
 
-/// Scratch memory of evaluations of many states, as Data is of one. One for each caller: it brings
-/// its own threads.
+/// Scratch memory and threads for evaluating many states, as Data is for one state. Every calling
+/// thread needs its own.
 template <typename T>
 class BasicBatch {
  public:
@@ -88,7 +90,7 @@ class BasicBatch {
   KEMPE_API BasicBatch& operator=(BasicBatch&&) noexcept;
   KEMPE_API ~BasicBatch();
 
-  /// States that one core computes at once.
+  /// Number of states that one core computes at once.
   [[nodiscard]] KEMPE_API int lanes() const;
   [[nodiscard]] KEMPE_API int threads() const;
 
@@ -100,23 +102,23 @@ class BasicBatch {
 using Batch = BasicBatch<double>;
 using BatchF = BasicBatch<float>;
 
-/// Calls `compute(data, state)` for all states, on the threads of the batch: for what has no
-/// function of its own here. Errors get the number of the state, counted from `firstNumber`.
+/// Calls `compute(data, state)` for all states, on the threads of the batch: for algorithms that
+/// have no batch version here. Errors name the index of the state, counted from `firstNumber`.
 template <typename T>
 KEMPE_API void forEachState(const Model& model, BasicBatch<T>& batch, Eigen::Index states,
                             const std::function<void(BasicData<std::type_identity_t<T>>& data,
                                                      Eigen::Index state)>& compute,
                             Eigen::Index firstNumber = 0);
 
-/// Forces on frames, the same frames in all states.
+/// External forces on frames; the frames are the same in all states.
 template <typename T>
 struct BatchForces {
   std::span<const int> frames{};  ///< Model::frameIndex
-  States<const T> wrenches{};     ///< 6 numbers, [force; moment], for each frame
+  States<const T> wrenches{};     ///< 6 entries, [force; moment], per frame
   Reference reference = Reference::LocalWorldAligned;
 };
 
-/// (N, nq), (N, nv), (N, nv) → (N, nv). Outputs may be one of the inputs of the same size.
+/// (N, nq), (N, nv), (N, nv) → (N, nv). An output may alias an input of the same size.
 template <typename T>
 KEMPE_API void inverseDynamics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
                                StatesIn<T> v, StatesIn<T> a, StatesOut<T> tau,
@@ -126,24 +128,24 @@ KEMPE_API void forwardDynamics(const Model& model, BasicBatch<T>& batch, StatesI
                                StatesIn<T> v, StatesIn<T> tau, StatesOut<T> a,
                                const BatchForces<std::type_identity_t<T>>& external = {});
 
-/// (N, nq) → (N, nv²), each a full symmetric matrix.
+/// (N, nq) → (N, nv²): one full symmetric matrix per state.
 template <typename T>
 KEMPE_API void massMatrix(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesOut<T> H);
 
-/// (N, nq) → (N, 36 k²) of k frames, each a full symmetric matrix.
+/// (N, nq) → (N, 36 k²) for k frames: one full symmetric matrix per state.
 template <typename T>
 KEMPE_API void inverseOperationalInertia(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
                                          std::span<const int> frames, StatesOut<T> Omega,
                                          Reference reference = Reference::LocalWorldAligned);
 
-/// (N, nq) → (N, 12 k): of each of k frames the rotation, row by row, and the position in the
-/// world.
+/// (N, nq) → (N, 12 k) for k frames: for each frame its rotation matrix, row-major, then its
+/// position, in the world.
 template <typename T>
 KEMPE_API void forwardKinematics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
                                  std::span<const int> frames, StatesOut<T> placements);
 
-/// (N, nq), (N, nv) → (N, nq). Clusters with loops to close are solved in double, one state after
-/// the other.
+/// (N, nq), (N, nv) → (N, nq). Clusters whose loops are solved numerically are computed in double,
+/// one state at a time.
 template <typename T>
 KEMPE_API void integrate(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v,
                          std::type_identity_t<T> dt, StatesOut<T> result);

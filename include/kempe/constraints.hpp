@@ -10,8 +10,9 @@
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 
-/// Constraints on top of a model, held by multipliers: what is switched on and off during a run,
-/// moves with time, or forbids velocities only.
+/// Constraints added to a compiled model and enforced by Lagrange multipliers: constraints that are
+/// switched on and off during a simulation, depend on time, or are nonholonomic (act on velocities
+/// only).
 namespace kempe {
 
 namespace detail {
@@ -19,12 +20,12 @@ struct ConstraintEntry;
 struct ConstraintTable;
 }  // namespace detail
 
-/// Where a prescribed coordinate is at one time, how fast it moves and how that changes.
+/// Position, velocity and acceleration of a prescribed coordinate at one time.
 struct PrescribedMotion {
   double position = 0.0, velocity = 0.0, acceleration = 0.0;
 };
 
-/// φ(positions of the named coordinates, t) = 0, with `rows` equations.
+/// A time-dependent constraint φ(positions of the named coordinates, t) = 0 with `rows` equations.
 struct TimedFunction {
   std::string name{};
   std::vector<Coordinate> coordinates{};
@@ -33,7 +34,7 @@ struct TimedFunction {
   std::function<void(std::span<const Jet> q, const Jet& t, std::span<Jet> phi)> jet{};
 };
 
-/// A skate or a blade: the frame's origin does not move along the frame's x axis.
+/// A skate or a blade: the frame's origin cannot move along the frame's x axis.
 struct KnifeEdge {
   std::string name{};
   std::string body{};
@@ -45,20 +46,21 @@ struct Rolling {
   std::string name{};
   std::string body{};     ///< the wheel
   Vector3 center{};       ///< in the wheel's frame
-  Vector3 axle{0, 1, 0};  ///< in the wheel's frame; not used by balls
+  Vector3 axle{0, 1, 0};  ///< in the wheel's frame; ignored for balls
   double radius = 0.0;
-  bool ball = false;         ///< otherwise a disc with a thin rim
-  std::string ground{};      ///< body of the plane; empty: the root
-  Pose plane{};              ///< its z axis is the normal, in the frame of `ground`
-  bool staysOnPlane = true;  ///< also holds the rim on the plane
+  bool ball = false;         ///< true: a ball; false: a disc with a thin rim
+  std::string ground{};      ///< body that carries the plane; empty: the root
+  Pose plane{};              ///< in the frame of `ground`; its z axis is the plane's normal
+  bool staysOnPlane = true;  ///< also keep the rim on the plane
 };
 
 /// A set of constraints for one model. Bodies, joints and coordinates are named as in the
 /// mechanism.
 ///
-/// Every constraint has a number (in the order of adding), a name and rows of its own; multipliers
-/// and errors have one entry for each row of all constraints. Those that are switched off have
-/// zeros there. Adding throws std::invalid_argument where a name or number makes no sense.
+/// Every constraint has an index (in the order of adding), a name and its own rows. Vectors of
+/// multipliers and errors have one entry per row of all constraints; the entries of constraints
+/// that are switched off are zero. The functions that add a constraint return its index and throw
+/// std::invalid_argument if a name is unknown or a number is invalid.
 class Constraints {
  public:
   KEMPE_API explicit Constraints(const Model& model);
@@ -68,7 +70,7 @@ class Constraints {
   KEMPE_API Constraints& operator=(Constraints&&) noexcept;
   KEMPE_API ~Constraints();
 
-  /// Two frames connected by a joint: a hand that holds (Fixed), a foot that sticks (Spherical).
+  /// Connects two frames by a joint, e.g. a grasping hand (Fixed) or a sticking foot (Spherical).
   KEMPE_API int add(const LoopJoint& joint);
   KEMPE_API int add(const Rod& rod);
   KEMPE_API int add(const Coupling& coupling);
@@ -86,26 +88,27 @@ class Constraints {
     f.jet = [phi](std::span<const Jet> q, const Jet& t, std::span<Jet> out) { phi(q, t, out); };
     return add(std::move(f));
   }
-  /// A coordinate moves as `motion(t)` says; its multiplier is the force that it takes.
+  /// Prescribes the motion of a coordinate; the multiplier is the force required for it.
   KEMPE_API int prescribe(std::string_view name, const Coordinate& coordinate,
                           std::function<PrescribedMotion(double t)> motion);
-  /// All freedoms of a joint stay where they are at q.
+  /// Locks all degrees of freedom (DoFs) of a joint at their positions in q.
   KEMPE_API int lock(std::string_view name, std::string_view joint, VectorIn q);
 
   [[nodiscard]] KEMPE_API int count() const;
-  /// Of all constraints, whether they are on or off.
+  /// Number of rows of all constraints, switched on or off.
   [[nodiscard]] KEMPE_API int rows() const;
   [[nodiscard]] KEMPE_API const std::string& name(int constraint) const;
   [[nodiscard]] KEMPE_API int firstRow(int constraint) const;
   [[nodiscard]] KEMPE_API int rows(int constraint) const;
-  /// By name; −1 for none.
+  /// Returns the index of the constraint with this name, −1 if there is none.
   [[nodiscard]] KEMPE_API int find(std::string_view name) const;
 
   [[nodiscard]] KEMPE_API bool enabled(int constraint) const;
   KEMPE_API void enable(int constraint, bool on = true);
 
-  /// Baumgarte's stabilisation: errors φ decay as φ̈ + 2 rate φ̇ + rate² φ = 0, and errors of
-  /// constraints on velocities as their rate does. 0, as at first: none.
+  /// Sets the rate of Baumgarte stabilisation, in 1/s: position errors φ decay according to
+  /// φ̈ + 2 rate φ̇ + rate² φ = 0, errors of velocity constraints exponentially with this rate. The
+  /// default 0 turns it off.
   KEMPE_API void stabilize(double rate);
   [[nodiscard]] KEMPE_API double stabilization() const;
 
@@ -120,23 +123,24 @@ class Constraints {
   std::unique_ptr<detail::ConstraintTable> table_;
 };
 
-/// How constraints went together at one state.
+/// Number and rank of the constraint rows at one state.
 struct ConstraintReport {
-  int rows = 0;                ///< that are on
-  int rank = 0;                ///< fewer where some imply others, here or for the moment
-  double inconsistency = 0.0;  ///< largest acceleration error left where rows contradict others
+  int rows = 0;                ///< rows of the constraints that are switched on
+  int rank = 0;                ///< less than `rows` if some rows are redundant at this state
+  double inconsistency = 0.0;  ///< largest remaining acceleration error, if rows are contradictory
 };
 
-/// forwardDynamics() with constraints: free accelerations by the recursion, multipliers λ of
-/// (K H⁻¹ Kᵀ) λ = −φ̈_free by forces that go to the root through the articulated bodies, corrections
-/// by the same factors (Jain, cut-joint method). H is neither formed nor inverted.
+/// forwardDynamics() with constraints. The recursion gives the unconstrained accelerations. The
+/// multipliers λ solve (K H⁻¹ Kᵀ) λ = −φ̈_free, where K H⁻¹ Kᵀ comes from propagating constraint
+/// forces to the root through the articulated bodies. The correction of the accelerations reuses
+/// the same factors (Jain, cut-joint method). The mass matrix H is neither formed nor inverted.
 ///
-/// Rows that others imply are found by pivoting; λ is then the shortest of all that do the same.
-/// Cost: linear in bodies, plus rows × depth + rows³. Allocates only where `data` has not seen as
-/// many rows before.
+/// Pivoting detects redundant rows; λ is then the solution of least norm. Cost: linear in bodies,
+/// plus rows × depth + rows³. Allocates memory only if `data` has not been used with as many rows
+/// before.
 /// @param v            velocities, model.nv(); should satisfy the constraints
 /// @param a            output, model.nv(); may alias v or tau
-/// @param multipliers  output, constraints.rows(): Kᵀ λ are the forces that hold the constraints
+/// @param multipliers  output λ, constraints.rows(); Kᵀ λ are the generalised constraint forces
 template <typename T>
 KEMPE_API void constrainedForwardDynamics(const Model& model, BasicData<T>& data,
                                           const Constraints& constraints, double time,
@@ -145,30 +149,34 @@ KEMPE_API void constrainedForwardDynamics(const Model& model, BasicData<T>& data
                                           const DynamicsOptions& how = {},
                                           ConstraintReport* report = nullptr);
 
-/// What is violated: φ of each row (metres, radians; 0 for rows that speak of velocities only).
+/// Computes the constraint errors φ of all rows (metres or radians; 0 for rows that constrain
+/// velocities only).
 KEMPE_API void constraintErrors(const Model& model, Data& data, const Constraints& constraints,
                                 double time, VectorIn q, VectorOut errors);
-/// φ̇ of each row.
+/// Computes the velocity errors φ̇ of all rows.
 KEMPE_API void constraintVelocityErrors(const Model& model, Data& data,
                                         const Constraints& constraints, double time, VectorIn q,
                                         VectorIn v, VectorOut errors);
-/// K of φ̇ = K v + ∂φ/∂t, constraints.rows() × model.nv().
+/// Computes the constraint Jacobian K of φ̇ = K v + ∂φ/∂t, constraints.rows() × model.nv().
 KEMPE_API void constraintRows(const Model& model, Data& data, const Constraints& constraints,
                               double time, VectorIn q, MatrixOut K);
 
-/// The nearest configuration, by Gauss-Newton steps that move as little inertia as can be, at
-/// which the constraints hold; embedded loops stay closed. Throws AssemblyError.
+/// Computes the nearest configuration that satisfies the constraints, by Gauss-Newton steps that
+/// are minimal in the norm of the mass matrix; embedded loops stay closed. Throws AssemblyError if
+/// it finds none.
 KEMPE_API void projectPositions(const Model& model, Data& data, const Constraints& constraints,
                                 double time, VectorIn q, VectorOut closed);
-/// v + H⁻¹ Kᵀ Λ with φ̇ = 0: the velocity after the impulse Λ with which constraints catch.
-/// @param impulses  output, constraints.rows(): Λ
+/// Computes v + H⁻¹ Kᵀ Λ such that φ̇ = 0: the velocity after the impulse Λ that occurs when the
+/// constraints are switched on.
+/// @param impulses  output Λ, constraints.rows()
 KEMPE_API void projectVelocities(const Model& model, Data& data, const Constraints& constraints,
                                  double time, VectorIn q, VectorIn v, VectorOut projected,
                                  VectorOut impulses);
 
-/// What a constraint between two bodies does to its second one (the successor, the blade, the
-/// wheel), [force; moment] at its frame's origin (rolling: at the contact), axes of the world.
-/// Throws std::invalid_argument for constraints on coordinates.
+/// Returns the wrench [force; moment] that a constraint between two bodies exerts on the second one
+/// (the successor, the blade, the wheel), in world axes at the origin of that body's frame of the
+/// constraint (rolling: at the contact point). Throws std::invalid_argument for constraints on
+/// coordinates.
 KEMPE_API std::array<double, 6> constraintWrench(const Model& model, Data& data,
                                                  const Constraints& constraints, int constraint,
                                                  double time, VectorIn q, VectorIn multipliers);

@@ -6,35 +6,38 @@
 
 namespace kempe {
 
-/// Forces that cause accelerations `a` (C-RNEA; Chignoli et al. 2023, §VI-C): τ = H a + h.
+/// Computes the generalised forces required for the accelerations `a`: τ = H a + h (C-RNEA;
+/// Chignoli et al. 2023, §VI-C).
 ///
-/// Damping, friction, armature and springs of the joints count. Cost: linear in bodies. Allocates
-/// nothing. One `data` per thread; `T` is double or float.
+/// Joint damping, friction, armature and springs are included. Cost: linear in bodies. Allocates no
+/// memory. Use one `data` per thread; `T` is double or float.
 /// @param q    configuration, model.nq(); must close the loops (see project())
 /// @param v    velocities, model.nv()
 /// @param a    accelerations, model.nv()
-/// @param tau  output, model.nv(); may alias v or a
+/// @param tau  output, generalised forces, model.nv(); may alias v or a
 ///
-/// Throws std::invalid_argument for wrong sizes and numbers that are not finite, SingularityError
-/// where a loop is at a singular position.
+/// Throws std::invalid_argument if an argument has the wrong size or is not finite, and
+/// SingularityError if a loop is in a singular configuration.
 template <typename T>
 KEMPE_API void inverseDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                                VectorInOf<T> v, VectorInOf<T> a, VectorOutOf<T> tau,
                                const DynamicsOptions& how = {});
 
-/// h of τ = H a + h: forces of velocity, gravity, resistance, springs and external forces.
+/// Computes the bias forces h of τ = H a + h: Coriolis and centrifugal forces, gravity, damping and
+/// friction, springs and external forces.
 template <typename T>
 KEMPE_API void biasForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
                           VectorOutOf<T> h, const DynamicsOptions& how = {});
 
-/// Generalised gravity forces: tau at v = 0, a = 0, which holds the robot at rest. Springs of the
-/// joints count: it is the gradient of the potential energy of energy().
+/// Computes the generalised gravity forces: tau at v = 0, a = 0, which holds the robot still. Joint
+/// springs are included: tau is the gradient of the potential energy that energy() returns.
 template <typename T>
 KEMPE_API void gravityForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                              VectorOutOf<T> tau);
 
-/// τ = Gᵀ τ_span: the generalised forces of forces at all tree joints, motors among them.
-/// @param spanning  forces, model.nvSpanning(); place them with model.jointVelocityIndex()
+/// Computes the generalised forces τ = Gᵀ τ_span that are equivalent to joint forces and torques at
+/// all tree joints, e.g. those of motors.
+/// @param spanning  joint torques τ_span, model.nvSpanning(), at model.jointVelocityIndex()
 template <typename T>
 KEMPE_API void generalizedForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                                  VectorInOf<T> spanning, VectorOutOf<T> tau);

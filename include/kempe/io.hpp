@@ -12,32 +12,34 @@
 
 namespace kempe {
 
-/// How to read a file and compile what it describes.
+/// Options for reading a file and compiling the mechanism that it describes.
 struct LoadOptions {
-  /// Set the root body free (a free joint from a new body `world`); off: it is fixed to the world.
+  /// Let the root body float (a free joint from a new body `world`); false: it is fixed to the
+  /// world.
   bool floatingBase = false;
-  /// Where assembly starts: joint name → positions, added to Mechanism::startPose.
+  /// Starting point of assembly: joint name → positions, added to Mechanism::startPose.
   std::map<std::string, std::vector<double>> startPose{};
   ModelOptions model{.mergeGimbals = true};
 };
 
-/// Reads and compiles a robot: `.urdf` (with URDF+ tags and Kempe's own, docs/formats.md), or a
-/// `.yaml` of loop closures, which names no URDF itself and uses the one beside it: the file of the
-/// same stem, or the only `.urdf` in the folder. Throws ModelError.
+/// Reads and compiles a robot from a `.urdf` file (with URDF+ and Kempe tags, see docs/formats.md)
+/// or a `.yaml` file of loop closures. A `.yaml` file does not name its URDF; it belongs to the
+/// `.urdf` file in the same folder with the same stem, or else to the only one there. Throws
+/// ModelError.
 KEMPE_API Model load(const std::filesystem::path& path, const LoadOptions& options = {});
 
-/// The same without compiling, to edit or inspect the mechanism.
+/// Reads a robot without compiling it, to edit or inspect the mechanism.
 KEMPE_API Mechanism readMechanism(const std::filesystem::path& path);
 
-/// Reads URDF text; `source` is what errors call it.
+/// Reads URDF text; errors refer to it as `source`.
 KEMPE_API Mechanism readUrdfText(std::string_view text, const std::string& source = "urdf");
 
-/// Adds the closures of YAML text to a mechanism; `source` is what errors call it.
+/// Adds the loop closures in YAML text to a mechanism; errors refer to the text as `source`.
 KEMPE_API void addClosuresFromYamlText(Mechanism& mechanism, std::string_view text,
                                        const std::string& source = "yaml");
 
-/// The mechanism as URDF with Kempe's tags, numbers with all their digits. Throws ModelError where
-/// it has a constraint function, which no file can hold.
+/// Returns the mechanism as URDF with Kempe's tags; numbers have all their digits. Throws
+/// ModelError if the mechanism has a constraint function, which a file cannot represent.
 KEMPE_API std::string writeUrdfText(const Mechanism& mechanism);
 KEMPE_API void writeUrdf(const Mechanism& mechanism, const std::filesystem::path& path);
 

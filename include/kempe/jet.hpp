@@ -5,9 +5,10 @@
 
 namespace kempe {
 
-/// A number that carries its first and second derivative along one direction: f, f′, f″.
+/// A number with its first and second derivative along one direction: f, f′, f″ (forward-mode
+/// automatic differentiation).
 ///
-/// Constraint functions are evaluated on jets, so that a user writes φ once and the library has
+/// Constraint functions are evaluated on jets: the user writes φ once, and the library computes
 /// K (first derivatives along each coordinate) and k = −φ″[q̇, q̇] (one jet along q̇).
 struct Jet {
   double value = 0.0;
@@ -73,7 +74,7 @@ inline Jet log(const Jet& a) {
   return composed(a, std::log(a.value), 1.0 / a.value, -1.0 / (a.value * a.value));
 }
 inline Jet pow(const Jet& a, double p) {
-  // A factor of zero wins over the infinite power that it meets at a.value = 0.
+  // At a.value = 0 the power can be infinite; a zero factor must still give zero, not NaN.
   const double df = p == 0.0 ? 0.0 : p * std::pow(a.value, p - 1.0);
   const double ddf = p == 0.0 || p == 1.0 ? 0.0 : p * (p - 1.0) * std::pow(a.value, p - 2.0);
   return composed(a, std::pow(a.value, p), df, ddf);

@@ -7,79 +7,84 @@
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 
-/// Forces between bodies: what bearings, rods and gears are sized with. They come from what one
-/// evaluation of the dynamics leaves behind (Jain, inter-body forces, eqs. 18 and 69), at a small
-/// part of its cost.
+/// Reaction forces in joints and loops, for sizing bearings, rods and gears. They are computed from
+/// the intermediate results of one evaluation of the dynamics (Jain, inter-body forces, eqs. 18 and
+/// 69), at a small part of its cost.
 ///
-/// A joint's force is what the parent does to the child, [force; moment], at the joint's origin on
-/// the child. Motors, springs and gears that act along the joint are part of it: along the freedom
-/// s of joint i, sᵀ f = τ_i + Σ (forces of couplings and functions on i) − resistance − armature q̈.
-/// A folded rotor's force is that of its own joint.
+/// The force of a joint is the wrench [force; moment] that the parent exerts on the child, at the
+/// joint's origin on the child. It includes motors, springs and gears that act along the joint:
+/// along the degree of freedom (DoF) s of joint i, sᵀ f = τ_i + Σ (forces of couplings and
+/// functions on i) − damping and friction − armature q̈. The force of a folded rotor is that of its
+/// own joint.
 ///
-/// A loop joint's or rod's force is what the predecessor does to the successor, [force; moment], at
-/// the successor's frame or point. A coupling's or function's are the generalised forces along its
-/// coordinates, in its order: of a gear, the torques on the two shafts.
+/// The force of a loop joint or rod is the wrench [force; moment] that the predecessor exerts on
+/// the successor, at the successor's frame or point. The forces of a coupling or function are the
+/// generalised forces along its coordinates, in the order of these: for a gear, the torques on the
+/// two shafts.
 ///
-/// Where a loop has redundant rows (Model::loops(), LoopInfo::forceIsUnique) its force is not
-/// determined by the motion of rigid bodies. Of all forces that fit, those with the least sum of
-/// squares of the loops' numbers are given (newton and newton metre alike), and the forces of the
-/// cluster's tree joints go with them.
+/// If a loop has redundant rows (Model::loops(), LoopInfo::forceIsUnique), the motion of rigid
+/// bodies does not determine its force. The functions then return the solution with the least sum
+/// of squares of the loop forces (newtons and newton metres weighted equally), and the forces of
+/// the cluster's tree joints that are consistent with it.
 namespace kempe {
 
-/// Where the forces τ of a cluster with loops act. It matters to nothing but what its loops carry.
+/// Joints at which the forces τ of a cluster with loops act. The choice affects the forces within
+/// the cluster only, not the motion.
 enum class Actuation {
   Independent,  ///< at the independent joints
-  /// At the rotors: geared motors. In clusters with as many rotors (bodies that turn about their
-  /// axis of symmetry and carry nothing) as freedoms, ClusterInfo::rotorJoints, those forces there
-  /// that come to the same τ; in the others at the independent joints.
+  /// At the rotors (geared motors). In a cluster with as many rotors (bodies that turn about their
+  /// axis of symmetry and carry no other body) as DoFs, the equivalent torques act at
+  /// ClusterInfo::rotorJoints; in other clusters τ acts at the independent joints.
   Rotors
 };
 
-/// What can be told beyond the state.
+/// Options of the functions that compute joint and loop forces.
 struct ForceOptions {
   std::span<const FrameForce> external{};
-  /// Point and axes of wrenches, each of its own frame: a joint's is its child's, a loop joint's
-  /// its successor's, a rod's that of the successor's body at the rod's end. Not given:
-  /// LocalWorldAligned.
+  /// Reference point and axes of each wrench, relative to its own frame: the child's frame for a
+  /// joint, the successor's for a loop joint, that of the successor's body at the rod's end for a
+  /// rod. Default: LocalWorldAligned.
   std::optional<Reference> reference{};
-  /// Write all wrenches at the origin and in the axes of this frame instead (Model::frameIndex).
+  /// Express all wrenches at the origin and in the axes of this frame instead (Model::frameIndex).
   std::optional<int> frame{};
   Actuation actuation = Actuation::Independent;
-  /// Forces at all tree joints that act beside τ, model.nvSpanning() (as generalizedForces() takes
-  /// them); empty: none.
+  /// Additional forces at all tree joints, model.nvSpanning(), as for generalizedForces(); empty:
+  /// none.
   std::span<const double> spanning{};
 };
 
-/// Forces of all tree joints in motion under `tau`.
+/// Computes the forces of all tree joints during the motion under the generalised forces `tau`.
 ///
-/// Cost: that of forwardDynamics() and a fraction. Allocates nothing. One `data` per thread; `T` is
-/// double or float.
+/// Cost: slightly more than forwardDynamics(). Allocates no memory. Use one `data` per thread; `T`
+/// is double or float.
 /// @param forces  output, 6 × joints, in the order of model.jointNames()
 ///
-/// Throws std::invalid_argument and SingularityError as forwardDynamics() does;
-/// std::invalid_argument too where `reference` and `frame` are both given; SingularityError where
-/// rotors are to act that cannot move their cluster at this position.
+/// Throws the same exceptions as forwardDynamics(); also std::invalid_argument if both `reference`
+/// and `frame` are given, and SingularityError if `actuation` is Rotors and the rotors cannot move
+/// their cluster in this configuration.
 template <typename T>
 KEMPE_API void jointForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
                            VectorInOf<T> tau, MatrixOutOf<T> forces, const ForceOptions& how = {});
 
-/// What all loops transmit in motion under `tau`; see jointForces().
-/// @param forces  output, model.nLoopForces(); Model::loops() says which are whose
+/// Computes the forces of all loops during the motion under `tau`; see jointForces().
+/// @param forces  output, model.nLoopForces(); Model::loops() gives the entries of each loop
 template <typename T>
 KEMPE_API void loopForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
                           VectorInOf<T> tau, VectorOutOf<T> forces, const ForceOptions& how = {});
 
-/// forwardDynamics(), jointForces() and loopForces() from one evaluation. `a` may alias v or tau.
-/// @param joints  output as of jointForces(), or of no size where not wanted
-/// @param loops   output as of loopForces(), or of no size where not wanted
+/// Computes forwardDynamics(), jointForces() and loopForces() in one evaluation. `a` may alias v or
+/// tau.
+/// @param joints  output as in jointForces(); pass an empty matrix if not needed
+/// @param loops   output as in loopForces(); pass an empty vector if not needed
 template <typename T>
 KEMPE_API void forwardDynamicsAndForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                                         VectorInOf<T> v, VectorInOf<T> tau, VectorOutOf<T> a,
                                         MatrixOutOf<T> joints, VectorOutOf<T> loops,
                                         const ForceOptions& how = {});
 
-/// The same of inverseDynamics(): the motion is given, `tau` is what it takes beside the external
-/// and spanning forces; it may alias v or a.
+/// Computes inverseDynamics(), jointForces() and loopForces() in one evaluation: `tau` are the
+/// generalised forces that the motion requires in addition to the external and spanning forces. It
+/// may alias v or a.
 template <typename T>
 KEMPE_API void inverseDynamicsAndForces(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                                         VectorInOf<T> v, VectorInOf<T> a, VectorOutOf<T> tau,

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Exact dynamics of robots whose bodies form loops. This header brings in everything.
+/// Exact dynamics of robots with kinematic loops. This header includes the whole library.
 
 #include "kempe/batch.hpp"
 #include "kempe/configuration.hpp"

@@ -6,21 +6,21 @@
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 
-/// Where frames are and how they move. A frame is a body or a joint, by its number
-/// (Model::frameIndex); a joint's frame moves with its child.
+/// Placements, velocities, accelerations and Jacobians of frames. A frame is a body or a joint,
+/// given by its index (Model::frameIndex); the frame of a joint moves with its child.
 ///
-/// Spatial vectors are [linear; angular], written as `reference` says. All functions throw
-/// std::invalid_argument for wrong sizes and numbers that are not finite, SingularityError where a
-/// loop is at a singular position, and allocate nothing.
+/// Spatial vectors are [linear; angular], expressed as `reference` specifies. All functions throw
+/// std::invalid_argument if an argument has the wrong size or is not finite, and SingularityError
+/// if a loop is in a singular configuration. They allocate no memory.
 namespace kempe {
 
-/// Placements of all frames in the world, in the order of model.frameNames().
+/// Computes the placements of all frames in the world, in the order of model.frameNames().
 template <typename T>
 KEMPE_API void forwardKinematics(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                                  std::span<Transform<std::type_identity_t<T>>> placements);
 
-/// Placements, velocities and accelerations of all frames, the latter 6 × frames and as
-/// frameVelocity() and frameAcceleration() give them.
+/// Computes placements, velocities and accelerations of all frames. Velocities and accelerations
+/// are 6 × frames, with columns as returned by frameVelocity() and frameAcceleration().
 template <typename T>
 KEMPE_API void forwardKinematics(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                                  VectorInOf<T> v, VectorInOf<T> a,
@@ -28,31 +28,33 @@ KEMPE_API void forwardKinematics(const Model& model, BasicData<T>& data, VectorI
                                  MatrixOutOf<T> velocities, MatrixOutOf<T> accelerations,
                                  Reference reference = Reference::LocalWorldAligned);
 
-/// Placement of one frame in the world.
+/// Returns the placement of one frame in the world.
 template <typename T>
 KEMPE_API Transform<T> framePlacement(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                                       int frame);
 
-/// Velocity of a frame, J v.
+/// Computes the velocity J v of a frame.
 template <typename T>
 KEMPE_API void frameVelocity(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                              VectorInOf<T> v, int frame, VectorOutOf<T> velocity,
                              Reference reference = Reference::LocalWorldAligned);
 
-/// The rate of frameVelocity(): J a + J̇ v. In LocalWorldAligned that is the acceleration of the
-/// frame's origin and the angular acceleration; in Local and World the spatial acceleration.
+/// Computes the time derivative of frameVelocity(): J a + J̇ v. In LocalWorldAligned it is the
+/// classical acceleration of the frame's origin and the angular acceleration; in Local and World
+/// it is the spatial acceleration.
 template <typename T>
 KEMPE_API void frameAcceleration(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                                  VectorInOf<T> v, VectorInOf<T> a, int frame,
                                  VectorOutOf<T> acceleration,
                                  Reference reference = Reference::LocalWorldAligned);
 
-/// J of frameVelocity() in independent coordinates, through all loops; 6 × model.nv().
+/// Computes the Jacobian J of frameVelocity() with respect to the independent velocities v, the
+/// motion of all loops included; 6 × model.nv().
 template <typename T>
 KEMPE_API void frameJacobian(const Model& model, BasicData<T>& data, VectorInOf<T> q, int frame,
                              MatrixOutOf<T> J, Reference reference = Reference::LocalWorldAligned);
 
-/// J̇ v: frameAcceleration() where a = 0.
+/// Computes J̇ v, which is frameAcceleration() at a = 0.
 template <typename T>
 KEMPE_API void frameJacobianRate(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                                  VectorInOf<T> v, int frame, VectorOutOf<T> rate,

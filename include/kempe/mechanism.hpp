@@ -24,21 +24,21 @@ using Vector3 = Vec3<double>;
 using Rotation = Mat3<double>;
 using Pose = Transform<double>;
 
-/// A frame at `xyz`, turned by roll, pitch and yaw about fixed axes, as URDF writes it.
+/// Returns a frame at `xyz`, rotated by roll, pitch and yaw about fixed axes, as in URDF.
 inline Pose at(const Vector3& xyz, const Vector3& rollPitchYaw = {}) {
   return {rotationFromRollPitchYaw(rollPitchYaw), xyz};
 }
 
 // --- bodies ------------------------------------------------------------------------------------
 
-/// What a viewer draws, or a collision checker reads. Kempe keeps it and computes nothing from it.
+/// A shape for viewers and collision checkers. Kempe stores it and does not use it in computations.
 struct Shape {
   enum class Kind { Box, Cylinder, Sphere, Capsule, Mesh };
   Kind kind = Kind::Box;
   Vector3 size{};      ///< box: edge lengths; mesh: scale
   double radius = 0;   ///< cylinder, sphere, capsule
   double length = 0;   ///< cylinder, capsule, along z
-  std::string mesh{};  ///< file name as written
+  std::string mesh{};  ///< file name as written in the source
   Pose origin{};       ///< in the body's frame
   std::string name{};
   std::string material{};
@@ -54,7 +54,7 @@ struct Body {
   SymMat3<double> inertia{};  ///< about the centre of mass, axes of the body frame
   std::vector<Shape> visuals{};
   std::vector<Shape> collisions{};
-  int line = 0;  ///< in the file it came from; 0 for none
+  int line = 0;  ///< line in the source file; 0 if there is none
 
   Body& withMass(double kilograms) {
     mass = kilograms;
@@ -86,14 +86,14 @@ enum class JointType {
   Continuous,  ///< revolute without limits
   Prismatic,
   Helical,      ///< a screw: advances by `pitch` metres per radian
-  Cylindrical,  ///< turns about and slides along its axis: (angle, distance)
-  Universal,    ///< turns about `axis` in the parent, then about `axis2` in the child
+  Cylindrical,  ///< rotates about and slides along its axis: (angle, distance)
+  Universal,    ///< rotates about `axis` in the parent, then about `axis2` in the child
   Spherical,    ///< quaternion (x, y, z, w); angular velocity in the child's frame
-  Planar,       ///< slides normal to its axis and turns about it: (x, y, angle)
+  Planar,       ///< slides normal to its axis and rotates about it: (x, y, angle)
   Free          ///< (x, y, z, quaternion); velocity [linear; angular] in the child's frame
 };
 
-/// Bounds of a joint with one freedom; infinite where there is none.
+/// Bounds of a joint with one degree of freedom (DoF); infinite if there is no bound.
 struct Limits {
   double lower = -std::numeric_limits<double>::infinity();
   double upper = std::numeric_limits<double>::infinity();
@@ -102,11 +102,11 @@ struct Limits {
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
-/// A joint of the spanning tree: carries `child` on `parent`.
+/// A joint of the spanning tree, which connects `child` to `parent`.
 ///
 /// `origin` is the joint's frame in the parent; at position zero it coincides with the child's
-/// frame. `axis` is written in the joint's frame, need not be of unit length and may point
-/// anywhere.
+/// frame. `axis` is expressed in the joint's frame; it can have any direction and need not be
+/// normalised.
 struct Joint {
   std::string name{};
   JointType type = JointType::Fixed;
@@ -119,14 +119,14 @@ struct Joint {
   Limits limits{};
   double damping = 0.0;   ///< N·m·s/rad or N·s/m
   double friction = 0.0;  ///< N·m or N
-  double armature = 0.0;  ///< inertia added to the freedom, kg·m² or kg
-  /// A spring along the coordinate of a joint with one degree of freedom: the force on it is
-  /// −stiffness (q − springReference). Angles count whole turns.
+  double armature = 0.0;  ///< inertia added to each DoF, kg·m² or kg
+  /// Spring along the coordinate of a joint with one DoF: the force on it is
+  /// −stiffness (q − springReference). Angles are not wrapped.
   double stiffness = 0.0;        ///< N·m/rad or N/m
   double springReference = 0.0;  ///< position at which the spring is at rest, rad or m
-  /// Whether this joint's coordinates are wanted as independent ones; unset: yes, if possible.
+  /// Whether this joint's coordinates should be independent; unset: yes, if possible.
   std::optional<bool> independence{};
-  /// Whether a motor drives this joint; see Model::actuated() for joints that say nothing.
+  /// Whether a motor drives this joint; see Model::actuated() for the default.
   std::optional<bool> actuation{};
   int line = 0;
 
@@ -142,7 +142,7 @@ struct Joint {
     origin = kempe::at(xyz, rollPitchYaw);
     return *this;
   }
-  /// Constrained so that at({x, y, z}) means the overload above.
+  /// Constrained so that at({x, y, z}) selects the overload above.
   Joint& at(const std::same_as<Pose> auto& frame) {
     origin = frame;
     return *this;
@@ -204,7 +204,8 @@ struct Joint {
   }
 };
 
-/// Sizes of a joint's position and velocity.
+/// Returns the number of entries of a joint's position; velocitySize() returns that of its
+/// velocity.
 KEMPE_HD constexpr int positionSize(JointType type) {
   switch (type) {
     case JointType::Fixed:
@@ -231,7 +232,8 @@ KEMPE_HD constexpr int velocitySize(JointType type) {
   return type == JointType::Spherical ? 3 : (type == JointType::Free ? 6 : positionSize(type));
 }
 
-/// True where positions are plain numbers, so that couplings and functions can speak of them.
+/// Returns whether positions are scalar coordinates (no quaternion), which couplings and functions
+/// can refer to.
 KEMPE_HD constexpr bool hasScalarCoordinates(JointType type) {
   return type != JointType::Fixed && positionSize(type) == velocitySize(type);
 }
@@ -240,11 +242,12 @@ KEMPE_API std::string_view toString(JointType type);
 
 // --- loops: couplings, loop joints, rods, functions --------------------------------------------
 //
-// A loop is embedded (solved within a cluster of the bodies that it ties, so that it never opens)
-// or left cut (held by multipliers; velocities count all joints, and v must satisfy the loop).
-// `cut` says which; unset, large loops are cut and small ones embedded, by what costs less.
+// A loop is either embedded (solved within a cluster of the bodies that it connects, so that it
+// never opens) or left cut (enforced by Lagrange multipliers; v then contains the velocities of all
+// its joints and must satisfy the loop). `cut` selects one; if it is unset, the cheaper one is
+// used: large loops are cut, small ones embedded.
 
-/// One position coordinate: of a joint with several, `component` says which.
+/// One position coordinate of a joint; `component` selects one if the joint has several.
 struct Coordinate {
   std::string joint{};
   int component = 0;
@@ -255,7 +258,7 @@ struct Coordinate {
   friend bool operator==(const Coordinate&, const Coordinate&) = default;
 };
 
-/// Σ coefficient · position = offset: gears, belts, differentials, mimics.
+/// A linear coupling Σ coefficient · position = offset: gears, belts, differentials, mimic joints.
 struct Coupling {
   struct Term {
     Coordinate coordinate{};
@@ -285,14 +288,14 @@ struct Coupling {
   }
 };
 
-/// The four ways to write a loop.
+/// The four kinds of loop constraints.
 enum class LoopKind : std::uint8_t { Coupling, Joint, Rod, Function };
 
 enum class LoopType { Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Fixed };
 KEMPE_API std::string_view toString(LoopType type);
 
-/// Two frames that a joint connects, which closes a loop. `axis` is written in both frames alike
-/// (they coincide where the joint's position is zero); a universal joint turns about `axis` in the
+/// A joint between two frames that closes a loop. `axis` has the same components in both frames
+/// (they coincide at joint position zero); a universal joint rotates about `axis` in the
 /// predecessor and about `axis2` in the successor.
 struct LoopJoint {
   struct End {
@@ -307,7 +310,7 @@ struct LoopJoint {
   Vector3 axis2{0, 1, 0};
   std::optional<bool> cut{};  ///< left cut or embedded; unset: the cheaper
   int line = 0;
-  std::string source{};  ///< file that `line` counts in; empty: the mechanism's
+  std::string source{};  ///< file that `line` refers to; empty: the mechanism's
 
   LoopJoint& from(std::string_view body, const Pose& frame = {}) {
     predecessor = {std::string(body), frame};
@@ -332,7 +335,7 @@ struct LoopJoint {
   }
 };
 
-/// Two points that stay `length` apart: a massless rod with ball ends.
+/// A massless rod with ball joints at its ends: keeps two points at the distance `length`.
 struct Rod {
   struct End {
     std::string body{};
@@ -363,7 +366,7 @@ struct Rod {
   }
 };
 
-/// φ(positions of the named coordinates) = 0, with `rows` equations.
+/// A constraint function φ(positions of the named coordinates) = 0 with `rows` equations.
 struct Function {
   std::string name{};
   std::vector<Coordinate> coordinates{};
@@ -376,20 +379,20 @@ struct Function {
 
 // --- the whole ---------------------------------------------------------------------------------
 
-/// What a person describes: a graph of named bodies, tree joints and loops.
+/// The description of a robot: a graph of named bodies, tree joints and loops.
 ///
-/// Add things in any order; references returned by add… stay valid. Nothing is checked before
-/// validate(), which Model calls.
+/// Elements can be added in any order; references returned by add… stay valid. Nothing is checked
+/// before validate(), which the constructor of Model calls.
 class Mechanism {
  public:
   explicit Mechanism(std::string mechanismName = "mechanism") : name(std::move(mechanismName)) {}
 
   std::string name;
   Vector3 gravity{0, 0, -9.81};
-  std::string source{};                 ///< file it was read from; empty for none
+  std::string source{};                 ///< file it was read from; empty if there is none
   std::vector<std::string> warnings{};  ///< from reading the file
-  /// Where assembly starts: positions of joints by name; joints that are not named start at zero.
-  /// A quaternion joint takes all its numbers.
+  /// Starting point of assembly: joint positions by name; joints that are not named start at zero.
+  /// Joints with quaternions need all entries of their position.
   std::map<std::string, std::vector<double>> startPose{};
 
   std::deque<Body> bodies{};
@@ -410,11 +413,11 @@ class Mechanism {
   }
 
   KEMPE_API Coupling& addCoupling(std::string_view couplingName);
-  /// position of `driven` = ratio · position of `driver`.
+  /// Adds a gear: position of `driven` = ratio · position of `driver`.
   KEMPE_API Coupling& addGear(std::string_view couplingName, const Coordinate& driven, double ratio,
                               const Coordinate& driver);
-  /// ratio · (sum of joint positions down to body `predecessor`) = (the same down to `successor`),
-  /// both from their nearest common ancestor: gears and belts as URDF+ writes them. The two bodies
+  /// Adds a gear or belt as defined by URDF+: ratio · (sum of joint positions from the nearest
+  /// common ancestor to body `predecessor`) = (the same sum to body `successor`). The two bodies
   /// and the joints above them must have been added before.
   KEMPE_API Coupling& addBelt(std::string_view couplingName, std::string_view predecessor,
                               double ratio, std::string_view successor);
@@ -433,20 +436,21 @@ class Mechanism {
     return f;
   }
 
-  /// Sets the root body free: adds a body `world` and a free joint from it to the root.
+  /// Lets the root body float: adds a body `world` and a free joint from it to the root.
   KEMPE_API Joint& addFloatingBase(std::string_view worldName = "world",
                                    std::string_view jointName = "floating_base");
 
   [[nodiscard]] KEMPE_API const Body* findBody(std::string_view bodyName) const;
   [[nodiscard]] KEMPE_API const Joint* findJoint(std::string_view jointName) const;
-  /// The joint above a body; null for the root.
+  /// Returns the joint that carries a body; null for the root.
   [[nodiscard]] KEMPE_API const Joint* jointAbove(std::string_view bodyName) const;
 
-  /// Checks all that can be known without assembling: names, the tree, numbers. Throws ModelError
-  /// at the first thing wrong; returns warnings about what is odd.
+  /// Checks names, tree structure and numbers, that is, everything that does not require assembly.
+  /// Throws ModelError at the first error; returns warnings about unusual values.
   [[nodiscard]] KEMPE_API std::vector<std::string> validate() const;
 
-  /// "file:line: " where a line is known, "file: " or nothing otherwise: how every error begins.
+  /// Returns the beginning of error messages: "file:line: " if the line is known, otherwise
+  /// "file: " or an empty string.
   [[nodiscard]] KEMPE_API std::string place(int line = 0) const;
   [[nodiscard]] KEMPE_API std::string place(const LoopJoint& loop) const;
 };

@@ -19,66 +19,68 @@ template <typename T>
 struct DataImpl;
 }  // namespace detail
 
-/// Choices made when a mechanism is compiled.
+/// Options for compiling a mechanism.
 struct ModelOptions {
-  /// Merge the inertia of leaf bodies that turn about their axis of symmetry into their parents and
-  /// keep only their spin. Exact either way; folded is faster.
+  /// Merge the inertia of rotors (leaf bodies that turn about their axis of symmetry) into their
+  /// parents and treat only their spin separately. Exact with or without; folding is faster.
   bool foldRotors = true;
-  /// Replace three massless revolute joints in a row whose axes form a ball (they meet in one point
-  /// and are not in one plane) by one spherical joint, which has no gimbal lock. Warnings name
-  /// them. On by default in load(): exporters write ball joints in this way.
+  /// Replace three consecutive massless revolute joints whose axes meet in one point and are not
+  /// coplanar by one spherical joint, which has no gimbal lock. A warning names them. On by default
+  /// in load(): exporters write ball joints in this way.
   bool mergeGimbals = false;
 };
 
-/// A set of bodies that loops tie together, or a single body: what the recursions step over.
+/// A set of bodies that are connected by loops, or a single body. The recursive algorithms process
+/// one cluster at a time.
 struct ClusterInfo {
   std::vector<std::string> bodies;
   std::vector<std::string> joints;
   std::vector<std::string> loops;        ///< loop joints, rods, couplings and functions
   std::vector<std::string> independent;  ///< names of its independent velocity coordinates
-  std::string outputBody;                ///< the body it hangs on
-  std::vector<std::string> rotorJoints;  ///< where Actuation::Rotors applies forces, if it can
-  int mobility = 0;                      ///< number of independent velocities
-  int redundantRows = 0;                 ///< constraint rows that the others imply
-  bool implicit =
-      false;  ///< its part of q holds all joint positions, not the independent ones only
+  std::string outputBody;                ///< the body outside the cluster that carries it
+  std::vector<std::string> rotorJoints;  ///< joints on which Actuation::Rotors acts; may be empty
+  int mobility = 0;                      ///< number of degrees of freedom (DoFs)
+  int redundantRows = 0;                 ///< number of redundant constraint rows
+  /// Whether its part of q contains all its joint positions, not only the independent ones.
+  bool implicit = false;
 };
 
-/// A loop joint, rod, coupling or function, and where its numbers are.
+/// A loop joint, rod, coupling or function, and the indices of its rows and forces.
 struct LoopInfo {
   std::string name;
   LoopKind kind = LoopKind::Coupling;
-  bool cut = false;            ///< held by multipliers, in no cluster
-  int firstRow = 0, rows = 0;  ///< its constraint rows among all
-  /// Its numbers in loopForces(): [force; moment] of a loop joint or rod, one number for each of
-  /// the `coordinates` of a coupling or function.
+  bool cut = false;            ///< enforced by Lagrange multipliers, in no cluster
+  int firstRow = 0, rows = 0;  ///< its rows among the constraint rows of all loops
+  /// Its entries in loopForces(): [force; moment] for a loop joint or rod, one entry for each of
+  /// the `coordinates` for a coupling or function.
   int firstForce = 0, forces = 0;
-  /// Whether the motion determines them. If not, the loop or one that it shares bodies with is
-  /// redundant, and loopForces() gives those of least norm.
+  /// Whether the motion determines these forces. If not, this loop or one that shares bodies with
+  /// it has redundant rows, and loopForces() returns the forces of least norm.
   bool forceIsUnique = true;
   std::vector<std::string> bodies;       ///< loop joints and rods: predecessor, successor
   std::vector<std::string> coordinates;  ///< couplings and functions
 };
 
-/// A mechanism compiled for computation. Immutable; copies share their contents; any number of
-/// threads may use one model.
+/// A mechanism compiled for computation. A model is immutable; copies share their contents, and any
+/// number of threads may use one model.
 class Model {
  public:
-  /// Throws ModelError where the mechanism is wrong or its loops cannot be closed.
+  /// Throws ModelError if the mechanism is invalid or its loops cannot be closed.
   KEMPE_API explicit Model(const Mechanism& mechanism, const ModelOptions& options = {});
 
   [[nodiscard]] KEMPE_API const std::string& name() const;
-  /// What the model was compiled from.
+  /// The mechanism that the model was compiled from.
   [[nodiscard]] KEMPE_API const Mechanism& mechanism() const;
   [[nodiscard]] KEMPE_API const ModelOptions& options() const;
   [[nodiscard]] KEMPE_API const Vector3& gravity() const;
-  /// What reading and compiling had to say.
+  /// Warnings from reading and compiling.
   [[nodiscard]] KEMPE_API const std::vector<std::string>& warnings() const;
 
-  /// Sizes of the configuration q and of v, a, tau.
+  /// Size of the configuration q; nv() is the size of v, a and tau: the number of degrees of
+  /// freedom (DoFs). Constraint rows of loops that are left cut are not subtracted from it.
   [[nodiscard]] KEMPE_API int nq() const;
   [[nodiscard]] KEMPE_API int nv() const;
-  /// Sizes of the spanning position and velocity: all tree joints, loops cut.
+  /// Sizes of the spanning positions and velocities, those of all tree joints.
   [[nodiscard]] KEMPE_API int nqSpanning() const;
   [[nodiscard]] KEMPE_API int nvSpanning() const;
   /// Number of constraint rows of all loops, redundant ones included.
@@ -88,53 +90,56 @@ class Model {
   [[nodiscard]] KEMPE_API const std::vector<std::string>& vNames() const;
   [[nodiscard]] KEMPE_API const std::vector<std::string>& spanningPositionNames() const;
   [[nodiscard]] KEMPE_API const std::vector<std::string>& spanningVelocityNames() const;
-  /// One name per loop row: the loop it belongs to.
+  /// For each loop row the name of its loop.
   [[nodiscard]] KEMPE_API const std::vector<std::string>& loopRowNames() const;
-  /// Moving bodies and the joints that carry them, in model order; fixed joints are merged away.
+  /// Moving bodies and the joints that carry them, in model order. Bodies on fixed joints are
+  /// merged into their parents and not listed.
   [[nodiscard]] KEMPE_API const std::vector<std::string>& bodyNames() const;
   [[nodiscard]] KEMPE_API const std::vector<std::string>& jointNames() const;
-  /// Every body and joint of the mechanism: a frame each.
+  /// Names of all frames: one for each body and joint of the mechanism.
   [[nodiscard]] KEMPE_API const std::vector<std::string>& frameNames() const;
   [[nodiscard]] KEMPE_API const std::vector<ClusterInfo>& clusters() const;
-  /// Loops that are left cut: in no cluster, held by multipliers.
+  /// Loops that are left cut: they are in no cluster and enforced by Lagrange multipliers.
   [[nodiscard]] KEMPE_API const std::vector<std::string>& cutLoops() const;
   /// All loops, in the order of their rows.
   [[nodiscard]] KEMPE_API const std::vector<LoopInfo>& loops() const;
-  /// Number of numbers that say what all loops transmit (see loopForces()).
+  /// Size of the vector that loopForces() returns.
   [[nodiscard]] KEMPE_API int nLoopForces() const;
   /// Bodies whose inertia was merged into their parents (see ModelOptions::foldRotors).
   [[nodiscard]] KEMPE_API const std::vector<std::string>& foldedRotors() const;
 
-  /// Names of the actuated velocity coordinates, among spanningVelocityNames(): those of the joints
-  /// that are marked as actuated. Where none is marked: the independent coordinates, except those
-  /// of free joints and of joints marked as not actuated.
+  /// Names of the actuated velocity coordinates, a subset of spanningVelocityNames(): those of the
+  /// joints marked as actuated. If no joint is marked: the independent coordinates, except those of
+  /// free joints and of joints marked as not actuated.
   [[nodiscard]] KEMPE_API const std::vector<std::string>& actuated() const;
 
-  /// The number of a frame, by which algorithms know it. Throws std::invalid_argument for a name
-  /// that is neither a body nor a joint.
+  /// Returns the index of a frame, which the algorithms take. Throws std::invalid_argument if no
+  /// body or joint has this name.
   [[nodiscard]] KEMPE_API int frameIndex(std::string_view frame) const;
 
-  /// Where a joint's numbers begin in the spanning position and velocity. Throws
-  /// std::invalid_argument for a name that is not a moving joint.
+  /// Returns the index of a joint's first entry in the spanning positions; jointVelocityIndex()
+  /// that in the spanning velocities. Throws std::invalid_argument if no moving joint has this
+  /// name.
   [[nodiscard]] KEMPE_API int jointPositionIndex(std::string_view joint) const;
   [[nodiscard]] KEMPE_API int jointVelocityIndex(std::string_view joint) const;
 
-  /// Mass of all bodies, the root included.
+  /// Total mass of all bodies, the root included.
   [[nodiscard]] KEMPE_API double totalMass() const;
 
-  /// A closed configuration away from singular positions: zero where that is one.
+  /// A configuration that closes the loops and is not singular; zero if zero satisfies both.
   [[nodiscard]] KEMPE_API const Vector& neutral() const;
-  /// A closed configuration within the limits, reachable from neutral() without a singular position
-  /// on the way; the same for the same seed.
+  /// Returns a random configuration that closes the loops, is within the limits and can be reached
+  /// from neutral() without passing a singular configuration. The same seed gives the same result.
   [[nodiscard]] KEMPE_API Vector randomConfiguration(std::uint64_t seed = 0) const;
 
-  /// The same mechanism with other independent coordinates: v, a and tau then speak of those. The
-  /// clusters whose coordinates are named get them, as many as they have freedoms; the others stay
-  /// as they are. q stays what it is, but for clusters of couplings only.
-  /// @param coordinates  of spanningVelocityNames()
+  /// Returns a model of the same mechanism with other independent coordinates; v, a and tau are
+  /// then expressed in these coordinates. Name as many coordinates of a cluster as it has DoFs;
+  /// clusters of which none is named keep theirs. The meaning of q changes only for clusters that
+  /// consist of couplings alone.
+  /// @param coordinates  names from spanningVelocityNames()
   ///
-  /// Throws std::invalid_argument for names that are not known, too few or too many of one cluster,
-  /// and for coordinates that do not determine the others.
+  /// Throws std::invalid_argument if a name is unknown, if too few or too many coordinates of a
+  /// cluster are named, or if they do not determine the others.
   [[nodiscard]] KEMPE_API Model withIndependent(const std::vector<std::string>& coordinates) const;
 
   [[nodiscard]] const detail::ModelImpl& impl() const { return *impl_; }
@@ -144,10 +149,10 @@ class Model {
   std::shared_ptr<const detail::ModelImpl> impl_;
 };
 
-/// The tree of clusters with freedoms, loops and folded rotors, for people to read.
+/// Prints the tree of clusters with their DoFs, loops and folded rotors.
 KEMPE_API std::ostream& operator<<(std::ostream& out, const Model& model);
 
-/// Scratch memory of one evaluation; nothing in it is for users. One per thread.
+/// Scratch memory of the algorithms, without any content for users. Every thread needs its own.
 template <typename T>
 class BasicData {
  public:
@@ -162,7 +167,7 @@ class BasicData {
   std::unique_ptr<detail::DataImpl<T>> impl_;
 };
 
-/// Algorithms compute in the scalar of the Data they are given.
+/// Algorithms compute in the scalar type of the Data that they are given.
 using Data = BasicData<double>;
 using DataF = BasicData<float>;
 

@@ -8,15 +8,16 @@
 
 namespace kempe {
 
-/// Ω = J H⁻¹ Jᵀ of a set of frames (C-EFPA; Chignoli et al. 2023, §VIII-E): how forces on frames
-/// accelerate frames, with J the frameJacobian() of each, one below the other.
+/// Computes the inverse operational-space inertia Ω = J H⁻¹ Jᵀ of a set of frames (C-EFPA; Chignoli
+/// et al. 2023, §VIII-E), which maps forces on the frames to accelerations of the frames. J is the
+/// stack of their frameJacobian().
 ///
-/// Cost: linear in bodies, times the frames' depth. Allocates nothing once it has been called with
-/// as many frames.
-/// @param frames  their numbers (Model::frameIndex), k of them; may repeat
+/// Cost: linear in bodies, times the frames' depth. Allocates memory only on the first call with as
+/// many frames.
+/// @param frames  indices of k frames (Model::frameIndex); may contain duplicates
 /// @param Omega   output, 6k × 6k, symmetric; rows and columns are [linear; angular] of each frame
 ///
-/// Throws std::invalid_argument and SingularityError as inverseDynamics() does.
+/// Throws the same exceptions as inverseDynamics().
 template <typename T>
 KEMPE_API void inverseOperationalInertia(const Model& model, BasicData<T>& data, VectorInOf<T> q,
                                          std::span<const int> frames, MatrixOutOf<T> Omega,

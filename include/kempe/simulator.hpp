@@ -20,172 +20,176 @@ namespace detail {
 class Simulation;
 }
 
-/// What keeps loops that are left cut, and constraints, from opening as errors of steps add up.
+/// Methods that keep integration errors from accumulating in cut loops and constraints.
 enum class Stabilization {
-  Projection,  ///< after every step: the nearest state that closes them
-  Baumgarte,   ///< errors decay by forces, as Constraints::stabilize() says
+  Projection,  ///< project onto the nearest state that satisfies them, after every step
+  Baumgarte,   ///< stabilising forces let errors decay, see Constraints::stabilize()
   None
 };
 
 struct SimulatorOptions {
   Integrator integrator = Integrator::RungeKutta4;
-  /// Of the adaptive integrator: the error of one of its steps in each position (relative to one
-  /// radian or metre) and velocity.
+  /// Adaptive integrator: tolerated error per step of each position (relative to one radian or
+  /// metre) and velocity.
   double relativeTolerance = 1e-8;
   double absoluteTolerance = 1e-10;
   Stabilization stabilization = Stabilization::Projection;
   double baumgarteRate = 100.0;  ///< 1/s
 };
 
-/// A motion that could not go on. What stopped it is nested (std::rethrow_if_nested).
+/// The simulation could not continue. The cause is a nested exception (std::rethrow_if_nested).
 class KEMPE_API SimulationError : public std::runtime_error {
  public:
   SimulationError(const std::string& text, double time, std::shared_ptr<const Recording> recording)
       : std::runtime_error(text), time_(time), recording_(std::move(recording)) {}
 
-  /// Of the last state.
+  /// Time of the last state.
   [[nodiscard]] double time() const { return time_; }
-  /// The run until then.
+  /// The recording up to that time.
   [[nodiscard]] const Recording& recording() const {
     return *static_cast<const Recording*>(recording_.get());
   }
 
  private:
   double time_;
-  // A Recording. Members of an exported class must be of exported types, and Recording is not one.
+  // A Recording. Members of an exported class must have exported types, and Recording is not one.
   std::shared_ptr<const void> recording_;
 };
 
-/// Moves a robot through time.
+/// Simulates the motion of a robot.
 ///
-/// Loops stay closed to rounding and quaternions of unit length: steps are taken in coordinates
-/// around the step's start. Where the model's independent coordinates come near a dead point, the
-/// simulator computes with others and goes on without a jump; what users give and see (v, tau)
-/// stays in the model's own, with v read off the velocities of all joints. Change points, where
-/// branches of a linkage meet, are passed straight on. Loops that are left cut, and constraints,
-/// are held as SimulatorOptions::stabilization says; what prescribed motions put in counts as
-/// external work.
+/// Steps are taken in local coordinates around the start of the step, so that loops stay closed to
+/// rounding and quaternions stay normalised. Near a dead point of the model's independent
+/// coordinates, the simulator switches to other ones internally and continues without a jump; v and
+/// tau in the interface remain in the model's coordinates, and v is taken from the velocities of
+/// all joints. At change points, where branches of a linkage meet, the motion continues straight
+/// on. SimulatorOptions::stabilization selects how cut loops and constraints are kept satisfied.
+/// The work done by prescribed motions counts as external work.
 ///
-/// Memory is allocated at construction, when something is added, when a coordinate change happens
-/// for the first time, and for recordings; other steps allocate nothing. Callbacks may throw; the
-/// exception then passes through and the state stays what it was before the step.
+/// Memory is allocated at construction, when elements are added, at the first switch of
+/// coordinates, and for recordings; all other steps allocate none. If a callback throws, the
+/// exception propagates and the state remains that before the step.
 class Simulator {
  public:
-  /// Forces along the model's independent velocities.
+  /// Computes the generalised forces tau along the model's independent velocities.
   using Controller = std::function<void(double t, VectorIn q, VectorIn v, VectorOut tau)>;
-  /// Forces on frames: adds to a list that is empty.
+  /// Computes external forces on frames: appends them to `forces`, which is empty at the call.
   using ExternalForces =
       std::function<void(double t, VectorIn q, VectorIn v, std::vector<FrameForce>& forces)>;
-  /// Torques of all motors, in the order in which they were added.
+  /// Computes the commanded torques of all motors, in the order in which they were added.
   using MotorController = std::function<void(double t, VectorIn q, VectorIn v, VectorOut torques)>;
-  /// Called after every step of run(); false ends the run.
+  /// Called after every step of run(); returns false to end the run.
   using Observer = std::function<bool(const Simulator&)>;
 
-  /// Starts at rest in the neutral position at time 0.
+  /// Starts at rest in the neutral configuration at time 0.
   KEMPE_API explicit Simulator(const Model& model, const SimulatorOptions& options = {});
   KEMPE_API Simulator(Simulator&&) noexcept;
   KEMPE_API Simulator& operator=(Simulator&&) noexcept;
   KEMPE_API ~Simulator();
 
-  /// The robot: the model that was given, with the armatures of motors.
+  /// The simulated model: the one that was given, plus the armatures of motors.
   [[nodiscard]] KEMPE_API const Model& model() const;
   [[nodiscard]] KEMPE_API const SimulatorOptions& options() const;
 
   // --- the state ---
 
-  /// Loops of q are closed first where they are open. Work is counted anew. Throws
-  /// SingularityError where v does not determine all velocities, AssemblyError where the loops
-  /// cannot be closed.
+  /// Sets the state and resets the work to zero. If the loops are open at q, they are closed first.
+  /// Throws SingularityError if v does not determine the velocities of all joints, AssemblyError if
+  /// the loops cannot be closed.
   KEMPE_API void setState(VectorIn q, VectorIn v, double time = 0.0);
-  /// From velocities of all tree joints, model.nvSpanning(): possible at dead points and change
-  /// points too. They must keep the loops closed.
+  /// Sets the state from the velocities of all tree joints, model.nvSpanning(), which is possible
+  /// at dead points and change points too. The velocities must keep the loops closed.
   KEMPE_API void setSpanningState(VectorIn q, VectorIn velocities, double time = 0.0);
   [[nodiscard]] KEMPE_API double time() const;
   [[nodiscard]] KEMPE_API const Vector& q() const;
   [[nodiscard]] KEMPE_API const Vector& v() const;
-  /// Of all tree joints.
+  /// Velocities of all tree joints.
   [[nodiscard]] KEMPE_API const Vector& spanningVelocities() const;
-  /// What the controller said for this state.
+  /// Output of the controller at this state.
   [[nodiscard]] KEMPE_API const Vector& tau() const;
 
-  /// Springs and end stops count in the potential energy.
+  /// Returns the energy; the potential energy includes springs and end stops.
   [[nodiscard]] KEMPE_API Energy energy() const;
   [[nodiscard]] KEMPE_API Work work() const;
-  /// The largest |loopResidual|; 0 where there are no loops.
+  /// Returns the largest |loopResidual|; 0 if there are no loops.
   [[nodiscard]] KEMPE_API double loopError() const;
-  /// The coordinates that the simulator computes with at the moment.
+  /// The independent coordinates that the simulator currently uses.
   [[nodiscard]] KEMPE_API const std::vector<std::string>& coordinates() const;
-  /// How often they have changed.
+  /// Number of switches between coordinates so far.
   [[nodiscard]] KEMPE_API int coordinateChanges() const;
 
   [[nodiscard]] KEMPE_API Snapshot snapshot() const;
-  /// Going on from a snapshot gives the same motion, to the last bit on the same machine.
+  /// Restores a snapshot. On the same machine, the motion from there is identical to the last bit.
   KEMPE_API void restore(const Snapshot& snapshot);
 
   // --- forces ---
 
-  /// Each returns the number of the element among its kind. Wrong elements are refused with
-  /// std::invalid_argument.
+  /// Each function returns the index of the element among its kind and throws
+  /// std::invalid_argument if the element is invalid.
   KEMPE_API int addSpring(const JointSpring& spring);
   KEMPE_API int addSpring(const PointSpring& spring);
   KEMPE_API int addLimit(const JointLimit& limit);
-  /// A limit on every joint that has bounds in the model; returns how many.
+  /// Adds an end stop to every joint that has limits in the model; returns their number.
   KEMPE_API int addLimits(double stiffness, double damping);
   KEMPE_API int addFriction(const JointFriction& friction);
   KEMPE_API int addMotor(const Motor& motor);
 
-  /// Constant forces, model.nv(), from now on instead of a controller.
+  /// Sets constant generalised forces, model.nv(), which replace the controller.
   KEMPE_API void setForces(VectorIn tau);
   KEMPE_API void setController(Controller controller);
   KEMPE_API void setExternalForces(const std::vector<FrameForce>& forces);
   KEMPE_API void setExternalForces(ExternalForces forces);
-  /// The commanded torque of a motor from now on.
+  /// Sets the commanded torque of a motor.
   KEMPE_API void setMotorTorque(int motor, double torque);
   KEMPE_API void setMotorController(MotorController controller);
-  /// What a motor gives at the rotor in this state, within its limits.
+  /// Returns the torque of a motor at the rotor in this state, within its limits.
   [[nodiscard]] KEMPE_API double motorTorque(int motor) const;
 
   // --- constraints ---
 
-  /// Constraints that hold from now on, beside the loops of the model: made for the model that the
-  /// simulator was given. The state is put onto those that are on: positions by the least motion,
-  /// velocities by an impulse. Throws AssemblyError.
+  /// Sets the constraints that hold in addition to the loops of the model. They must have been
+  /// created for the model that was given to the simulator. The state is projected onto those that
+  /// are switched on: positions by the smallest motion, velocities by an impulse. Throws
+  /// AssemblyError if that is impossible.
   KEMPE_API void setConstraints(const Constraints& constraints);
   [[nodiscard]] KEMPE_API const Constraints* constraints() const;
-  /// Switches a constraint. One that is switched on catches what moves by an impulse (a hand that
-  /// grasps, a foot that sticks); positions must meet it already, to the tolerance given.
+  /// Switches a constraint on or off. Switching on changes the velocities by an impulse (a grasping
+  /// hand, a sticking foot); the positions must already satisfy the constraint to `tolerance`.
   KEMPE_API void enableConstraint(int constraint, bool on = true, double tolerance = 1e-6);
-  /// λ of all rows of the constraints at this state.
+  /// Multipliers λ of all constraint rows at this state.
   [[nodiscard]] KEMPE_API const Vector& multipliers() const;
 
   // --- motion ---
 
   void step(double dt) { stepTo(time() + dt); }
-  /// A step that ends at `time` exactly. The adaptive integrator takes as many steps as it needs;
-  /// others divide it where a dead point asks for it. Where it fails, the state stays what it was.
+  /// Takes a step that ends exactly at `time`. The adaptive integrator divides it into as many
+  /// steps as it needs; the other integrators divide it only if a dead point requires it. If the
+  /// step fails, the state does not change.
   ///
-  /// Throws SingularityError, AssemblyError, and std::runtime_error where velocities grow beyond
-  /// all numbers or an implicit step finds no solution.
+  /// Throws SingularityError, AssemblyError, and std::runtime_error if the simulation diverges (a
+  /// velocity exceeds 1e100) or an implicit step finds no solution.
   KEMPE_API void stepTo(double time);
   KEMPE_API void setObserver(Observer observer);
-  /// Steps of dt, the last one shorter where they do not fit. Throws SimulationError.
+  /// Simulates `duration` in steps of dt, the last one shorter if necessary, and returns the
+  /// recording. Throws SimulationError.
   KEMPE_API Recording run(double duration, double dt);
 
  private:
   std::unique_ptr<detail::Simulation> impl_;
 };
 
-/// States between the samples of a recording.
+/// Interpolates states between the samples of a recording.
 class Replay {
  public:
-  /// Throws std::invalid_argument where the recording is of a model with other coordinates.
+  /// Throws std::invalid_argument if the recording is of a model with other coordinates.
   KEMPE_API Replay(const Model& model, const Recording& recording);
   KEMPE_API Replay(Replay&&) noexcept;
   KEMPE_API Replay& operator=(Replay&&) noexcept;
   KEMPE_API ~Replay();
 
-  /// The state at a time within the recording: positions by a cubic in coordinates that close the
-  /// loops, velocities (of all tree joints) linear between samples.
+  /// Computes the state at a time within the recording: positions by cubic interpolation in
+  /// coordinates that keep the loops closed, velocities (of all tree joints) by linear
+  /// interpolation.
   KEMPE_API void state(double time, VectorOut q, VectorOut velocities);
 
  private:

@@ -7,8 +7,9 @@
 
 namespace kempe {
 
-// Arguments of the algorithms, in double or float. The scalar of a call is that of its Data;
-// std::type_identity keeps it from being looked for elsewhere, so that expressions can be passed.
+// Arguments of the algorithms, in double or float. The scalar type of a call is deduced from its
+// Data; std::type_identity excludes the other arguments from deduction, so that expressions can be
+// passed.
 template <typename T>
 using VectorInOf =
     const Eigen::Ref<const Eigen::Matrix<std::type_identity_t<T>, Eigen::Dynamic, 1>>&;

@@ -6,18 +6,18 @@
 
 namespace kempe {
 
-/// A vector that owns its elements; the public functions and structs use it in place of
-/// Eigen::VectorXd.
+/// A vector that owns its elements; public functions and structs use it instead of Eigen::VectorXd.
 ///
 /// It is an Eigen expression: use it in arithmetic, pass it to functions, assign it to an
-/// Eigen::VectorXd. The memory of an Eigen::VectorXd depends on the compiler's -march flag; that of
-/// a Vector does not, so that the library and a program can exchange it whatever their flags.
+/// Eigen::VectorXd. The alignment of an Eigen::VectorXd's memory depends on the compiler's -march
+/// flag; that of a Vector does not, so that the library and a program compiled with other flags can
+/// exchange it.
 class Vector : public Eigen::Map<Eigen::VectorXd> {
  public:
   using View = Eigen::Map<Eigen::VectorXd>;
 
   Vector() : View(nullptr, 0) {}
-  /// All zero.
+  /// Creates a vector of zeros.
   explicit Vector(Eigen::Index size) : Vector() { resize(size); }
   Vector(const Vector& other) : View(nullptr, 0), numbers_(other.numbers_) { reseat(); }
   Vector(Vector&& other) noexcept : View(nullptr, 0), numbers_(std::move(other.numbers_)) {
@@ -46,7 +46,7 @@ class Vector : public Eigen::Map<Eigen::VectorXd> {
     }
     return *this;
   }
-  /// Resizes to the size of `other`; allocates only if it differs.
+  /// Resizes to the size of `other`; allocates memory only if the size changes.
   template <typename Derived>
   Vector& operator=(const Eigen::DenseBase<Derived>& other) {
     if (other.size() == size()) {
@@ -57,7 +57,7 @@ class Vector : public Eigen::Map<Eigen::VectorXd> {
     return *this;
   }
 
-  /// Keeps the leading elements; new ones are zero.
+  /// Resizes the vector; keeps the leading elements and sets new ones to zero.
   void resize(Eigen::Index size) {
     numbers_.resize(static_cast<std::size_t>(size));
     reseat();

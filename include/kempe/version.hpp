@@ -7,7 +7,7 @@
 
 namespace kempe {
 
-/// The version of the library that is loaded, which may be another than that of the headers.
+/// Returns the version of the loaded library, which may differ from that of the headers.
 KEMPE_API const char* version();
 
 }  // namespace kempe

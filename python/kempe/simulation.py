@@ -26,7 +26,7 @@ INTEGRATORS = ("rk4", "semi_implicit_euler", "implicit_midpoint", "adaptive")
 
 FORMAT = 1  # of saved runs
 MOST_STEPS = 1e10
-BEYOND = 1e100  # velocities that nothing meaningful has
+BEYOND = 1e100  # a velocity above this means that the simulation diverged
 
 
 # --- numbers that are given ----------------------------------------------------------------------
@@ -438,7 +438,7 @@ def simulate(
     if start_v.shape != (model.nv,) or not np.isfinite(start_v).all():
         raise ValueError(f"v: nv = {model.nv} finite numbers are needed, got shape {start_v.shape}")
     if not (np.abs(start_v) < BEYOND).all():
-        raise ValueError("v: the start is beyond all numbers: its largest velocity is "
+        raise ValueError("v: the initial velocities must be below 1e100, but the largest is "
                          f"{np.abs(start_v).max():.3g}")
     start_q = model.neutral() if q is None else _real_argument("q", q)
     if start_q.shape != (model.nq,):

@@ -6,7 +6,7 @@
 #include "kempe/types.hpp"
 #include "model/model_impl.hpp"
 
-/// Checks of what users hand in. They allocate only when they throw.
+/// Checks of user input. They allocate only when they throw.
 namespace kempe::detail {
 
 inline void requireSize(const char* name, Eigen::Index size, Eigen::Index expected,
@@ -47,7 +47,7 @@ void requireVector(const char* name, const Vector& x, int expected, const char* 
   requireFinite(name, x);
 }
 
-/// Quaternions must have a direction; their length is not minded.
+/// Quaternions must be non-zero; they need not be normalised.
 template <typename T>
 void requireConfiguration(const char* name, const ModelImpl& model, VectorInOf<T> q);
 
@@ -56,7 +56,7 @@ inline const FrameEntry& frameAt(const ModelImpl& model, int index) {
   if (index < 0 || index >= static_cast<int>(model.frames.size())) {
     throw std::invalid_argument("frame " + std::to_string(index) + ": the model has frames 0 to " +
                                 std::to_string(model.frames.size() - 1) +
-                                " (Model::frameIndex gives a frame's number)");
+                                " (Model::frameIndex returns the index of a frame)");
   }
   return model.frames[static_cast<std::size_t>(index)];
 }

@@ -32,7 +32,7 @@ constexpr T kTolerated = std::is_same_v<T, float> ? T(1e-2) : T(1e-7);
 template <typename T>
 constexpr T kDependentRow = std::is_same_v<T, float> ? T(1e-4) : T(1e-7);
 
-/// Errors of accelerations below this do not matter, rad/s² or m/s²: they are what is left at rest.
+/// Errors of accelerations below this are negligible, rad/s² or m/s²: rounding errors at rest.
 template <typename T>
 constexpr T kNegligible = std::is_same_v<T, float> ? T(1e-2) : T(1e-9);
 
@@ -60,8 +60,8 @@ void makeRoom(Vector& vector, std::size_t size) {
   }
 }
 
-/// How much a unit force moves at most what is on a constraint's path, its ends not acting against
-/// one another: Σ |S|² / Δ.
+/// Upper bound of the acceleration that a unit force causes along a constraint's path, without
+/// cancellation between its ends: Σ |S|² / Δ.
 template <typename T>
 T reachOf(const ConstraintEntry& entry, const TablesView<T>& tables, const WorkView<T>& work) {
   T sum(0);
@@ -312,7 +312,7 @@ const std::vector<int>& ConstraintSolver<T>::independentRows() {
     scratch.independent.push_back(best);
     K.col(best) *= T(1) / size;
     for (int r = 0; r < rows_; ++r) {
-      for (int pass = 0; r != best && pass < 2; ++pass) {  // once more for what rounding left
+      for (int pass = 0; r != best && pass < 2; ++pass) {  // twice because of rounding
         K.col(r) -= K.col(best).dot(K.col(r)) * K.col(best);
       }
     }
@@ -398,7 +398,7 @@ void addGeneralizedForce(const Evaluation<T>& e, int b, const Force<T>& force, T
 
 namespace {
 
-/// (3), from λ and from u = u_free. Returns the error of ÿ, estimated by what cancels.
+/// (3), from λ and from u = u_free. Returns the error of ÿ, estimated from cancellation.
 template <typename T>
 T accelerate(const ConstraintSolver<T>& solver, const T* lambda, T* u, T* ydd) {
   const WorkView<T>& work = *solver.e.work;
@@ -451,7 +451,7 @@ SaddleSolution solveSaddle(const Eigen::MatrixXd& H, const Eigen::MatrixXd& K,
   const int n = static_cast<int>(H.rows());
   result.rank = static_cast<int>(kept.size());
   const Eigen::MatrixXd own = K(kept, Eigen::all);
-  // Where rows contradict others, what all of them come nearest to: β on the range of K.
+  // If rows contradict each other, the closest compromise: β projected onto the range of K.
   Eigen::VectorXd wanted = beta;
   if (result.rank < K.rows()) {
     const Eigen::MatrixXd onto = K * own.transpose();

@@ -11,17 +11,17 @@
 ///   (K H⁻¹ Kᵀ) λ = −(K ÿ_free + β)                                            (2)
 ///   u = u_free + Σ λ_r u_r, and once more (6) there                            (3)
 ///
-/// (1) is Q B* Ω B Q*, Ω = ψ* H* D⁻¹ H ψ, of which only what the rows touch is computed.
+/// (1) is Q B* Ω B Q*, Ω = ψ* H* D⁻¹ H ψ, computed only for the bodies that the rows act on.
 namespace kempe::detail {
 
-/// Armatures that a tree has beyond its mechanism (see SpanningTree) are taken off by iterations,
-/// until accelerations change by less than this part.
+/// Armatures added to a tree (see SpanningTree) are compensated by iteration, until accelerations
+/// change by less than this fraction.
 template <typename T>
 inline constexpr T kArmatureTakenOff = std::is_same_v<T, float> ? T(1e-6) : T(1e-14);
 inline constexpr int kMostIterations = 60;
 
-/// One solution for constraints of one or several tables on the evaluation's tree. The steps are to
-/// be taken in the order in which they are declared.
+/// One solution for constraints of one or several tables on the evaluation's tree. Call the steps
+/// in the order in which they are declared.
 template <typename T>
 class ConstraintSolver {
  public:
@@ -40,14 +40,14 @@ class ConstraintSolver {
   /// φ, φ̇, wrenches, slopes and biases, at bodies that were placed and moved with ÿ = 0, whole
   /// rotors among them.
   void evaluate(double time);
-  /// Throws SingularityError where a row that was evaluated is not finite: it would pass for one
-  /// that others imply.
+  /// Throws SingularityError if a row that was evaluated is not finite, since it would be mistaken
+  /// for a redundant one.
   void requireDefined() const;
   /// u_r of all rows and K H⁻¹ Kᵀ, after the recursion has condensed the inertias.
   void propagate();
-  /// Factors K H⁻¹ Kᵀ, and finds the rows that others imply.
+  /// Factors K H⁻¹ Kᵀ, and finds redundant rows.
   void factorize();
-  /// λ of (K H⁻¹ Kᵀ) λ = rightSide; the shortest. `rightSide` is overwritten by what is left of it.
+  /// λ of (K H⁻¹ Kᵀ) λ = rightSide of least norm. `rightSide` is overwritten by the residual.
   void solve(T* rightSide, T* lambda);
   /// Adds Σ λ_r u_r to L⁻¹ u of the forces that act already: (3).
   void addForces(const T* lambda, T* u) const;
@@ -55,13 +55,13 @@ class ConstraintSolver {
   void row(int r, T* K) const;
 
   [[nodiscard]] int rank() const { return factored_.rank; }
-  /// Rows of K that do not depend on one another, best first. Other than by factorize(), masses
-  /// play no part. After propagate().
+  /// Linearly independent rows of K, best first. Unlike in factorize(), masses have no effect.
+  /// After propagate().
   const std::vector<int>& independentRows();
-  /// Estimated relative error of what solve() gives, after factorize(): infinite where a row has
-  /// been taken for implied by others although it is not. `contradicted`: rows were left open.
+  /// Estimated relative error of the result of solve(), after factorize(); infinite if a row was
+  /// mistaken for redundant. `contradicted`: rows were left open.
   [[nodiscard]] T error(bool contradicted = false);
-  /// Throws SingularityError where that is too large.
+  /// Throws SingularityError if that is too large.
   void requireAccurate();
   [[nodiscard]] const T* unit(int r) const { return scratch.unit.data() + r * e.tables->nv; }
   /// u_rᵀ Δ⁻¹ x for x = L⁻¹ u of any forces.
@@ -84,9 +84,9 @@ class ConstraintSolver {
 template <typename T>
 void addGeneralizedForce(const Evaluation<T>& e, int b, const Force<T>& force, T* x);
 
-/// Ω = J ∂ÿ/∂τ Jᵀ of frames under the constraints of the solver, at placed bodies: what remains of
-/// the inverse operational-space inertia. `added` are armatures that the tree has but the mechanism
-/// has not (see SpanningTree), empty for none.
+/// Inverse operational-space inertia Ω = J ∂ÿ/∂τ Jᵀ of frames under the constraints of the solver,
+/// at placed bodies. `added` are armatures that the tree has but the mechanism has not (see
+/// SpanningTree); empty if there are none.
 template <typename T>
 void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const int> frames,
                                    Reference reference, std::span<const double> added,
@@ -95,9 +95,8 @@ void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const 
 /// Forward dynamics of the evaluation's tree under the constraints of the solver. All sizes are
 /// those of the tree; `positions` is its q. λ of the rows that are on is left in the scratch.
 ///
-/// (2) loses digits where masses differ by many orders of magnitude. Where too many are lost,
-/// [H Kᵀ; K 0] is solved instead, which allocates. Throws SingularityError where that has lost too
-/// many as well.
+/// (2) loses digits if masses differ by many orders of magnitude. If too many are lost, [H Kᵀ; K 0]
+/// is solved instead, which allocates. Throws SingularityError if that loses too many as well.
 template <typename T>
 ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double time,
                                           double stabilization, const T* q, const T* v,

@@ -24,7 +24,7 @@ class EntryBuilder {
       throw std::invalid_argument("a constraint needs a name");
     }
     if (std::ranges::find(table.entries, name, &ConstraintEntry::name) != table.entries.end()) {
-      fail("there is one of this name already; give each a name of its own");
+      fail("another one has this name already; give each a unique name");
     }
   }
 
@@ -74,7 +74,7 @@ class EntryBuilder {
     const BodyEntry<double>& moved = model_.tables.bodies[body(coordinate.joint)];
     if (!hasScalarCoordinates(moved.type)) {
       fail("joint " + quoted(coordinate.joint) + " is " + std::string(toString(moved.type)) +
-           ", whose position is not a plain number");
+           ", whose position is not a scalar");
     }
     if (coordinate.component < 0 || coordinate.component >= positionSize(moved.type)) {
       fail("joint " + quoted(coordinate.joint) + " has " +
@@ -117,9 +117,9 @@ int Constraints::add(const LoopJoint& joint) {
   builder.requirePose(joint.successor.frame);
   const bool hasAxis = joint.type != LoopType::Spherical && joint.type != LoopType::Fixed;
   builder.require(!hasAxis || EntryBuilder::isDirection(joint.axis),
-                  "the axis must be a direction");
+                  "the axis must be a nonzero, finite vector");
   builder.require(joint.type != LoopType::Universal || EntryBuilder::isDirection(joint.axis2),
-                  "the second axis must be a direction");
+                  "the second axis must be a nonzero, finite vector");
   setJoint(joint, builder.end(joint.predecessor.body), builder.end(joint.successor.body),
            builder.entry);
   builder.require(builder.entry.predecessor.body != builder.entry.successor.body,
@@ -158,8 +158,8 @@ int Constraints::add(TimedFunction function) {
   EntryBuilder builder(model_.impl(), *table_, function.name);
   ConstraintEntry& entry = builder.entry;
   builder.require(function.rows > 0, "it must have at least one row");
-  builder.require(!function.coordinates.empty(), "it speaks of no coordinate");
-  builder.require(function.jet != nullptr, "it has no function of jets");
+  builder.require(!function.coordinates.empty(), "it uses no coordinate");
+  builder.require(function.jet != nullptr, "it has no function for jets");
   for (const Coordinate& coordinate : function.coordinates) {
     builder.addTerm(coordinate, 1.0);
   }
@@ -187,7 +187,7 @@ int Constraints::add(const Rolling& rolling) {
   builder.requirePose(rolling.plane);
   builder.require(EntryBuilder::finite(rolling.center), "the centre is not finite");
   builder.require(rolling.ball || EntryBuilder::isDirection(rolling.axle),
-                  "the axle must be a direction");
+                  "the axle must be a nonzero, finite vector");
   builder.require(std::isfinite(rolling.radius) && rolling.radius > 0.0,
                   "the radius must be positive");
   const ConstraintEnd wheel = builder.end(rolling.body), ground = builder.end(rolling.ground);

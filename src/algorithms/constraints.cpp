@@ -103,7 +103,7 @@ class RowEvaluation {
     solver.factorize();
   }
 
-  /// λ of K H⁻¹ Kᵀ λ = −(what `error` says of each row), and H⁻¹ Kᵀ λ.
+  /// λ of K H⁻¹ Kᵀ λ = −(`error` of each row), and H⁻¹ Kᵀ λ.
   template <typename Error>
   void correct(const Error& error, double* change) {
     ConstraintScratch<double>& scratch = solver.scratch;
@@ -116,7 +116,7 @@ class RowEvaluation {
     accelerateClusters(*e.tables, *e.work, change);
   }
 
-  /// What `number` says of each row of the constraints, to their places; the others are zero.
+  /// Writes `number` of each active row at the row's index; the other entries are zero.
   template <typename Number>
   void write(const Number& number, VectorOut all) const {
     all.setZero();
@@ -186,7 +186,7 @@ void constrainedForwardDynamics(const Model& model, BasicData<T>& data,
   e.requireOutput("a", a);
   requireSize("multipliers", multipliers.size(), constraints.rows(), "constraints.rows");
   if (how.method != Method::Cluster) {
-    throw std::invalid_argument("method: constraints go with Method::Cluster only");
+    throw std::invalid_argument("method: constraints require Method::Cluster");
   }
   const ExternalForces<T, T> external = e.prepareExternal(how.external);
   ConstraintSolver<T> solver(e);
@@ -285,10 +285,10 @@ void closeRows(const Model& model, Data& data, RowEvaluation& rows, double time,
   const double allowed =
       std::min(kRounding * size, kClosed * std::max(size, here.cwiseAbs().maxCoeff()));
   if (!(error <= allowed)) {
-    throw AssemblyError("constraint " + quoted(worst->name) +
-                            " cannot be met: " + shortNumber(error) +
-                            " is left of it. Start nearer to where it holds, or switch off what "
-                            "contradicts it.",
+    throw AssemblyError("constraint " + quoted(worst->name) + " cannot be satisfied: an error of " +
+                            shortNumber(error) +
+                            " remains. Start closer to a configuration that satisfies it, or "
+                            "switch off constraints that contradict it.",
                         worst->name, error);
   }
   closed = here;

@@ -62,7 +62,7 @@ void rateCluster(Evaluation<T>& e, int c) {
   }
 }
 
-/// J Gᵀ Ġ of each freedom with an armature J, after rateCluster.
+/// J Gᵀ Ġ of each DoF with an armature J, after rateCluster.
 template <typename T>
 void addArmatures(const Evaluation<T>& e, const ClusterEntry& cluster, MatrixOutOf<T> C) {
   if (cluster.kind != ClusterKind::Implicit || !cluster.armatured) {
@@ -106,8 +106,8 @@ void coriolisMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q, Vec
   for (int c = e.tables->clusterCount - 1; c >= 0; --c) {
     const ClusterEntry& cluster = e.tables->clusters[c];
     for (int j = 0; j < cluster.nv; ++j) {
-      // Of this freedom j: the force that its column asks of the subtree, and, as a row, what the
-      // rates and motions of the freedoms above ask of it.
+      // For this DoF j: the force on the subtree due to its column and, for its row, the force due
+      // to the rates and motions of the DoFs above.
       Force<T> column{}, momentum{}, transposed{};
       for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
         const Motion<T>& S = e.work->S[bodies[b].firstS + j];

@@ -7,7 +7,7 @@
 
 namespace kempe::detail {
 
-/// One evaluation of an algorithm: checks what the user handed in and prepares the recursions.
+/// One evaluation of an algorithm: checks the user's input and prepares the recursions.
 template <typename T>
 class Evaluation {
  public:
@@ -57,10 +57,10 @@ class Evaluation {
       moveBodies(*tables, c, *work, loops, v, ydd);
     }
   }
-  /// Checks external forces, and asks for whole rotors where one acts on a rotor. Those on the
-  /// world are left out. Allocates where there are more of them than ever before.
+  /// Checks external forces, and requests whole rotors if one acts on a rotor. Forces on the world
+  /// are ignored. Allocates if there are more forces than in any call before.
   ExternalForces<T, T> prepareExternal(std::span<const FrameForce> external);
-  /// Checks frames likewise, and makes room for W of their unit forces.
+  /// Checks frames likewise, and allocates W of their unit forces.
   const BodyFrame<T>* prepareFrames(std::span<const int> frames, Reference reference);
 
   /// The model's kernels for this evaluation's tables and scratch.
@@ -75,7 +75,7 @@ class Evaluation {
   BodyFrame<T> bodyFrame(const FrameEntry& frame, Reference reference) const {
     return {frame.body, frame.inBody.template cast<T>(), reference};
   }
-  /// The point and the axes that vectors of a frame are written with, in the common frame.
+  /// The point and axes in which vectors of a frame are expressed, in the common frame.
   Transform<T> referenceOf(const FrameEntry& frame, Reference reference) const {
     return referenceFrame(bodyFrame(frame, reference), *work);
   }
@@ -115,7 +115,7 @@ void unitForces(const Evaluation<T>& e, const FrameEntry& frame, Reference refer
   }
 }
 
-/// Makes room for W of all unit forces, `size` numbers each, with 6 forces per frame.
+/// Allocates W of all unit forces, `size` numbers each, with 6 forces per frame.
 template <typename T>
 T* roomForForces(Evaluation<T>& e, std::size_t frames, int size) {
   const std::size_t numbers = 6 * frames * static_cast<std::size_t>(size);

@@ -10,7 +10,7 @@ namespace kempe::detail {
 
 void followLoops(const ModelImpl& model, const ClusterEntry& cluster, DataImpl<double>& data,
                  const double* base, const double* tangent, double part) {
-  // `advance` is how far each freedom is expected to go in one part: along the tangent at first,
+  // `advance` is how far each DoF is expected to go in one part: along the tangent at first,
   // then as in the part before.
   const int n = cluster.velocities;
   LoopScratch<double>& scratch = data.loops;

@@ -17,10 +17,10 @@ inline std::span<const int> dependentOf(const ModelTables<double>& tables,
   return {tables.dependent.data() + cluster.firstDependent, static_cast<std::size_t>(cluster.kept)};
 }
 
-/// Moves an implicit cluster from `base` so that its independent freedoms go as `tangent` says (n
-/// numbers) and the others follow on their branch, which `tangent` predicts; the result is in
-/// data.loops.q. A long way goes in parts, none longer than `part` radians or metres along the
-/// tangent. Overwrites data.g. Throws AssemblyError where the loops cannot follow.
+/// Moves an implicit cluster from `base`: its independent DoFs by `tangent` (n numbers), the others
+/// along their branch, predicted by `tangent`. The result is in data.loops.q. A long motion is
+/// divided into parts of at most `part` radians or metres along the tangent. Overwrites data.g.
+/// Throws AssemblyError if the loops do not allow the motion.
 void followLoops(const ModelImpl& model, const ClusterEntry& cluster, DataImpl<double>& data,
                  const double* base, const double* tangent, double part);
 

@@ -43,7 +43,7 @@ class ForceEvaluation : public Evaluation<T> {
     std::fill_n(cutForces_, cut, T(0));  // a given motion leaves nothing to loops that are cut
   }
 
-  /// ÿ of τ, and the forces. Inputs are read until the end: what may be one of them is written
+  /// ÿ of τ, and the forces. Inputs are read until the end; outputs that may alias them are written
   /// last.
   void forward(VectorInOf<T> q, VectorInOf<T> tau, T* a) {
     const T* total = tau.data();
@@ -165,8 +165,8 @@ class ForceEvaluation : public Evaluation<T> {
     }
   }
 
-  /// λ of loops that are left cut: what they do to bodies and joints acts like external forces from
-  /// then on.
+  /// λ of loops that are left cut; from then on their forces on bodies and joints act like external
+  /// forces.
   void solveCuts(VectorInOf<T> q, VectorInOf<T> tau) {
     const T* total = tau.data();
     if (prepareSpanning(q)) {
@@ -213,7 +213,7 @@ class ForceEvaluation : public Evaluation<T> {
     }
   }
 
-  /// What the predecessor does to the successor, at the successor's frame or where it is asked for.
+  /// The wrench of the predecessor on the successor, at the successor's frame or as requested.
   void writeWrench(const ConstraintEntry& entry, const Force<T>& wrench, T* out) const {
     const BodyFrame<T> own{entry.successor.body, entry.forceFrame.template cast<T>(),
                            request_.reference};

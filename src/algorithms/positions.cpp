@@ -106,7 +106,7 @@ void throwSingularityError(const ModelImpl& model, const ClusterEntry& cluster,
   const Eigen::VectorXd values = singularValues(dependentK);
   const double condition = values[0] / values[d - 1];
   const std::string& loop = loopOfRow(model, cluster, 0);
-  throw SingularityError("loop " + quoted(loop) + " is at a singular position (dead point)" +
+  throw SingularityError("loop " + quoted(loop) + " is in a singular configuration (dead point)" +
                              independentPositions(model, cluster, clusterPositions) +
                              ": its dependent velocities are not determined, condition number " +
                              shortNumber(condition) +
@@ -126,10 +126,9 @@ namespace {
   throw SingularityError(
       "coordinate " + quoted(coordinate) +
           (cluster.bodies > 1 ? " (cluster of joints " + joined(joints) + ")" : std::string()) +
-          " moves no inertia in this position, so that its acceleration is not determined. Give "
-          "the "
-          "bodies that it moves mass and inertia, or its joint an armature, or move away from "
-          "this position.",
+          " moves no inertia in this configuration, so that its acceleration is not determined. "
+          "Give the bodies that it moves mass and inertia, or its joint an armature, or move away "
+          "from this configuration.",
       loop, std::numeric_limits<double>::infinity());
 }
 
@@ -152,10 +151,11 @@ void throwSpanningIndefiniteError(const ModelImpl& model, int spanningVelocity) 
 
 void throwIllConditionedError(double error) {
   throw SingularityError(
-      "the equations of motion are ill-conditioned in this position: the relative error of the "
-      "accelerations is about " +
+      "the equations of motion are ill-conditioned in this configuration: the relative error of "
+      "the accelerations is about " +
           shortNumber(error) +
-          ". Bring masses, inertias and lengths closer together, or move away from this position.",
+          ". Use masses, inertias and lengths of similar magnitude, or move away from this "
+          "configuration.",
       std::string(), error / std::numeric_limits<double>::epsilon());
 }
 
@@ -169,10 +169,10 @@ void throwUndrivenError(const ModelImpl& model, const ClusterEntry& cluster,
   }
   const std::string& loop = loopOfRow(model, cluster, 0);
   throw SingularityError("the rotors (" + joined(rotors) + ") of the cluster of loop " +
-                             quoted(loop) + " cannot move it in this position" +
+                             quoted(loop) + " cannot move it in this configuration" +
                              independentPositions(model, cluster, clusterPositions) +
-                             ": no forces at them come to the given ones. Move away from it or "
-                             "let forces act at the independent joints.",
+                             ": no torques at them are equivalent to tau. Move away from it or "
+                             "apply tau at the independent joints.",
                          loop, std::numeric_limits<double>::infinity());
 }
 

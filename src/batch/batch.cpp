@@ -40,7 +40,7 @@ class LaneBuffer {
   std::size_t size_ = 0;
 };
 
-/// What one thread computes with.
+/// The scratch memory of one thread.
 template <typename T>
 struct BatchWorker {
   BatchWorker(const Model& model, const KernelSet<T>& set)

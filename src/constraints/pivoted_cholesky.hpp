@@ -17,10 +17,10 @@ struct PivotedRank {
 };
 
 /// P A Pᵀ = L Lᵀ of a symmetric positive semidefinite matrix (n×n, row-major, lower triangle), in
-/// place: pivots are chosen by what is left of each row's own diagonal, and the factorization ends
-/// where less than `tolerance` of it is left, which is where rows are implied by those before.
-/// L has `rank` columns. `scale` is the size of what the diagonal was summed from, before parts of
-/// it cancelled; `diagonal` is scratch of n numbers.
+/// place: the pivot is the row with the largest remaining fraction of its diagonal, and the
+/// factorization ends when less than `tolerance` remains: the other rows are then redundant.
+/// L has `rank` columns. `scale` is the size of the summands of the diagonal, before cancellation;
+/// `diagonal` is scratch of n numbers.
 template <typename T>
 PivotedRank<T> pivotedCholesky(T* A, int n, T tolerance, const T* scale, int* order, T* diagonal) {
   using std::sqrt;

@@ -206,7 +206,7 @@ void coordinateRows(const ConstraintEntry& entry, const WorkView<T>& work, doubl
   }
 }
 
-/// Whether the rows of a constraint have a φ, or speak of velocities only.
+/// Whether the rows of a constraint have a φ (holonomic), or constrain velocities only.
 inline bool isHolonomic(const ConstraintEntry& entry, int row) {
   return entry.kind != ConstraintKind::KnifeEdge &&
          !(entry.kind == ConstraintKind::Rolling && row < 2);

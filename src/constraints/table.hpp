@@ -59,7 +59,7 @@ struct ConstraintEntry {
 struct ConstraintTable {
   std::vector<ConstraintEntry> entries{};
   int rows = 0;
-  int forces = 0;            ///< numbers that say what cut loops transmit
+  int forces = 0;            ///< number of force entries of cut loops
   int mostTerms = 0;         ///< of an entry
   int mostFunctionRows = 0;  ///< of a function
   double stabilization = 0.0;
@@ -68,7 +68,7 @@ struct ConstraintTable {
   void append(const ModelTables<double>& tables, ConstraintEntry entry);
 };
 
-/// What loop joints and rods come to, between ends that are the frames of their bodies.
+/// Fills in the entry of a loop joint or rod, whose ends are given in the frames of their bodies.
 void setJoint(const LoopJoint& joint, const ConstraintEnd& predecessor,
               const ConstraintEnd& successor, ConstraintEntry& entry);
 

@@ -104,7 +104,7 @@ void reportClosuresBeside(const fs::path& urdf, Mechanism& mechanism) {
   }
 }
 
-/// True where the base of the robot is free already.
+/// Whether the base of the robot is already free.
 bool hasFreeBase(const Mechanism& mechanism) {
   return std::ranges::any_of(mechanism.joints, [&](const Joint& joint) {
     return joint.type == JointType::Free && mechanism.jointAbove(joint.parent) == nullptr;
@@ -143,7 +143,7 @@ Model load(const fs::path& path, const LoadOptions& options) {
   if (options.floatingBase) {
     if (hasFreeBase(mechanism)) {
       mechanism.warnings.push_back(mechanism.place() +
-                                   "the base is free already; no floating base was added.");
+                                   "the base is already free; no floating base was added.");
     } else {
       mechanism.addFloatingBase();
     }

@@ -19,8 +19,8 @@ std::string asTag(std::string_view name);
 /// " Did you mean "x"?" where a candidate is close to the word, otherwise nothing.
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates);
 
-/// Collects what a reader has to say about a file: one message for each kind, at its first place,
-/// with the number of repeats.
+/// Collects the warnings of a reader about a file: one for each kind, at its first location, with
+/// the number of repetitions.
 class Warnings {
  public:
   explicit Warnings(std::string source) : source_(std::move(source)) {}

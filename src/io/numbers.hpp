@@ -7,9 +7,9 @@
 
 namespace kempe::io {
 
-/// A number as text files hold it, whatever the locale: "1", "+0.", ".5", "126e-03". Blanks around
-/// it are allowed; what is too small for a double is 0. Nothing for "nan", "inf", numbers too large
-/// for a double, and all other text.
+/// Parses a number in text, independently of the locale: "1", "+0.", ".5", "126e-03". Blanks around
+/// it are allowed; a number too small for a double is 0. Returns nothing for "nan", "inf", numbers
+/// too large for a double, and all other text.
 std::optional<double> parseNumber(std::string_view text);
 
 /// ±infinity for "inf" and "infinity" in any case, with or without a sign; nothing for other text.

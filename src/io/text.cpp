@@ -50,7 +50,7 @@ void checkText(std::string_view text, const std::string& source, std::size_t max
   if (control != text.end()) {
     fail(static_cast<std::size_t>(control - text.begin()),
          "the file holds a byte of value " + std::to_string(static_cast<int>(*control)) +
-             ", which no text has. Check that it is " + std::string(expected) +
+             ", which text cannot contain. Check that it is " + std::string(expected) +
              " and save it as UTF-8.");
   }
 }

@@ -20,7 +20,7 @@ int lineOf(std::string_view text, std::size_t offset);
 constexpr std::size_t mostBytes = std::size_t{64} << 20;
 
 /// Throws ModelError unless the text is UTF-8 without control characters, not blank and at most
-/// `maxBytes` long. `expected` says what the file should hold, for the remedy.
+/// `maxBytes` long. `expected` describes the expected content, for the error message.
 void checkText(std::string_view text, const std::string& source, std::size_t maxBytes,
                std::string_view expected);
 

@@ -41,7 +41,7 @@ void readLimits(const Element& element, Joint& joint) {
   const std::string type = element.text("type").value_or("");
   if (!hasPositionLimits(joint.type)) {
     if (lower || upper) {
-      limit->warn("lower and upper of a " + type + " joint mean nothing and are not used.");
+      limit->warn("lower and upper of a " + type + " joint have no meaning and are ignored.");
     }
     return;
   }
@@ -144,7 +144,7 @@ void addMimicFrom(const Element& element, Robot& robot) {
   const double multiplier = mimic->number("multiplier").value_or(1.0);
   Joint& follower = robot.mechanism.joints[robot.joints.at(element.requiredName())];
   if (follower.type == JointType::Fixed) {
-    mimic->warn("a fixed joint mimics nothing; its <mimic> is not used.");
+    mimic->warn("a fixed joint cannot mimic another; its <mimic> is ignored.");
     return;
   }
   const Joint& leader =
@@ -154,8 +154,9 @@ void addMimicFrom(const Element& element, Robot& robot) {
   }
   for (const Joint* joint : {static_cast<const Joint*>(&follower), &leader}) {
     if (velocitySize(joint->type) != 1) {
-      mimic->fail("joint " + inQuotes(joint->name) + " is " + std::string(toString(joint->type)) +
-                  "; only joints with one freedom can mimic and be mimicked. Use a <coupling>.");
+      mimic->fail(
+          "joint " + inQuotes(joint->name) + " is " + std::string(toString(joint->type)) +
+          "; only joints with one degree of freedom can mimic and be mimicked. Use a <coupling>.");
     }
   }
   Coupling& coupling =

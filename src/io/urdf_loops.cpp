@@ -39,7 +39,7 @@ void countTerms(const Element& element, const Coupling& coupling, Robot& robot) 
   constexpr std::size_t most = 1'000'000;
   robot.couplingTerms += coupling.terms.size();
   if (robot.couplingTerms > most) {
-    element.fail("the couplings up to here tie together more than " + std::to_string(most) +
+    element.fail("the couplings up to here connect more than " + std::to_string(most) +
                  " joints in all. Check that the file is a robot.");
   }
 }

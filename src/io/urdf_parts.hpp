@@ -11,12 +11,13 @@
 #include "io/xml_document.hpp"
 #include "kempe/mechanism.hpp"
 
-// What the parts of the URDF reader and the writer share; urdf_reader.cpp puts the parts together.
+// Declarations shared by the parts of the URDF reader, which urdf_reader.cpp combines, and the
+// writer.
 
 namespace kempe::io {
 
-/// The robot that is being read, with what finds its parts by name. Of two joints of the same name,
-/// which validation will refuse, the first one counts.
+/// The robot that is being read, with lookup of its parts by name. If two joints have the same
+/// name, which validation will refuse, the first one is found.
 struct Robot {
   Mechanism mechanism{};
   std::unordered_set<std::string> links{};
@@ -33,7 +34,7 @@ using Materials = std::map<std::string, Material, std::less<>>;
 
 // --- types and what they have ------------------------------------------------------------------
 
-/// What files call a type of joint or loop.
+/// The name of a type of joint or loop in files.
 template <typename Type>
 struct TypeName {
   std::string_view name;

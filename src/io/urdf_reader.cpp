@@ -46,7 +46,7 @@ void readStrayOrigin(const Element& link) {
         "a link has no origin of its own. Put it into <inertial>, <visual> or <collision>, or into "
         "the joint above the link.");
   }
-  link.child("origin")->warn("<origin> directly in a link, zero, means nothing and is not used.");
+  link.child("origin")->warn("<origin> directly in a link, zero, has no meaning and is ignored.");
 }
 
 void addBodyFrom(const Element& element, const Materials& materials, Robot& robot) {
@@ -77,13 +77,13 @@ void readActuators(const Element& file, Robot& robot) {
     const auto found = robot.joints.find(name);
     if (found == robot.joints.end()) {
       element.warn("an actuator drives joint " + inQuotes(name) +
-                   ", which does not exist. It is not used.");
+                   ", which does not exist. It is ignored.");
       return;
     }
     Joint& joint = robot.mechanism.joints[found->second];
     if (joint.type == JointType::Fixed) {
       element.warn("an actuator drives joint " + inQuotes(name) +
-                   ", which is fixed. It is not used.");
+                   ", which is fixed. It is ignored.");
     } else {
       joint.actuation = joint.actuation.value_or(true);
     }

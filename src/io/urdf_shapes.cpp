@@ -88,7 +88,7 @@ Materials readMaterials(const Element& file) {
             element.fail("the material is defined twice. Remove or rename one of the two.");
           }
         },
-        "It is not used.");
+        "It is ignored.");
   }
   for (const Element& link : file.children("link")) {
     for (const Element& visual : link.children("visual")) {
@@ -123,11 +123,11 @@ Shape readShape(const Element& element, const Materials& materials) {
           shape.material = given->text("name").value_or("");
           material = readMaterial(*given);
         },
-        "It is not used.");
+        "It is ignored.");
     if (understood && !saysSomething(material)) {
       const auto known = materials.find(shape.material);
       if (known == materials.end() && shape.material.empty()) {
-        given->warn("a material without name, colour and texture is not used.");
+        given->warn("a material without name, colour and texture is ignored.");
       } else if (known == materials.end()) {
         given->warn("the material " + inQuotes(shape.material) + " has no colour or texture.");
       } else {

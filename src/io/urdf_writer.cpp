@@ -29,7 +29,7 @@ Vector3 rollPitchYaw(const Rotation& R) {
           std::atan2(-turnedBack.r2.x, turnedBack.r0.x), yaw};
 }
 
-/// Writes elements in order; what a file cannot hold is an error that names the element.
+/// Writes elements in order; an element that a file cannot represent causes an error that names it.
 class Writer {
  public:
   std::string write(const Mechanism& mechanism) {

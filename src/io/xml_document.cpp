@@ -66,11 +66,11 @@ Element XmlDocument::root(std::string_view tag) {
     const std::string place = placeOf(source_, node->GetLineNum());
     if (node->ToText() != nullptr) {
       throw ModelError(place + "text " + inQuotes(node->Value()) +
-                       " stands outside of all elements. Remove it.");
+                       " is outside all elements. Remove it.");
     }
     if (node->ToUnknown() != nullptr) {
       throw ModelError(place + inQuotes(node->Value()) +
-                       " is no element. Remove it; a robot needs no such declaration.");
+                       " is not an element. Remove it; a robot needs no such declaration.");
     }
     const auto* element = node->ToElement();
     if (element == nullptr) {

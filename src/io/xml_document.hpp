@@ -23,17 +23,17 @@ constexpr double largestNumber = 1e12;
 /// A limit of this size or more is none.
 constexpr double noLimit = 1e30;
 
-/// What may stand in an element. A tag or attribute outside of it is reported.
+/// The tags and attributes allowed in an element. Others are reported.
 struct Contents {
   std::initializer_list<std::string_view> attributes{};
   std::initializer_list<std::string_view> once{};  ///< children that may occur once
   std::initializer_list<std::string_view> many{};  ///< children that may repeat
-  /// Part of a shape or material: what is not known here changes nothing that Kempe computes, and
-  /// is a warning.
+  /// Part of a shape or material: unknown tags and attributes cause only a warning, since they do
+  /// not affect the computations.
   bool cosmetic = false;
 };
 
-/// What is wrong with an element, apart from its place in the file.
+/// An error in an element, without its location in the file.
 class ElementError : public ModelError {
  public:
   ElementError(const std::string& source, int line, std::string text)
@@ -47,7 +47,7 @@ class ElementError : public ModelError {
   std::string text_;
 };
 
-/// An element of a document, with access that reports what is wrong with file and line. Valid as
+/// An element of a document, with access functions that report errors with file and line. Valid as
 /// long as its document.
 class Element {
  public:
@@ -90,8 +90,8 @@ class Element {
   [[nodiscard]] std::string describe() const;
   [[noreturn]] void fail(const std::string& reason) const;
   void warn(const std::string& text) const { warnings_->add(line(), text); }
-  /// Runs `read`; what it finds wrong becomes a warning that ends with `consequence`. For parts of
-  /// a file that change nothing Kempe computes. Returns whether nothing was wrong.
+  /// Runs `read` and turns its errors into a warning that ends with `consequence`, for parts of a
+  /// file that do not affect the computations. Returns whether there was no error.
   bool tolerate(const std::function<void()>& read, const std::string& consequence) const;
 
  private:
@@ -109,7 +109,7 @@ class Element {
   Warnings* warnings_;
 };
 
-/// XML text, parsed and checked for what a hostile or broken file may hold.
+/// XML text, parsed and checked for hostile or broken content.
 class XmlDocument {
  public:
   XmlDocument(std::string_view text, std::string source);

@@ -76,7 +76,7 @@ void Element::expect(const Contents& contents) const {
     } else if (node->ToComment() == nullptr) {
       report(contents, node->GetLineNum(),
              "text " + inQuotes(node->Value()) +
-                 " stands between the tags. Remove it, or put it into a comment.");
+                 " is between the tags. Remove it, or put it into a comment.");
     }
   }
 }
@@ -87,7 +87,7 @@ void Element::expectAttributes(const Contents& contents) const {
     const bool isNamespace = name == "xmlns" || name.starts_with("xmlns:");
     if (!isNamespace && !contains(contents.attributes, name)) {
       warnings_->add(a->GetLineNum(), "the attribute " + inQuotes(name) + " of " + asTag(tag()) +
-                                          " is not known and not used." +
+                                          " is not known and is ignored." +
                                           suggestion(name, contents.attributes));
     }
   }
@@ -102,7 +102,7 @@ void Element::expectChild(const tinyxml2::XMLElement& child, const Contents& con
   if (contains(contents.once, name)) {
     const auto* first = element_->FirstChildElement(child.Name());
     if (first != &child && areEqual(*first, child)) {
-      found.warn("a second " + asTag(name) + " says the same as the first and is not used.");
+      found.warn("a second " + asTag(name) + " repeats the first and is ignored.");
     } else if (first != &child) {
       report(contents, child.GetLineNum(),
              "a second " + asTag(name) + " (the first is in line " +
@@ -111,7 +111,7 @@ void Element::expectChild(const tinyxml2::XMLElement& child, const Contents& con
     return;
   }
   if (std::ranges::find(tagsOfOthers, name) != tagsOfOthers.end()) {
-    found.warn(asTag(name) + " has no meaning for the dynamics and is not used.");
+    found.warn(asTag(name) + " does not affect the dynamics and is ignored.");
     return;
   }
   const bool isMacro = name.starts_with("xacro:");
@@ -225,7 +225,7 @@ std::optional<std::vector<double>> Element::numbers(const char* attribute, std::
     }
     if (std::abs(*number) > largest) {
       fail(shown + ": " + inQuotes(piece) + " is larger than " + formatNumber(largest) +
-           ", which nothing in a robot is. Check the unit (metres, kilograms, radians).");
+           ", which is too large for a robot. Check the unit (metres, kilograms, radians).");
     }
     result.push_back(*number);
     if (result.size() > count) {

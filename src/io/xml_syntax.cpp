@@ -82,12 +82,12 @@ class Scanner {
     if (rest().starts_with("<!")) {
       const std::string_view word = rest().substr(0, rest().find_first_of(" \t\r\n>["));
       fail("the declaration " + inQuotes(word) +
-           " is not read: no document types and no entities. Remove it and write out what it "
-           "stands for.");
+           " is not supported: document types and entities are not read. Remove it and write out "
+           "its content.");
     }
   }
 
-  /// Steps behind a tag, looking at its attributes; what is not well-formed is left to the parser.
+  /// Skips a tag and checks its attributes; errors in well-formedness are left to the parser.
   void scanTag() {
     const std::size_t tagAt = at_ + 1;
     const std::string_view tag =
@@ -139,7 +139,7 @@ class Scanner {
         end == std::string_view::npos ? std::string_view() : rest().substr(1, end - 1);
     if (std::ranges::find(known, name) == known.end() && !isCharacterNumber(name)) {
       fail(
-          "\"&\" begins no character and no entity that is known without a document type (&lt; "
+          "\"&\" begins neither a character nor an entity known without a document type (&lt; "
           "&gt; &amp; &quot; &apos;). Write &amp; for the character itself.");
     }
   }

@@ -5,7 +5,7 @@
 
 namespace kempe::io {
 
-/// Throws ModelError for what the XML parser would let pass or make costly: text that is not XML,
+/// Throws ModelError for input that the XML parser would accept or be slow on: text other than XML,
 /// declarations (DOCTYPE, ENTITY), entities other than XML's five, a bare '&', an attribute that
 /// occurs twice, and more tags and attributes than any robot has.
 void checkXmlSyntax(std::string_view text, const std::string& source);

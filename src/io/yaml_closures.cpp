@@ -41,7 +41,7 @@ class ClosureReader {
   void read(const YamlValue& file) {
     if (file.kind != Kind::Map) {
       fail(std::max(file.line, 1),
-           "the file is no map of keys. Write closed_loop: [[frame, frame]].");
+           "the file is not a map of keys. Write closed_loop: [[frame, frame]].");
     }
     std::map<std::string_view, const YamlValue*> given;
     for (std::size_t i = 0; i < file.keys.size(); ++i) {
@@ -94,7 +94,7 @@ class ClosureReader {
                          " The keys are closed_loop, type, cut, name_mot, joint_name, joint_type, "
                          "start_pose.");
     }
-    warnings_.add(key.line, "the key " + inQuotes(key.text) + " is not known and not used.");
+    warnings_.add(key.line, "the key " + inQuotes(key.text) + " is not known and is ignored.");
   }
 
   const std::vector<YamlValue>& list(const YamlValue& value, std::string_view what) const {
@@ -239,10 +239,10 @@ class ClosureReader {
         const std::vector<std::string_view> known =
             ++strangers_ > mostSuggestions ? std::vector<std::string_view>{} : namesOf(joints_);
         warnings_.add(joints[i].line, "joint_name: there is no joint " + inQuotes(name) +
-                                          "; the entry is not used." + suggestion(name, known));
+                                          "; the entry is ignored." + suggestion(name, known));
       } else if (mechanism_.startPose.contains(name)) {
         warnings_.add(joints[i].line, "joint_name: the start pose of joint " + inQuotes(name) +
-                                          " in the URDF is for another type and is not used.");
+                                          " in the URDF is for another type and is ignored.");
       }
     }
   }
@@ -303,7 +303,7 @@ class ClosureReader {
   /// joint: value, or joint: [values] where it has several positions.
   void readStartPose(const YamlValue& start) {
     if (start.kind != Kind::Map) {
-      fail(start.line, "start_pose is no map. Write start_pose: {joint: position}.");
+      fail(start.line, "start_pose is not a map. Write start_pose: {joint: position}.");
     }
     for (std::size_t i = 0; i < start.keys.size(); ++i) {
       const std::string& name = start.keys[i].text;

@@ -44,7 +44,7 @@ class Builder : public YAML::EventHandler {
     add({.kind = YamlValue::Kind::Null, .line = lineOf(mark)}, mark);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
-    fail(mark, "aliases (*name) are not read. Write the value out.");
+    fail(mark, "aliases (*name) are not supported. Write the value out.");
   }
   void OnScalar(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
                 const std::string& value) override {
@@ -69,7 +69,7 @@ class Builder : public YAML::EventHandler {
 
   void refuseAnchor(const YAML::Mark& mark, YAML::anchor_t anchor) const {
     if (anchor != YAML::NullAnchor) {
-      fail(mark, "anchors (&name) are not read. Remove the anchor.");
+      fail(mark, "anchors (&name) are not supported. Remove the anchor.");
     }
   }
 

@@ -17,8 +17,8 @@ struct YamlValue {
 };
 
 /// Reads one YAML document. Throws ModelError, with file and line, for text that is not YAML and
-/// for what closures never need: several documents, anchors and aliases, keys that occur twice or
-/// are not plain text, deep nesting, large files.
+/// for features that closures never need: several documents, anchors and aliases, keys that occur
+/// twice or are not plain text, deep nesting, large files.
 YamlValue readYaml(std::string_view text, const std::string& source);
 
 /// Whether YAML text has a key closed_loop that lists anything. Throws as readYaml() does.

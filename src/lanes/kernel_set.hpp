@@ -9,7 +9,7 @@
 /// The recursions as compiled for an instruction set, behind plain function pointers.
 namespace kempe::detail {
 
-/// What a kernel computes on. `memory` has been prepared for the tables by the same set.
+/// The arguments of a kernel. `memory` has been prepared for the tables by the same set.
 template <typename S>
 struct KernelContext {
   const TablesView<S>& tables;

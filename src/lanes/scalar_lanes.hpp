@@ -4,8 +4,8 @@
 
 #include "kempe/spatial/select.hpp"
 
-/// What the recursions ask of a number beyond arithmetic, for types that hold one state. Packs of
-/// several have overloads of the same names.
+/// Operations other than arithmetic that the recursions need, for types that hold one state. Packs
+/// of several states have overloads of the same names.
 namespace kempe::detail {
 
 template <typename T>

@@ -399,7 +399,7 @@ class ClusterAnalyzer {
       const double gap = (A * q - b).cwiseAbs().maxCoeff();
       if (gap > 1e-9 * (1.0 + b.cwiseAbs().maxCoeff())) {
         throw ModelError(problem_.rowNames[rows - 1] +
-                         ": it contradicts the couplings before it (they miss each other by " +
+                         ": it contradicts the couplings before it (the mismatch is " +
                          shortNumber(gap) + "). Correct its ratios or offset, or remove it.");
       }
     }
@@ -531,7 +531,7 @@ class ClusterAnalyzer {
          joined(beyond) + ". Check the limits, or give a start pose.");
   }
 
-  /// What was decided about rows that are redundant but for the rounding of figures.
+  /// Warns about rows that are redundant only to the rounding of the numbers in the file.
   void reportRounding() {
     std::vector<double> q = solution_.neutral;
     close(q, solution_.dependent, Rows::Kept);
@@ -553,11 +553,11 @@ class ClusterAnalyzer {
                                   : "; " + problem_.rowNames[worst] + " stays open there by " +
                                         shortNumber(std::abs(scratch_.phi[worst]));
     warn(
-        "it is redundant in part, but for the rounding of the file's figures: singular values of "
+        "it is partly redundant, to the rounding of the numbers in the file: singular values of "
         "its rows down to " +
-        shortNumber(rows_.smallestKept) + " count, those from " +
-        shortNumber(rows_.largestDropped) + " on are taken as zero" + stays +
-        ". Give the figures with more digits.");
+        shortNumber(rows_.smallestKept) + " are kept, those from " +
+        shortNumber(rows_.largestDropped) + " on are treated as zero" + stays +
+        ". Give the numbers with more digits.");
   }
 
   void reportIndependent(const ColumnSelection& columns, int mobility) {

@@ -295,8 +295,8 @@ class Descent {
     });
   }
 
-  /// Marks as held what the step in rightSide takes beyond a limit that it is at; whether any is
-  /// new.
+  /// Marks as held the coordinates at a limit that the step in rightSide would exceed. Returns
+  /// whether any is new.
   bool holdAtLimits(const double* step) {
     bool any = false;
     forEachLimit([&](int velocity, double lower, double upper) {
@@ -351,7 +351,7 @@ Closure closeLoops(const ModelTables<double>& tables, const Functions& functions
   if (all.closed || rows == Rows::All || !(all.gap < kRounding)) {
     return all;
   }
-  // All rows close up to what rounded figures leave open: close the kept ones exactly.
+  // All rows close to the rounding of the numbers in the file: close the kept ones exactly.
   return descend(tables.rowSlots.data() + cluster.firstRow);
 }
 

@@ -10,7 +10,7 @@
 ///   G_d = −K_d⁻¹ K_i      g_d = K_d⁻¹ k                            (1)
 namespace kempe::detail {
 
-/// Pivots of K_d below this fraction of the largest mean a singular position.
+/// Pivots of K_d below this fraction of the largest indicate a singular configuration.
 template <typename S>
 inline constexpr S kSingular = std::is_same_v<S, float> ? S(1e-5) : S(1e-9);
 

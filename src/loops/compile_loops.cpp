@@ -89,7 +89,7 @@ class LoopCompiler {
     ++entry.terms;
   }
 
-  /// Freedoms above one end but not above the other; those above both move the loop as a whole.
+  /// DoFs above one end but not above the other; those above both move the loop as a whole.
   void addColumns(LoopEntry<double>& entry) {
     const auto pathUp = [&](int localBody) {
       std::vector<int> path;

@@ -6,16 +6,16 @@
 #include "loops/selection.hpp"
 #include "model/tables.hpp"
 
-/// What is known of the forces in a cluster's loops when a model is compiled.
+/// Properties of the forces in a cluster's loops, determined when a model is compiled.
 namespace kempe::detail {
 
-/// Per loop: whether the motion determines what it transmits. It does where no multipliers that
+/// Per loop: whether the motion determines its force. It does if no multipliers that
 /// balance each other (λ ≠ 0, Kᵀ λ = 0) act on its rows. `samples` have all rows of the cluster.
 std::vector<bool> uniqueForces(const ModelTables<double>& tables, const ClusterEntry& cluster,
                                const RowSelection& rows, const std::vector<RowSample>& samples);
 
-/// The matrix, row-major with a column per dependent velocity, that takes what is left to the
-/// couplings of a cluster at the dependent joints to the forces along the couplings' coordinates:
+/// The matrix, row-major with a column per dependent velocity, that maps the forces that the
+/// couplings balance at the dependent joints to the forces along the couplings' coordinates:
 /// (3) of loop_forces.hpp, constant because K is.
 std::vector<double> couplingForces(const ModelTables<double>& tables, const ClusterEntry& cluster,
                                    const Eigen::MatrixXd& K, const std::vector<int>& dependent);

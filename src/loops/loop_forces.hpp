@@ -2,12 +2,12 @@
 
 #include "loops/cluster_velocity.hpp"
 
-/// What the loops of an implicit cluster transmit. With r the spanning forces that motors and the
-/// like leave to them, the multipliers λ of the rows solve
+/// The forces of the loops of an implicit cluster. With r the spanning forces that the loops must
+/// balance, the multipliers λ of the rows solve
 ///
 ///   Kᵀ λ = r                                                        (1)
 ///
-/// which has a solution because Gᵀ r = 0. The equations of the dependent joints say it all:
+/// which has a solution because Gᵀ r = 0. The equations of the dependent joints are sufficient:
 ///
 ///   λ = K_d⁻ᵀ r_d                    no row is redundant            (2)
 ///   λ = Q R⁻ᵀ r_d,  Q R = K_D        K_D: dependent columns of all rows; the least |λ|   (3)
@@ -18,7 +18,7 @@
 /// equation was scaled.
 namespace kempe::detail {
 
-/// Whether what a loop transmits is a force along each of its coordinates, not a wrench.
+/// Whether the force of a loop is a force along each of its coordinates, not a wrench.
 template <typename R>
 bool actsOnCoordinates(const LoopEntry<R>& loop) {
   return loop.kind == LoopKind::Coupling || loop.kind == LoopKind::Function;
@@ -154,7 +154,7 @@ void loopMultipliers(const TablesOf<T>& tables, const Functions& functions,
   }
 }
 
-/// Σ λ f of a loop joint or rod: what its predecessor does to its successor, after loopMultipliers.
+/// Σ λ f of a loop joint or rod: the wrench on its successor, after loopMultipliers.
 template <typename T>
 Force<T> transmittedWrench(const TablesOf<T>& tables, const ClusterEntry& cluster, int l,
                            const ClusterState<T>& state, const LoopWork<T>& work) {

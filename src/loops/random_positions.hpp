@@ -21,8 +21,8 @@ class Random {
 /// A random rotation, uniformly distributed.
 Quaternion<double> randomQuaternion(Random& random);
 
-/// Random positions of a cluster's joints, loops not minded: within the limits; where there are
-/// none, a full turn either way and `reach` metres either way.
+/// Random positions of a cluster's joints, regardless of loops: within the limits or, if there are
+/// none, within a full turn or `reach` metres in either direction.
 void randomPositions(const ModelTables<double>& tables, const ClusterEntry& cluster,
                      const double* lower, const double* upper, double reach, Random& random,
                      double* q);

@@ -8,11 +8,11 @@
 ///   φ̇ = fᵀ (v_B − v_A)                                   (1)
 ///   φ̈ = fᵀ (a_B − a_A) + ḟᵀ (v_B − v_A)                  (2)
 ///
-/// with A the predecessor's and B the successor's body. So K_j = ± fᵀ s_j for a freedom s_j that
+/// with A the predecessor's and B the successor's body. So K_j = ± fᵀ s_j for a DoF s_j that
 /// moves B (+) or A (−), and k = −φ̈ where a_A, a_B are the accelerations for q̈ = 0.
 namespace kempe::detail {
 
-/// What one row of a loop joint forbids. Axes are numbered 0, 1, 2 for x, y, z of the two frames.
+/// The motion that one row of a loop joint prevents. Axes 0, 1, 2 are x, y, z of the two frames.
 struct RowRule {
   enum Kind { Offset, Alignment } kind;
   int axisA;  ///< Offset: the axis of A along which the origin of B may not move

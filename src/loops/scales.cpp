@@ -6,7 +6,7 @@
 namespace kempe::detail {
 namespace {
 
-/// Units of coordinates that only couplings speak of follow from those of the others.
+/// Units of coordinates that occur only in couplings follow from those of the others.
 void followCouplings(const ModelTables<double>& tables, const ClusterEntry& cluster,
                      double* units) {
   std::vector<char> known(static_cast<std::size_t>(cluster.velocities), 0);

@@ -5,8 +5,8 @@
 /// Units in which the loops of a cluster are closed and their ranks decided, so that neither
 /// depends on the size of the mechanism, on metres beside radians, or on gear ratios.
 ///
-///   velocity   turning 1 rad, sliding the cluster's reach; a coordinate that only couplings speak
-///              of: such that it weighs in them as much as the others do
+///   velocity   rotation 1 rad, translation the cluster's reach; a coordinate that occurs only in
+///              couplings: such that its weight in them equals that of the others
 ///   row        offsets and rods 1 / reach, alignments 1, couplings and functions 1 / norm of their
 ///              slopes in the units of the velocities
 namespace kempe::detail {

@@ -187,7 +187,7 @@ ColumnSelection selectIndependent(const RowSelection& rows, int freedoms,
     return median(values);
   };
 
-  // Chosen for conditioning, wishes minded.
+  // Chosen for conditioning, taking the marks into account.
   ColumnSelection selection{{}, {}, ColumnSelection::Origin::Chosen};
   double bestScore = -1.0;
   for (const Eigen::MatrixXd& K : rows.regular) {
@@ -199,7 +199,7 @@ ColumnSelection selectIndependent(const RowSelection& rows, int freedoms,
   }
   selection.independent = complement(selection.dependent, n);
 
-  // As marked: all that is not marked dependent (unset means yes), or what is marked true.
+  // As marked: all that are not marked dependent (unset means yes), or those marked true.
   const std::vector<int> notRefused =
       withWish(wishes, [](Wish wish) { return wish != Wish::Dependent; });
   const std::vector<int> asked =

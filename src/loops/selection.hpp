@@ -15,7 +15,7 @@ namespace kempe::detail {
 ///
 ///   (1) fall below 1e-8, which is zero,
 ///   (2) fall below 3e-5 by a factor of 100 or more: no mechanism has such a pair, six digits do,
-///   or (3) fall by a factor of 30 or more to what the gap explains, 30 times the gap.
+///   or (3) fall by a factor of 30 or more to below 30 times the gap, which the gap explains.
 int rankOf(const Eigen::VectorXd& singularValues, double gap);
 
 /// Scaled rows K at a closed configuration, and the gap that is left there.
@@ -28,8 +28,8 @@ struct RowSelection {
   int rank = 0;
   std::vector<int> slots;                ///< a row's place among the kept ones; −1: dropped
   std::vector<Eigen::MatrixXd> regular;  ///< kept rows at the samples of full rank
-  /// The largest singular value that was taken for rounding, 0 for none; and the smallest that
-  /// counts at the same sample.
+  /// The largest singular value that was treated as zero (0 if there is none), and the smallest one
+  /// that was kept at the same sample.
   double largestDropped = 0.0, smallestKept = 0.0;
 
   [[nodiscard]] Eigen::MatrixXd kept(const Eigen::MatrixXd& K) const;

@@ -121,7 +121,7 @@ std::vector<TiedBodies> tiedBodies(const Mechanism& mechanism, const MovingTree&
   return tied;
 }
 
-/// What the mechanism says about a loop; couplings are embedded where it says nothing.
+/// The mechanism's choice for a loop; couplings are embedded if `cut` is unset.
 std::optional<bool> cutWish(const Mechanism& mechanism, const LoopRef& loop) {
   const auto index = static_cast<std::size_t>(loop.index);
   switch (loop.kind) {
@@ -151,7 +151,7 @@ Partition joined(const Mechanism& mechanism, const std::vector<TiedBodies>& tied
   return partition;
 }
 
-/// Freedoms that a loop joint leaves between two bodies.
+/// DoFs that a loop joint leaves between two bodies.
 int freedomsOf(LoopType type) {
   switch (type) {
     case LoopType::Fixed:
@@ -184,9 +184,9 @@ int rowsOf(const Mechanism& mechanism, const LoopRef& loop) {
   return 1;
 }
 
-/// What forward dynamics cost, in nanoseconds of the machine on which the benchmarks
+/// The cost of forward dynamics, in nanoseconds of the machine on which the benchmarks
 /// forward_dynamics/loop_<n>/cluster and cluster_cut were fitted; only the ratio matters. n
-/// freedoms in the cluster, `rows` of its loops, `above` freedoms between it and the root.
+/// DoFs in the cluster, `rows` of its loops, `above` DoFs between it and the root.
 double costEmbedded(double n, double rows) {
   const double d = std::min(rows, n - 1.0), m = n - d;
   return 60.0 * n + 8.0 * n * m + 0.75 * n * m * m +  // bodies, S, U and D

@@ -8,8 +8,8 @@
 
 namespace kempe {
 
-/// The tree of moving bodies: what is left when fixed joints are merged. Bodies are named by their
-/// index in the mechanism; a merged body by that of its group's leader.
+/// The tree of moving bodies that remains when fixed joints are merged. Bodies are identified by
+/// their index in the mechanism; a merged body by that of its group's leader.
 class MovingTree {
  public:
   explicit MovingTree(const Mechanism& mechanism);
@@ -48,7 +48,7 @@ struct BodyCluster {
   std::vector<LoopRef> loops;
 };
 
-/// What findClusters gives.
+/// The result of findClusters.
 struct BodyClusters {
   std::vector<BodyCluster> clusters;
   std::vector<LoopRef> cut;  ///< loops that are left cut
@@ -56,12 +56,12 @@ struct BodyClusters {
 };
 
 /// Groups the moving bodies: an embedded loop joins all bodies on its two branches up to, not
-/// including, the nearest common ancestor; overlapping loops merge. Every cluster then hangs on one
-/// output body: the highest common ancestor among its loops contains the others. Clusters come
-/// depth first.
+/// including, the nearest common ancestor; overlapping loops merge. Every cluster is then carried
+/// by one output body: the highest common ancestor among its loops contains the others. Clusters
+/// are in depth-first order.
 ///
-/// Of loops that say neither, those of clusters that cost more to embed than to cut are left cut,
-/// unless `mayCut` is false; couplings, whose ratios are constant, are embedded.
+/// Loops whose `cut` is unset are left cut if their cluster costs more to embed than to cut, unless
+/// `mayCut` is false; couplings, whose ratios are constant, are embedded.
 BodyClusters findClusters(const Mechanism& mechanism, const MovingTree& tree, bool mayCut = true);
 
 }  // namespace kempe

@@ -22,8 +22,8 @@ bool isInWord(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// A warning taken apart: what is left without names and figures, and the names in quotation marks
-/// with their ends.
+/// A warning split into its text without names and numbers, and the names in quotation marks with
+/// their ends.
 struct Parts {
   std::string shape;
   std::vector<std::pair<std::string, std::size_t>> names;

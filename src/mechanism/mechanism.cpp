@@ -119,7 +119,7 @@ Coupling& Mechanism::addBelt(std::string_view couplingName, std::string_view pre
       }
       if (velocitySize(joint.type) != 1) {
         fail("joint \"" + joint.name + "\" on the way is " + std::string(toString(joint.type)) +
-             "; a coupling between bodies adds up joints with one freedom only. "
+             "; a coupling between bodies can only contain joints with one degree of freedom. "
              "Couple the joints by name instead.");
       }
       coupling.plus(coefficient, Coordinate(joint.name));

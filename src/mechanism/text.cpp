@@ -27,7 +27,7 @@ std::size_t characterLength(std::string_view text) {
                    isContinuation)) {
     return 0;
   }
-  // Overlong forms, surrogates, and what lies beyond U+10FFFF.
+  // Overlong forms, surrogates, and code points beyond U+10FFFF.
   const unsigned char second = byte(1);
   const bool forbidden = (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
                          (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90);

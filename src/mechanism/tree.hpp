@@ -9,9 +9,9 @@
 
 namespace kempe {
 
-/// The bodies of a mechanism by index, with the joint above each. Tolerates what validate() refuses
-/// (unknown names count as no parent), so that it can be asked at any time; no query hangs on
-/// cycles.
+/// The bodies of a mechanism by index, with the joint above each. Accepts invalid mechanisms, which
+/// validate() refuses (unknown names count as no parent), so that it can be used at any time; every
+/// query terminates even if there are cycles.
 class Tree {
  public:
   explicit Tree(const Mechanism& mechanism);

@@ -147,7 +147,7 @@ class Validator {
         m_.joints, [](const Joint& joint) { return joint.type != JointType::Fixed; });
     if (!moves) {
       throw ModelError(m_.place() + "mechanism " + quoted(m_.name) +
-                       " has no freedom: all its bodies are fixed to the root " +
+                       " has no degree of freedom: all its bodies are fixed to the root " +
                        quoted(rootName(0)) +
                        ". Add a joint that moves, or load it with a floating base.");
     }
@@ -183,8 +183,9 @@ class Validator {
       list += (i > 0 ? ", " : "") + quoted(rootName(i));
     }
     const std::size_t count = tree_.roots().size();
-    throw ModelError(m_.place() + "mechanism " + quoted(m_.name) + " falls into " +
-                     std::to_string(count) + " parts: bodies " + list + (count > 5 ? ", …" : "") +
+    throw ModelError(m_.place() + "mechanism " + quoted(m_.name) + " consists of " +
+                     std::to_string(count) + " disconnected parts: bodies " + list +
+                     (count > 5 ? ", …" : "") +
                      " have no joint above them. Exactly one may be the root; connect the others.");
   }
 
@@ -226,7 +227,7 @@ class Validator {
     const double largest = moments.cwiseAbs().maxCoeff();
     const std::string figures = "(" + shortNumber(moments[0]) + ", " + shortNumber(moments[1]) +
                                 ", " + shortNumber(moments[2]) + ") kg·m²";
-    constexpr double kNothing = 1e-20;  // kg·m²: what rounding leaves of a zero inertia
+    constexpr double kNothing = 1e-20;  // kg·m²: rounding error of a zero inertia
     if (moments[0] < -std::max(1e-9 * largest, kNothing)) {
       fail("body", body,
            "its inertia is not positive semidefinite: principal moments " + figures +
@@ -268,8 +269,8 @@ class Validator {
     const bool limited = std::isfinite(limits.lower) || std::isfinite(limits.upper);
     if (limited && joint.type != JointType::Fixed && velocitySize(joint.type) != 1) {
       warn("joint", joint,
-           "position limits mean nothing for a " + std::string(toString(joint.type)) +
-               " joint and are not used.");
+           "position limits have no meaning for a " + std::string(toString(joint.type)) +
+               " joint and are ignored.");
     }
     if (joint.type == JointType::Fixed && joint.actuation.value_or(false)) {
       fail("joint", joint, "is fixed and cannot be actuated. Change its type, or remove the mark.");
@@ -324,7 +325,7 @@ class Validator {
     if (!hasScalarCoordinates(joint->type)) {
       fail(kind, thing,
            "joint " + quoted(c.joint) + " is " + std::string(toString(joint->type)) +
-               " and has no position that is a plain number. Name another joint.");
+               " and has no scalar position. Name another joint.");
     }
     if (c.component < 0 || c.component >= positionSize(joint->type)) {
       fail(kind, thing,
@@ -412,7 +413,7 @@ class Validator {
       if (size > 0 && !hasScalarCoordinates(joint->type) &&
           std::all_of(positions.end() - 4, positions.end(),
                       [](double x) { return std::abs(x) < 1e-12; })) {
-        refuse("its quaternion is zero. Give x, y, z, w; 0, 0, 0, 1 does not turn.");
+        refuse("its quaternion is zero. Give x, y, z, w; 0, 0, 0, 1 is the identity.");
       }
     }
   }
@@ -452,7 +453,7 @@ class Validator {
                " coordinate(s). Give at least one of each.");
     }
     if (!function.value || !function.jet) {
-      fail("function", function, "has nothing to call. Give it through addFunction.");
+      fail("function", function, "has no function to call. Add it with addFunction().");
     }
     std::set<std::pair<std::string, int>> seen;
     for (const Coordinate& c : function.coordinates) {

@@ -18,7 +18,7 @@
 namespace kempe::detail {
 namespace {
 
-/// Builds a ModelImpl step by step; each step reads what those before it wrote.
+/// Builds a ModelImpl step by step; each step uses the results of those before it.
 class Compiler {
  public:
   Compiler(const Mechanism& mechanism, const ModelOptions& options, bool mayCut) : mayCut_(mayCut) {
@@ -42,7 +42,7 @@ class Compiler {
     analyzeClusters();
     if (model_.tables.nv == 0) {
       throw ModelError(model_.mechanism.place() + "mechanism " + quoted(model_.mechanism.name) +
-                       " has no freedom: its loops (" + joined(model_.loopNames) +
+                       " has no degree of freedom: its loops (" + joined(model_.loopNames) +
                        ") hold every joint. Remove a loop or a coupling.");
     }
     nameCoordinates(model_);
@@ -150,7 +150,7 @@ class Compiler {
     return body == kWorld ? inLeader : model_.linkFrames[body] * inLeader;
   }
 
-  /// Merges what fixed joints hold together. What is fixed to the world does not move.
+  /// Merges bodies that fixed joints connect. Bodies fixed to the world do not move.
   void sumInertias(const MovingTree& tree) {
     for (std::size_t i = 0; i < model_.mechanism.bodies.size(); ++i) {
       const Body& source = model_.mechanism.bodies[i];

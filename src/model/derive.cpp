@@ -46,7 +46,7 @@ void solveCouplings(ModelTables<double>& tables, const ClusterEntry& cluster,
   }
 }
 
-/// What the couplings transmit, from forces at the joints that depend now.
+/// The forces of the couplings, from forces at the joints that are now dependent.
 void solveCouplingForces(ModelTables<double>& tables, const ClusterEntry& cluster,
                          const std::vector<int>& dependent) {
   Eigen::MatrixXd K = Eigen::MatrixXd::Zero(cluster.rows, cluster.velocities);
@@ -126,11 +126,12 @@ std::map<int, std::vector<int>> namedByCluster(const ModelImpl& model,
     const int freedoms = model.tables.clusters[c].nv;
     const bool twice = std::ranges::adjacent_find(list) != list.end();
     if (static_cast<int>(list.size()) != freedoms || twice) {
-      throw std::invalid_argument(
-          "coordinates: the cluster of joint " + quoted(model.clusters[c].joints.front()) +
-          " has " + std::to_string(freedoms) + " freedom(s), but " + std::to_string(list.size()) +
-          " of its coordinates are named" + (twice ? ", one of them twice" : "") + ". Name " +
-          std::to_string(freedoms) + " or none.");
+      throw std::invalid_argument("coordinates: the cluster of joint " +
+                                  quoted(model.clusters[c].joints.front()) + " has " +
+                                  std::to_string(freedoms) + " degree(s) of freedom, but " +
+                                  std::to_string(list.size()) + " of its coordinates are named" +
+                                  (twice ? ", one of them twice" : "") + ". Name " +
+                                  std::to_string(freedoms) + " or none.");
     }
   }
   return chosen;

@@ -14,17 +14,17 @@ struct ModelChanges {
   std::vector<double> addedArmature{};  ///< per joint of the mechanism; empty: none
 };
 
-/// `from`, changed. Whether the coordinates determine the others is for the caller to know.
+/// Returns `from` with changes. The caller ensures that the coordinates determine the others.
 ModelImpl derived(const ModelImpl& from, const ModelChanges& changes);
 
-/// Sets all that follows from the choice of coordinates, inertias and resistances: the last part of
-/// compiling.
+/// Computes all values that depend on the choice of coordinates, inertias, damping and friction:
+/// the last part of compiling.
 void finishTables(ModelImpl& model);
 
 /// Fills in ModelImpl::clusters.
 void describeClusters(ModelImpl& model);
 
-/// A number by which Data knows its model.
+/// A unique number by which Data identifies its model.
 std::uint64_t nextModelId();
 
 }  // namespace kempe::detail

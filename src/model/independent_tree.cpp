@@ -63,7 +63,7 @@ class ClusterChoice {
     if (freedoms > 0) {
       return start + "body " + body + " carries others, but cannot be kept: the cluster of loop " +
              loop + " has " + mobility + ", and no " + std::to_string(cluster_.nv) +
-             " of its joints carry all that hangs on it and determine its motion" + end;
+             " of its joints carry all bodies attached to it and determine its motion" + end;
     }
     return start + "no bodies from " + body + " on, in the cluster of loop " + loop +
            ", form a tree whose joints determine its " + mobility + end;
@@ -106,7 +106,7 @@ class ClusterChoice {
     return true;
   }
 
-  /// Decides on body b and those after it, `left` freedoms being wanted.
+  /// Decides on body b and those after it; `left` more DoFs are required.
   void search(int b, int left) {
     if (++visited_ > kLargestSearch) {
       return;

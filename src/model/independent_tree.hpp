@@ -26,13 +26,13 @@ struct TreePosition {
 };
 
 /// The independent tree (Chignoli et al. 2023, section II-B): of each cluster only as many joints
-/// as it has freedoms, with the bodies they carry. The other bodies are dropped with their inertia.
+/// as it has DoFs, with the bodies they carry. The other bodies are dropped with their inertia.
 ///
-/// The model's own independent joints are kept where they form a tree that carries all that hangs
-/// on the cluster and none of their bodies is a rotor; otherwise, of all subtrees that carry it and
-/// whose joints determine the cluster's motion, that with the fewest rotors and the most mass.
-/// Velocities of the tree have the places that the model's have: those of a cluster are side by
-/// side in both.
+/// The model's own independent joints are kept if they form a tree that carries all bodies attached
+/// to the cluster and none of their bodies is a rotor. Otherwise, of all subtrees that carry these
+/// bodies and whose joints determine the cluster's motion, the one with the fewest rotors and the
+/// most mass is used. Velocities have the same indices in the tree and in the model: those of a
+/// cluster are contiguous in both.
 struct IndependentTree {
   std::string problem;            ///< why the model has no such tree; empty where it has one
   std::vector<int> bodies;        ///< kept, ascending

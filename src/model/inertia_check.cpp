@@ -70,7 +70,7 @@ Eigen::MatrixXd massMatrixAtNeutral(const ModelImpl& model) {
 }  // namespace
 
 void checkThatFreedomsMoveInertia(const ModelImpl& model) {
-  // Eliminating from the last freedom to the first leaves on the diagonal the inertia that each one
+  // Eliminating from the last DoF to the first leaves on the diagonal the inertia that each one
   // moves while those further out are free.
   Eigen::MatrixXd H = massMatrixAtNeutral(model);
   const Eigen::VectorXd rigid = H.diagonal();

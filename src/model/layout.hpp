@@ -4,8 +4,8 @@
 
 namespace kempe::detail {
 
-/// Last step of compiling: where each body and cluster has its place in the scratch memory of the
-/// recursions, and what they need to know of the joints.
+/// Last step of compiling: assigns each body and cluster its indices in the scratch memory of the
+/// recursions, and collects the properties of joints that they need.
 void layOut(ModelImpl& model);
 
 }  // namespace kempe::detail

@@ -205,7 +205,7 @@ std::string noteOf(const Mechanism& mechanism, const std::vector<Gimbal>& gimbal
   }
   const std::size_t more = gimbals.size() - list.size();
   return mechanism.place() +
-         "three massless revolute joints in a row that form a ball are merged " +
+         "three consecutive massless revolute joints whose axes meet in one point are merged " +
          "into one spherical joint with the name of the last: " + joined(list) +
          (more > 0 ? " and " + std::to_string(more) + " more" : std::string()) + "." +
          (limited ? " Their limits are dropped." : "") +

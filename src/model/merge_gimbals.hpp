@@ -4,8 +4,8 @@
 
 namespace kempe::detail {
 
-/// Replaces three massless revolute joints in a row that form a ball by one spherical joint
-/// (ModelOptions::mergeGimbals), and says so in the mechanism's warnings.
+/// Replaces three consecutive massless revolute joints whose axes meet in one point by one
+/// spherical joint (ModelOptions::mergeGimbals), and adds a warning to the mechanism.
 ///
 /// Conditions: the axes meet in one point; at zero, consecutive axes are at right angles and the
 /// three are not in one plane. The two links between have no mass, shape, other child or loop end.

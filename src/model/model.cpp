@@ -35,8 +35,8 @@ Model::Model(const Mechanism& mechanism, const ModelOptions& options) {
   try {
     compileWith(true);
   } catch (const ModelError&) {
-    // What a cut tree cannot hold, a massless link or redundant rows with rounded figures, an
-    // embedded loop can.
+    // An embedded loop may have a massless link or redundant rows with rounded numbers, which a cut
+    // tree cannot have.
     static_cast<void>(mechanism.validate());  // throws again where the graph itself is wrong
     if (!cutsByCost(mechanism)) {
       throw;

@@ -30,7 +30,7 @@ struct QuaternionEntry {
   int body = 0;  ///< whose joint it belongs to
 };
 
-/// What a Model holds; see Model for the meaning of the names.
+/// The contents of a Model; see Model for the meaning of the names.
 struct ModelImpl {
   std::uint64_t id = 0;  ///< tells models apart; Data remembers it
   Mechanism mechanism;
@@ -70,8 +70,8 @@ struct ModelImpl {
   }
 };
 
-/// Compiles a mechanism; throws ModelError. Loops that say neither are cut where that costs less,
-/// if `mayCut`.
+/// Compiles a mechanism; throws ModelError. Loops whose `cut` is unset are cut if that costs less
+/// and `mayCut` is true.
 ModelImpl compile(const Mechanism& mechanism, const ModelOptions& options, bool mayCut);
 
 template <typename T>
@@ -102,11 +102,11 @@ struct ForceScratch {
     int body = kWorld;
     Force<T> wrench{};  ///< in the common frame
   };
-  std::vector<BodyWrench> cutWrenches;  ///< what loops that are left cut do to bodies
-  std::vector<double> cutTorques;       ///< and to joints; empty where there are none
+  std::vector<BodyWrench> cutWrenches;  ///< forces of cut loops on bodies
+  std::vector<double> cutTorques;       ///< and on joints; empty if there are none
 };
 
-/// What Data holds: scratch sized for one model.
+/// The contents of Data: scratch memory sized for one model.
 template <typename T>
 struct DataImpl {
   explicit DataImpl(const ModelImpl& model);

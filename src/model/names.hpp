@@ -7,7 +7,7 @@
 
 namespace kempe::detail {
 
-/// Names of a joint's position and velocity coordinates: its own name where it has one freedom,
+/// Names of a joint's position and velocity coordinates: its own name where it has one DoF,
 /// "name.x" and so on otherwise.
 std::vector<std::string> positionNames(const Joint& joint);
 std::vector<std::string> velocityNames(const Joint& joint);

@@ -68,7 +68,7 @@ class TreePrinter {
       return;
     }
     out_ << first << "cluster on " << cluster.outputBody << ": "
-         << counted(cluster.mobility, "freedom");
+         << counted(cluster.mobility, "DoF");
     if (!cluster.independent.empty()) {
       out_ << " (" << joined(cluster.independent) << ")";
     }
@@ -96,7 +96,7 @@ class TreePrinter {
 
   std::ostream& out_;
   const Model& model_;
-  std::map<std::string_view, double> masses_;  ///< of moving bodies, with what is fixed to them
+  std::map<std::string_view, double> masses_;  ///< of moving bodies and those fixed to them
   std::map<std::string, std::size_t> clusterOf_;
   std::map<std::size_t, std::vector<std::size_t>> children_;
   std::vector<std::size_t> top_;
@@ -107,7 +107,7 @@ class TreePrinter {
 std::ostream& operator<<(std::ostream& out, const Model& model) {
   const auto closed =
       std::ranges::count_if(model.clusters(), [](const auto& c) { return !c.loops.empty(); });
-  out << model.name() << ": " << counted(model.nv(), "freedom") << ", "
+  out << model.name() << ": " << counted(model.nv(), "DoF") << ", "
       << counted(model.bodyNames().size(), "moving body", "moving bodies") << ", "
       << counted(model.impl().loopNames.size(), "loop") << " in " << counted(closed, "cluster")
       << ", ";

@@ -159,7 +159,7 @@ class Sampler {
   }
 
   /// Loops: from neutral towards random independent positions in short strides along the tangent,
-  /// until the way is blocked by the loops, a limit or a singular position.
+  /// until the loops, a limit or a singular configuration block the way.
   std::vector<double> walk(const ClusterEntry& cluster) {
     const std::vector<double> home = neutral(cluster);
     const std::span<const int> dependent(tables_.dependent.data() + cluster.firstDependent,

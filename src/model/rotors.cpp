@@ -7,7 +7,7 @@
 namespace kempe::detail {
 namespace {
 
-/// Rotors that move by less than this part of what moves fastest drive nothing.
+/// Rotors slower than this fraction of the fastest joint cannot drive a cluster.
 constexpr double kSlowest = 1e-6;
 
 /// G of a cluster at the neutral configuration.

@@ -4,12 +4,12 @@
 
 namespace kempe::detail {
 
-/// Finds the clusters that their rotors can drive: those with as many rotors as freedoms, whose
+/// Finds the clusters that their rotors can drive: those with as many rotors as DoFs, whose
 /// rows of G can be solved for ẏ at the neutral configuration. Whether rotors are folded or not
 /// makes no difference.
 void findDrives(ModelImpl& model);
 
-/// What forces between bodies need of the folded rotors, after layOut.
+/// Lists the data of folded rotors that forces between bodies need, after layOut.
 void listRotors(ModelTables<double>& tables);
 
 }  // namespace kempe::detail

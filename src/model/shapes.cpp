@@ -12,7 +12,7 @@ bool turnsOrSlides(JointType type) {
          type == JointType::Prismatic;
 }
 
-/// Ratio of a freedom in a cluster with one independent velocity.
+/// Ratio of a DoF in a cluster with one independent velocity.
 double ratioOf(const ModelTables<double>& tables, const ClusterEntry& cluster, int velocity) {
   return cluster.kind == ClusterKind::Tree
              ? 1.0

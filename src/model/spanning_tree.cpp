@@ -17,7 +17,7 @@ int lastFreedom(const BodyEntry<double>& body) {
   return body.firstVelocity + velocitySize(body.type) - 1;
 }
 
-/// The freedom under which a cluster hangs.
+/// The DoF that carries a cluster.
 int freedomAbove(const ModelImpl& model, const ClusterEntry& cluster) {
   if (cluster.output == kWorld) {
     return -1;
@@ -42,7 +42,7 @@ TreePattern patternOfFreedoms(const ModelImpl& model) {
 TreePattern patternOfCoordinates(const ModelTables<double>& tables) {
   std::vector<int> parent(static_cast<std::size_t>(tables.nv));
   for (const ClusterEntry& cluster : tables.clusters) {
-    // A cluster without freedoms is looked through.
+    // A cluster without DoFs is skipped.
     int above = -1;
     for (int b = cluster.output; above < 0 && b != kWorld;) {
       const ClusterEntry& carrier = tables.clusters[tables.bodies[b].cluster];
@@ -56,11 +56,11 @@ TreePattern patternOfCoordinates(const ModelTables<double>& tables) {
   return TreePattern(parent);
 }
 
-/// An armature for freedoms without inertia, as a share of the largest inertia of a freedom.
+/// An armature for DoFs without inertia, as a share of the largest inertia of a DoF.
 constexpr double kAddedArmature = 1e-3;
 
-/// Freedoms for which H of the spanning tree has no pivot at the neutral position: the articulated
-/// inertia that they move, those further out being free, vanishes.
+/// DoFs for which H of the spanning tree has no pivot at the neutral configuration: the articulated
+/// inertia that they move is zero.
 std::vector<int> findMassless(const ModelImpl& model) {
   const ModelTables<double>& tables = model.tables;
   LoopScratch<double> scratch(tables);
@@ -98,7 +98,7 @@ std::vector<int> findMassless(const ModelImpl& model) {
   return massless;
 }
 
-/// The tree in which freedoms without inertia have an armature.
+/// The tree in which DoFs without inertia have an armature.
 void addArmatures(const ModelImpl& model, const std::vector<int>& massless, SpanningTree& tree) {
   double largest = 0.0;
   for (const BodyEntry<double>& body : model.tables.bodies) {

@@ -6,7 +6,7 @@
 
 namespace kempe::detail {
 
-/// What the methods on the spanning tree know of a cluster of the model.
+/// The data of a cluster that methods on the spanning tree use.
 struct SpanningCluster {
   int firstRow = 0;  ///< its kept rows of K among those of all clusters
   int firstK = 0;    ///< its numbers of K, kept × n, row-major
@@ -31,13 +31,13 @@ struct SpanningTree {
   TreePattern coordinates;                ///< of Gᵀ H G, per independent velocity
   int rows = 0;                           ///< kept rows of all clusters
   int kNumbers = 0;                       ///< numbers of K of all clusters
-  /// Per freedom: rows whose forces reach it, those of clusters that it carries or is part of.
+  /// Per DoF: rows whose forces reach it, those of clusters that it carries or is part of.
   /// Clusters come depth first, so that few others are between the first and the last of them.
   std::vector<RowRange> reaching;
-  std::vector<int> firstColumn;  ///< per row: the first row with which it shares a freedom
+  std::vector<int> firstColumn;  ///< per row: the first row with which it shares a DoF
 
   ConstraintTable loops;  ///< all loops, those of clusters and those that are left cut
-  /// The tree for multipliers by recursion: freedoms that move no inertia have an armature, `added`
+  /// The tree for multipliers by recursion: DoFs that move no inertia have an armature, `added`
   /// per spanning velocity.
   ModelTables<double> armatured;
   ModelTables<float> armaturedFloat;

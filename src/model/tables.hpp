@@ -9,14 +9,14 @@
 #include "spatial/mixed.hpp"
 
 /// The compiled mechanism as flat arrays. Bodies are in topological order with the bodies of a
-/// cluster side by side; "spanning" counts the freedoms of all tree joints, loops cut.
+/// cluster side by side; "spanning" counts the DoFs of all tree joints, loops cut.
 ///
 ///   array      one entry per                  written by
 ///   bodies     moving body                    model/compile.cpp
 ///   clusters   cluster                        model/compile.cpp, loops/analysis.cpp
 ///   order, ancestors   cluster                model/shapes.cpp
 ///   loops      loop, rod, coupling, function  loops/compile_loops.cpp
-///   columns    freedom that a loop feels      loops/compile_loops.cpp
+///   columns    DoF that moves a loop          loops/compile_loops.cpp
 ///   terms      summand of a coupling, or coordinate of a function
 ///   rowSlots, independent, dependent, G, offset, couplingForces: per cluster, loops/analysis.cpp
 ///   rotors     folded rotor                   model/rotors.cpp
@@ -56,7 +56,7 @@ struct BodyEntry {
   RigidInertia<T> inertia{};    ///< in the turned frame, with everything merged into it
   bool folded = false;          ///< the inertia counts in the parent's already, but for the spin
   T spinInertia{};              ///< folded bodies: moment of inertia about the joint's axis
-  bool carrier = false;         ///< another cluster hangs on it
+  bool carrier = false;         ///< it carries another cluster
   int firstS = 0;               ///< its m columns of S among those of all bodies
   RigidInertia<T> own{};        ///< the inertia without the rotors that are folded into it
   CentralInertia<T> central{};  ///< `inertia`, about the centre of mass
@@ -114,11 +114,11 @@ struct LoopEntry {
   int firstColumn = 0, columns = 0;  ///< loop joints and rods: into ModelTables::columns
   int firstTerm = 0, terms = 0;      ///< couplings and functions: into ModelTables::terms
   int function = -1;                 ///< into Mechanism::functions
-  int firstForce = 0, forces = 0;    ///< what it transmits, among that of all loops
+  int firstForce = 0, forces = 0;    ///< its entries among the forces of all loops
   Transform<T> forceFrame{};         ///< loop joints and rods: the successor's own, in its body
 };
 
-/// A freedom between one end of a loop and the cluster's output body.
+/// A DoF between one end of a loop and the cluster's output body.
 struct LoopColumn {
   int velocity = 0;  ///< within the cluster
   int sign = 0;      ///< +1: it moves the successor's end, −1: the predecessor's
@@ -150,7 +150,7 @@ enum class ClusterShape : std::uint8_t {
 struct ClusterEntry {
   ClusterKind kind = ClusterKind::Tree;
   ClusterShape shape = ClusterShape::General;
-  int output = kWorld;  ///< the body it hangs on
+  int output = kWorld;  ///< the body that carries it
   int firstBody = 0, bodies = 0;
   int firstPosition = 0, positions = 0;   ///< in the spanning position
   int firstVelocity = 0, velocities = 0;  ///< in the spanning velocity; n
@@ -177,14 +177,14 @@ struct ClusterEntry {
   bool sprung = false;         ///< some joint of it has a spring
 };
 
-/// The freedoms of the body that a cluster hangs on, for walks to the root.
+/// The DoFs of the body that carries a cluster, for walks to the root.
 struct AncestorEntry {
   int cluster = -1;  ///< that body's; −1: the world
   int firstS = 0, firstV = 0, nv = 0;
   bool base = false;  ///< it is a cluster of shape FreeBase
 };
 
-/// Of what is kept in double and in float, the one in T.
+/// Selects the version in T of data that is stored in double and in float.
 template <typename T, typename InDouble, typename InFloat>
 const auto& inScalar(const InDouble& inDouble, const InFloat& inFloat) {
   if constexpr (std::is_same_v<T, double>) {
@@ -211,7 +211,7 @@ struct ModelTables {
   std::vector<int> dependent;
   std::vector<T> G;
   std::vector<T> offset;
-  std::vector<T> couplingForces;  ///< what couplings transmit, from forces at dependent joints
+  std::vector<T> couplingForces;  ///< map from forces at dependent joints to forces of couplings
   std::vector<RotorEntry<T>> rotors;
   std::vector<int> drives;
   std::vector<Transform<T>> links;  ///< a body's own frame in its turned frame
@@ -228,7 +228,7 @@ struct ModelTables {
   int mostRows = 0;         ///< rows of the cluster that has most
   int widestBasis = 0;      ///< rows × (n − m) of the largest cluster with redundant rows
   int widestTriangle = 0;   ///< (n − m)² of the same
-  int loopForces = 0;       ///< numbers that describe what all loops transmit
+  int loopForces = 0;       ///< number of force entries of all loops
   int floatingBase = -1;    ///< the body whose position is the origin of the common frame, if any
 
   template <typename U>

@@ -6,9 +6,9 @@
 
 #include "model/tables.hpp"
 
-/// What the recursions read (TablesView) and work on (WorkView): plain pointers, so that they run
-/// where there is no standard library. Numbers of the tables have type R, numbers of the state type
-/// T; a pack of several states mixes the two.
+/// The input (TablesView) and scratch memory (WorkView) of the recursions: plain pointers, so that
+/// they run without the standard library. Numbers of the tables have type R, numbers of the state
+/// type T; a pack of several states mixes the two.
 namespace kempe::detail {
 
 template <typename R>

@@ -22,9 +22,9 @@ constexpr double kNear = 1e-3;
 /// A linkage that misses a change point by a relative length x turns there, on its branch, where K
 /// is of the size √x; at K of the size r its G differs from the limit by x / r². Rounding is 1e-15.
 constexpr double kMiss = 1e-12;
-/// Below this fraction steps are short: kAhead of what is left.
+/// Below this fraction steps are short: kAhead of the remainder.
 constexpr double kCareful = 0.2, kAhead = 0.05;
-/// A ratio this many times the usual one is beyond what a step can be trusted with.
+/// A ratio this many times the usual one is too large for an accurate step.
 constexpr double kFar = 64.0;
 
 /// ad_x y: of angular velocities, or of velocities [linear; angular].

@@ -6,23 +6,23 @@
 #include "model/model_impl.hpp"
 #include "simulation/loop_scales.hpp"
 
-/// Choices of independent coordinates, and the charts that they give.
+/// Choices of independent coordinates, and the charts that they define.
 ///
-/// A position q near q0 is named by nv numbers y: the independent freedoms move from q0 by y and
-/// the others follow on the loops. For joints whose positions are plain numbers ẏ = v. A spherical
-/// or free joint turns as it moves; there y is the exponential coordinate of its motion, and ẏ the
-/// inverse of the exponential's differential times its velocity (Munthe-Kaas 1999).
+/// A configuration q near q0 is described by nv numbers y: the independent DoFs move from q0 by y,
+/// and the loops determine the others. For joints with scalar positions ẏ = v. For a spherical or
+/// free joint y is the exponential coordinate of its motion, and ẏ the inverse of the exponential's
+/// differential times its velocity (Munthe-Kaas 1999).
 namespace kempe::detail {
 
-/// How the loops stand at a position.
+/// Regularity of the loops at a configuration.
 enum class Standing {
   Regular,
   DeadPoint,   ///< these coordinates do not determine the others, but some would
   ChangePoint  ///< no coordinates do: branches of the motion meet
 };
 
-/// A model with one choice of coordinates. G of all clusters is one array, as the recursions have
-/// it: n×m numbers of a cluster at its firstRatio.
+/// A model with one choice of coordinates. G of all clusters is one array, as in the recursions:
+/// the n×m entries of a cluster begin at its firstRatio.
 class Coordinates {
  public:
   Coordinates(const Model& model, const LoopScales& scales);
@@ -35,26 +35,27 @@ class Coordinates {
 
   /// Writes G of the clusters whose ratios are constant.
   void writeConstantRatios(double* G) const;
-  /// Writes G of the others at q. Spanning positions are then in positions(). Where the result is
-  /// not Regular, G is not usable.
+  /// Writes G of the other clusters at q. Spanning positions are then in positions(). If the result
+  /// is not Regular, G is not usable.
   Standing placeAt(VectorIn q, double* G);
   [[nodiscard]] const std::vector<double>& positions() { return data_.impl().positions; }
-  /// Per cluster, how far K is from losing rank at that position, relative to the usual.
+  /// Per cluster, the distance of K from losing rank at that position, relative to the usual.
   [[nodiscard]] const std::vector<double>& regularity() const { return regularity_; }
-  /// How long the motion may go on at these velocities before it is to be looked at anew: by a part
-  /// of the way to where a loop might lose rank, as near such a point the motion can turn sharply.
+  /// The time for which the motion may continue at these velocities before the next check: a
+  /// fraction of the way to a point where a loop might lose rank, near which the motion can change
+  /// direction sharply.
   [[nodiscard]] double secondsAhead(const std::vector<double>& regularity,
                                     VectorIn velocities) const;
-  /// Whether G is, at that position, all the same: not exactly at a change point.
+  /// Whether G is usable at that position all the same: not exactly at a change point.
   [[nodiscard]] bool usable() const { return usable_; }
   /// Whether the linkage of the last placeAt only comes near a change point: G there is not
   /// `limit`, that of going straight on.
   bool misses(const double* G, const double* limit) const;
-  /// Has secondsAhead() let steps go on across the point itself.
+  /// Makes secondsAhead() allow steps across the point itself.
   void passStraightOn(std::vector<double>& regularity) const;
-  /// Whether velocities of all joints move every cluster that stood at a change point.
+  /// Whether velocities of all joints move every cluster that was at a change point.
   [[nodiscard]] bool leadsAcross(VectorIn velocities) const;
-  /// Throws what describes the position of the last placeAt, which was not Regular.
+  /// Throws an error that describes the position of the last placeAt, which was not Regular.
   [[noreturn]] void throwSingular();
 
   /// q̇ = G v.
@@ -71,15 +72,15 @@ class Coordinates {
   /// ẏ at q = q0 ⊞ y, from the velocities there.
   void chartRates(VectorIn q0, VectorIn y, VectorIn q, VectorIn v, VectorIn velocities,
                   VectorOut rates) const;
-  /// Moves the clusters that stood at a change point in the last placeAt along a direction of all
+  /// Moves the clusters that were at a change point in the last placeAt along a direction of all
   /// joints, which is scaled so that its largest entry is `distance`; the others stay.
   void moveAcross(VectorIn q, VectorIn direction, double distance, VectorOut result);
 
-  /// The largest entry of G relative to what is usual for its row.
+  /// The largest entry of G relative to the usual size of its row.
   [[nodiscard]] double worstRatio(const double* G) const;
-  /// The choice that is best where G is this: exchanges coordinates as long as that makes the
-  /// determinant of K_d larger by more than `gain`. One list per cluster, empty where nothing
-  /// changes; false where nothing does at all.
+  /// Finds the best choice for this G: exchanges coordinates as long as that increases the
+  /// determinant of K_d by more than the factor `gain`. One list per cluster, empty if its choice
+  /// does not change. Returns false if none changes.
   bool better(const double* G, double gain, std::vector<std::vector<int>>& independent);
 
   /// The best choice at q, whatever this one is there. Lists as above; empty at a change point.

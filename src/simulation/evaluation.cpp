@@ -12,7 +12,7 @@
 namespace kempe::detail {
 namespace {
 
-constexpr double kBeyond = 1e100;  // velocities that nothing meaningful has
+constexpr double kBeyond = 1e100;  // a velocity above this means that the simulation diverged
 /// Radians (or lengths of the cluster) from a change point to the nearest positions that stand for
 /// it: rounding there is 1e-15 over the square of this, interpolation its fourth power.
 constexpr double kAside = 1e-2;
@@ -80,8 +80,8 @@ Standing Simulation::standAt(VectorIn q, double* G) {
 void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
   if (!(v.cwiseAbs().maxCoeff() < kBeyond)) {
     throw std::runtime_error(
-        "the velocities have grown beyond all numbers. Take a smaller dt, or a controller with "
-        "lower gains");
+        "the simulation diverged: a velocity exceeded 1e100. Use a smaller dt, or a controller "
+        "with lower gains");
   }
   const Standing standing = standAt(q, rates.G.data());
   rates.regularity = work().regularity();
@@ -216,7 +216,7 @@ void Simulation::accelerate(double t, VectorIn q, VectorIn v, Rates& rates) {
       if (active.firstOutput >= cutRows) {
         multipliers[active.firstOutput - cutRows + r] = lambda;
       }
-      // Work of what moves with time: forces along the coordinates' own velocities.
+      // Work of prescribed motions: forces along the coordinates' own velocities.
       for (std::size_t i = 0; i < entry.terms.size(); ++i) {
         const std::size_t slope = active.firstSlope + r * entry.terms.size() + i;
         rates.power[kExternal] +=

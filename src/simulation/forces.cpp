@@ -34,7 +34,7 @@ void requirePositive(const std::string& element, const char* name, double value)
   }
 }
 
-/// Where a coordinate is, for elements on plain numbers.
+/// The index of a coordinate, for elements on scalar positions.
 SpanningPlace placeOf(const Model& model, const std::string& element, const Coordinate& where) {
   const ModelImpl& m = model.impl();
   const auto found = m.bodyByJoint.find(where.joint);
@@ -45,7 +45,7 @@ SpanningPlace placeOf(const Model& model, const std::string& element, const Coor
   const BodyEntry<double>& body = m.tables.bodies[found->second];
   if (!hasScalarCoordinates(body.type)) {
     refuse(element, "a " + std::string(toString(body.type)) +
-                        " joint has no positions that are plain numbers. Put a spring between "
+                        " joint has no scalar positions. Put a spring between "
                         "points, or use external forces.");
   }
   if (where.component < 0 || where.component >= velocitySize(body.type)) {
@@ -60,7 +60,7 @@ int lastOf(const List& list) {
   return static_cast<int>(list.size()) - 1;
 }
 
-/// What an end stop does: force along the coordinate and the elastic part of it.
+/// The effect of an end stop: force along the coordinate and the elastic part of it.
 struct Push {
   double force = 0.0, elastic = 0.0;
 };
@@ -87,7 +87,7 @@ double slidingFriction(const JointFriction& friction, double rate) {
   return size * std::tanh(rate / friction.slipSpeed);
 }
 
-/// The commanded torque at the rotor, within what the motor can give.
+/// The commanded torque at the rotor, within the limits of the motor.
 double rotorTorque(const Motor& motor, double command, double speed) {
   double torque = motor.commandAt == Motor::Side::Joint ? command / motor.gear : command;
   if (std::isfinite(motor.stallTorque)) {
@@ -194,7 +194,7 @@ int ForceElements::add(const Model& model, const Motor& motor) {
   const std::string name = "motor of joint " + kempe::quoted(motor.joint);
   const SpanningPlace place = placeOf(model, name, motor.joint);
   if (velocitySize(model.mechanism().findJoint(motor.joint)->type) != 1) {
-    refuse(name, "a motor drives a joint with one freedom");
+    refuse(name, "a motor must drive a joint with one degree of freedom");
   }
   if (!std::isfinite(motor.gear) || motor.gear == 0.0) {
     refuse(name, "gear must be finite and not zero, got " + shortNumber(motor.gear));

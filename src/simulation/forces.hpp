@@ -7,10 +7,10 @@
 #include "kempe/recording.hpp"
 #include "simulation/coordinates.hpp"
 
-/// The forces of springs, limits, friction and motors, and the power that they give and take.
+/// The forces of springs, limits, friction and motors, and the power that they supply or dissipate.
 namespace kempe::detail {
 
-/// Ways of energy in and out of a robot; see Work.
+/// Power supplied to and dissipated by a robot; see Work.
 inline constexpr int kController = 0, kExternal = 1, kMotors = 2;
 inline constexpr int kDamping = 3, kFriction = 4, kLimits = 5, kFlows = 6;
 using Power = std::array<double, kFlows>;
@@ -20,7 +20,7 @@ struct SpanningPlace {
   int position = 0, velocity = 0;
 };
 
-/// A state of all tree joints and what acts on it.
+/// A state of all tree joints and the forces that act on it.
 struct ForceState {
   const std::vector<double>& positions;
   const Eigen::VectorXd& velocities;

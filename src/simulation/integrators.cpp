@@ -34,7 +34,7 @@ constexpr double kPairErrors[] = {71.0 / 57600,      0,          -71.0 / 16695, 
                                   -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
 constexpr Tableau kPair{7, kPairNodes, kPairA, kPairWeights, kPairErrors};
 
-/// Work may be wrong by this many times what velocities may.
+/// The tolerance of work is this many times that of velocities.
 constexpr double kWork = 10.0;
 /// Of implicit steps, relative to velocities (at least 1).
 constexpr double kConverged = 1e-13;
@@ -123,7 +123,7 @@ double Simulation::rungeKutta(const Tableau& tableau, double h) {
   return 0.0;
 }
 
-/// Root mean square of the estimated errors over what is tolerated.
+/// Root mean square of the estimated errors relative to their tolerances.
 double Simulation::tolerated(double h, const Tableau& tableau) const {
   double sum = 0.0;
   for (Eigen::Index k = 0; k < state_.v.size(); ++k) {
@@ -184,7 +184,7 @@ void Simulation::implicitMidpoint(double h) {
   }
   if (!converged) {
     throw NoSolution("an implicit step of " + shortNumber(h) +
-                     " s finds no solution. Take a smaller dt");
+                     " s finds no solution. Use a smaller dt");
   }
   midpointRates(h, middle_);
   next_.v = state_.v + h * last_.a;

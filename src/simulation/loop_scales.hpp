@@ -8,7 +8,7 @@
 
 namespace kempe::detail {
 
-/// What all choices of coordinates of one mechanism share.
+/// Data shared by all choices of coordinates of one mechanism.
 struct LoopScales {
   explicit LoopScales(const Model& model);
 
@@ -19,7 +19,7 @@ struct LoopScales {
            length[cluster.firstVelocity + i];
   }
 
-  /// How far the kept rows of K, as implicitJacobian left them, are from losing rank: the smallest
+  /// Distance of the kept rows of K, as left by implicitJacobian, from losing rank: the smallest
   /// pivot, scaled, with complete pivoting. `room` has space for them; `pivotColumns`, unless null,
   /// receives the columns of all pivots.
   double regularityOf(const ClusterEntry& cluster, const LoopScratch<double>& scratch, double* room,

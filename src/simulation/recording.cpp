@@ -64,7 +64,7 @@ class Lines {
     double value = 0.0;
     const auto result = std::from_chars(at, end, value);
     if (result.ec != std::errc{}) {
-      fail("a number is missing or is none");
+      fail("a number is missing or malformed");
     }
     at = result.ptr;
     return value;
@@ -231,7 +231,7 @@ Recording Recording::load(const std::filesystem::path& path) {
     }
     readSample(lines, recording, recording.samples.emplace_back());
     if (i > 0 && !(recording.samples[i].time > recording.samples[i - 1].time)) {
-      lines.fail("times must grow from sample to sample");
+      lines.fail("times must increase from sample to sample");
     }
   }
   return recording;

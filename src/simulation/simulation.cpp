@@ -122,7 +122,7 @@ void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
       throw std::invalid_argument(
           "velocities: they open loops; that of " +
           kempe::quoted(model.spanningVelocityNames()[static_cast<std::size_t>(worst)]) +
-          " would be " + shortNumber(spanningForces_[worst]) + " instead of " +
+          " must be " + shortNumber(spanningForces_[worst]) + " to keep them closed, got " +
           shortNumber(velocities[worst]));
     }
   }
@@ -188,7 +188,7 @@ bool Simulation::exchangeCoordinates(double gain) {
   return true;
 }
 
-/// What users see of first_.
+/// Updates the values that users see from first_.
 void Simulation::show() {
   v_ = first_.v;
   velocities_ = first_.velocities;
@@ -290,8 +290,7 @@ void Simulation::advanceTo(double end) {
       if (!(part > shortest)) {
         throw std::runtime_error(
             "the adaptive integrator cannot keep its tolerances with steps of " + shortNumber(h) +
-            " s. Allow larger errors, or make what acts "
-            "smoother");
+            " s. Use larger tolerances, or smoother forces");
       }
       continue;
     }
@@ -306,7 +305,7 @@ void Simulation::advanceTo(double end) {
       const double past = stepControl_[1] > 0.0 ? stepControl_[1] : now;
       const double factor =
           std::clamp(kSafety * std::pow(now, -0.7 / 5) * std::pow(past, 0.4 / 5), kShrink, kGrow);
-      // A step that was cut short says little of longer ones.
+      // A step that was cut short tells little about longer ones.
       part = h < part ? std::max(part, h * factor) : h * factor;
       stepControl_ = {part, now};
     } else {
@@ -340,8 +339,8 @@ void Simulation::restore(const Snapshot& snapshot) {
       const auto found = std::find(first, first + cluster.velocities, name);
       if (found == first + cluster.velocities) {
         throw std::invalid_argument("coordinates: " + kempe::quoted(name) +
-                                    " is not one of this model at this place. Restore what was "
-                                    "taken from the same robot.");
+                                    " is not a coordinate of this model, or is at the wrong index. "
+                                    "Restore a snapshot of the same robot.");
       }
       lists_[c].push_back(static_cast<int>(found - first));
     }

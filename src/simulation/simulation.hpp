@@ -11,7 +11,7 @@
 
 namespace kempe::detail {
 
-/// What a state changes with, and what made it change.
+/// The rates of change of a state, and their causes.
 struct Rates {
   void resize(const Coordinates& coordinates, int motors);
   void setZero();
@@ -34,7 +34,7 @@ class NoSolution : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A point in phase space, in the coordinates at work.
+/// A point in phase space, in the current coordinates.
 struct State {
   double time = 0.0;
   Vector q, v;
@@ -50,14 +50,14 @@ struct Tableau {
   const double* errors = nullptr;   ///< weights less those of the embedded method; null for none
 };
 
-/// What Simulator holds.
+/// The implementation of Simulator.
 class Simulation {
  public:
   Simulation(const Model& userModel, const SimulatorOptions& chosen);
 
   // --- evaluation.cpp ---
-  /// Rates of a state: the one place in which accelerations come about. At a change point, their
-  /// limit along the motion.
+  /// Rates of a state; all accelerations are computed here. At a change point, their limit along
+  /// the motion.
   void evaluate(double t, VectorIn q, VectorIn v, Rates& rates);
   Energy energyNow();
   double loopErrorNow();
@@ -66,7 +66,8 @@ class Simulation {
   [[nodiscard]] bool isConstrained() const {
     return constraints.has_value() || !model.impl().cuts.entries.empty();
   }
-  /// Puts the state onto the constraints: positions by the least motion, velocities by an impulse.
+  /// Projects the state onto the constraints: positions by the least motion, velocities by an
+  /// impulse.
   void projectNow();
   /// The same after a change of state or constraints.
   void catchConstraints();
@@ -75,7 +76,7 @@ class Simulation {
 
   // --- integrators.cpp ---
   /// One step of the integrator from state_ and first_ to next_ and last_. Returns the error
-  /// relative to the tolerances, 0 where it is not estimated.
+  /// relative to the tolerances, 0 if it is not estimated.
   double attempt(double h);
 
   // --- simulation.cpp ---
@@ -83,11 +84,11 @@ class Simulation {
   void stepTo(double end);
   /// Rates at the state into first(), in coordinates that suit it.
   void refresh();
-  /// What acts has changed, so that first() is to be computed anew.
+  /// The forces have changed, so that first() must be computed again.
   void changed() { fresh_ = false; }
-  /// Puts an armature on a joint, by its number in the mechanism.
+  /// Adds an armature to a joint, given by its index in the mechanism.
   void addArmature(std::size_t joint, double value);
-  /// Makes room for motors that have been added.
+  /// Allocates memory for motors that have been added.
   void resizeForMotors();
   [[nodiscard]] Snapshot snapshot() const;
   void restore(const Snapshot& snapshot);
@@ -117,8 +118,8 @@ class Simulation {
   [[nodiscard]] const Coordinates& coordinates() const { return *choices_[choice_]; }
 
  private:
-  /// How q stands, with G into `G`. Near a change point that no motion leads through, or that the
-  /// linkage only comes near to, the position counts as regular where it can.
+  /// Regularity at q; writes G into `G`. Near a change point that no motion leads through, or that
+  /// the linkage does not reach exactly, the configuration counts as regular if G is usable.
   Standing standAt(VectorIn q, double* G);
   void evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates);
   /// Calls `visit(weight, q)` at four positions around a change point, with weights that make a
@@ -137,20 +138,20 @@ class Simulation {
 
   [[nodiscard]] Coordinates& work() { return *choices_[choice_]; }
   void start(const Model& user);
-  /// Goes over to coordinates that are better by `gain` at the state; false where none are.
+  /// Switches to coordinates that are better by `gain` at the state; false if there are none.
   bool exchangeCoordinates(double gain);
-  /// The number of a choice, in which the lists that are not empty replace the present ones.
+  /// The index of a choice, in which the lists that are not empty replace the current ones.
   std::size_t choiceOf(const std::vector<std::vector<int>>& independent);
   void advanceTo(double end);
-  /// Takes next_ and last_ for the state: the one place in which a step is completed.
+  /// Makes next_ and last_ the state; every step is completed here.
   void completeStep(double time);
   void show();
 
-  std::vector<Model> earlier_;  // without some armatures; users may hold what is in them
+  std::vector<Model> earlier_;  // without some armatures; users may hold references into them
   std::unique_ptr<LoopScales> scales_;
   std::vector<std::unique_ptr<Coordinates>> choices_;  // the user's first
   std::size_t choice_ = 0;
-  std::size_t replaced_ = 0;         // the last choice that gave way to another
+  std::size_t replaced_ = 0;         // the last choice that was replaced by another
   std::vector<int> userVelocities_;  // the user's coordinates in spanning velocities
   bool dissipates_ = false;
 

@@ -194,7 +194,8 @@ void Simulator::enableConstraint(int constraint, bool on, double tolerance) {
       constraints.enable(constraint, false);
       throw AssemblyError("constraint " + kempe::quoted(constraints.name(constraint)) +
                               " is violated by " + shortNumber(gap) +
-                              " here and cannot be switched on. Move to where it holds, or give a "
+                              " here and cannot be switched on. Move to a configuration that "
+                              "satisfies it, or give a "
                               "larger tolerance.",
                           constraints.name(constraint), gap);
     }
@@ -251,7 +252,7 @@ Recording Simulator::run(double duration, double dt) {
   dt = std::min(dt, duration);
   if (!(duration / dt < kMostSteps)) {
     throw std::invalid_argument("dt: " + shortNumber(duration / dt) +
-                                " steps are too many. Take a longer dt or a shorter duration.");
+                                " steps are too many. Use a longer dt or a shorter duration.");
   }
   const auto steps =
       std::max(1LL, static_cast<long long>(std::ceil(duration / dt * (1 - 1e-12) - 1e-9)));

@@ -52,7 +52,7 @@ void expectForces(const Mechanism& robot, const Numbers& q, const Numbers& v, co
                arrange(model.vNames(), a), arrange(model.vNames(), tau));
 }
 
-// --- planar mechanisms with one freedom θ ------------------------------------------------------
+// --- planar mechanisms with one DoF θ ----------------------------------------------------------
 
 /// A body's way through the plane as θ changes: derivatives of its centre of mass and its angle.
 struct PlanarMotion {

@@ -319,7 +319,8 @@ TEST(Projected, PositionsSayWhatCannotBeMet) {
   } catch (const AssemblyError& error) {
     EXPECT_EQ(error.loop(), "tie");
     EXPECT_GT(error.gap(), 3.0);
-    EXPECT_NE(std::string(error.what()).find("constraint \"tie\" cannot be met"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("constraint \"tie\" cannot be satisfied"),
+              std::string::npos)
         << error.what();
   }
 }

@@ -46,7 +46,7 @@ TEST_F(RefusedConstraints, Names) {
   EXPECT_EQ(adding(KnifeEdge{.body = "lower"}), "a constraint needs a name");
   constraints.add(KnifeEdge{.name = "edge", .body = "lower"});
   EXPECT_EQ(adding(KnifeEdge{.name = "edge", .body = "upper"}),
-            "constraint \"edge\": there is one of this name already; give each a name of its own");
+            "constraint \"edge\": another one has this name already; give each a unique name");
   EXPECT_EQ(adding(KnifeEdge{.name = "other", .body = "leg"}),
             "constraint \"other\": there is no body \"leg\"");
   EXPECT_EQ(adding(KnifeEdge{.name = "other", .body = "ground"}),
@@ -59,10 +59,11 @@ TEST_F(RefusedConstraints, JointsBetweenBodies) {
   LoopJoint joint{.name = "joint", .type = LoopType::Universal};
   joint.from("ground").to("ball");
   LoopJoint wrong = joint;
-  EXPECT_EQ(adding(wrong.about({})), "constraint \"joint\": the axis must be a direction");
+  EXPECT_EQ(adding(wrong.about({})),
+            "constraint \"joint\": the axis must be a nonzero, finite vector");
   wrong = joint;
   EXPECT_EQ(adding(wrong.thenAbout({0, kNaN, 0})),
-            "constraint \"joint\": the second axis must be a direction");
+            "constraint \"joint\": the second axis must be a nonzero, finite vector");
   wrong = joint;
   wrong.from("plate");
   EXPECT_EQ(adding(wrong), "constraint \"joint\": its two ends are on the same rigid body");
@@ -97,8 +98,7 @@ TEST_F(RefusedConstraints, Coordinates) {
   EXPECT_EQ(adding(Coupling{coupling}.plus(1, "bolts")),
             "constraint \"gear\": there is no moving joint \"bolts\"");
   EXPECT_EQ(adding(Coupling{coupling}.plus(1, "wrist")),
-            "constraint \"gear\": joint \"wrist\" is spherical, whose position is not a plain "
-            "number");
+            "constraint \"gear\": joint \"wrist\" is spherical, whose position is not a scalar");
   EXPECT_EQ(adding(Coupling{coupling}.plus(1, {"elbow", 1})),
             "constraint \"gear\": joint \"elbow\" has 1 coordinates, there is no component 1");
   EXPECT_EQ(adding(Coupling{coupling}.plus(kNaN, "elbow")),
@@ -110,9 +110,9 @@ TEST_F(RefusedConstraints, Coordinates) {
 TEST_F(RefusedConstraints, FunctionsAndMotions) {
   EXPECT_EQ(adding(TimedFunction{.name = "f", .coordinates = {"elbow"}, .rows = 0}),
             "constraint \"f\": it must have at least one row");
-  EXPECT_EQ(adding(TimedFunction{.name = "f"}), "constraint \"f\": it speaks of no coordinate");
+  EXPECT_EQ(adding(TimedFunction{.name = "f"}), "constraint \"f\": it uses no coordinate");
   EXPECT_EQ(adding(TimedFunction{.name = "f", .coordinates = {"elbow"}}),
-            "constraint \"f\": it has no function of jets");
+            "constraint \"f\": it has no function for jets");
   EXPECT_EQ(refusal([&] { constraints.prescribe("p", "elbow", nullptr); }),
             "constraint \"p\": it has no motion");
   EXPECT_EQ(refusal([&] { constraints.lock("l", "bolts", q); }),
@@ -128,7 +128,7 @@ TEST_F(RefusedConstraints, Wheels) {
   EXPECT_EQ(adding(wrong), "constraint \"wheel\": the radius must be positive");
   wrong = wheel;
   wrong.axle = {};
-  EXPECT_EQ(adding(wrong), "constraint \"wheel\": the axle must be a direction");
+  EXPECT_EQ(adding(wrong), "constraint \"wheel\": the axle must be a nonzero, finite vector");
   wrong = wheel;
   wrong.center.y = kNaN;
   EXPECT_EQ(adding(wrong), "constraint \"wheel\": the centre is not finite");
@@ -157,7 +157,7 @@ TEST_F(RefusedConstraints, NumbersRatesAndTimes) {
   EXPECT_EQ(solve(constraints, kNaN, lambda), "time is not finite");
   EXPECT_EQ(solve(constraints, 0.0, two), "multipliers has 2 entries, but constraints.rows is 1");
   EXPECT_EQ(solve(constraints, 0.0, lambda, {.method = Method::Projection}),
-            "method: constraints go with Method::Cluster only");
+            "method: constraints require Method::Cluster");
   const Model other(arm());
   Constraints elsewhere(other);
   elsewhere.add(KnifeEdge{.name = "edge", .body = "lower"});

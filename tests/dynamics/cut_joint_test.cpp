@@ -327,8 +327,8 @@ TEST(LoopForm, MethodsThatDoNotKnowCutsSaySo) {
               forwardDynamics(model, data, model.neutral(), zero, zero, a,
                               {.method = Method::Lagrange});
             }),
-            "method: loop \"closing\" is left cut, which Method::Cluster and Method::CutJoint can "
-            "compute with. Use one of them, or embed the loop.");
+            "method: loop \"closing\" is left cut, which only Method::Cluster and Method::CutJoint "
+            "support. Use one of them, or embed the loop.");
 }
 
 }  // namespace

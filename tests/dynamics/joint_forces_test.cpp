@@ -116,7 +116,7 @@ class EveryCase : public ::testing::TestWithParam<Case> {
     }
   }
 
-  /// Along the freedoms of a joint act what is applied there and what couplings and functions do,
+  /// Along the DoFs of a joint act what is applied there and what couplings and functions do,
   /// less resistance and springs.
   void expectFreedomsBearTheirLoad(const Eigen::MatrixXd& aligned,
                                    const Eigen::VectorXd& loopNumbers) {

@@ -25,7 +25,7 @@ struct Subject {
   friend std::ostream& operator<<(std::ostream& out, const Subject& s) { return out << s.name; }
 };
 
-/// Its first joint is held by a coupling: a cluster without a freedom carries the rest.
+/// Its first joint is held by a coupling: a cluster without a DoF carries the rest.
 Mechanism brakedArm() {
   Mechanism robot = twoLinkArm();
   robot.addCoupling("brake").plus(1, "shoulder").equals(0.4);
@@ -228,7 +228,7 @@ Split splitOf(const Model& model, const Model& tree) {
 double axialInertia(const Model& model, const std::string& velocity) {
   const Joint* joint = model.mechanism().findJoint(velocity);
   if (joint == nullptr) {
-    // A freedom of a joint with several: "joint.x".
+    // A DoF of a joint with several: "joint.x".
     joint = model.mechanism().findJoint(velocity.substr(0, velocity.rfind('.')));
   }
   if (joint == nullptr) {

@@ -47,7 +47,7 @@ inline void compileIfSmall(const Mechanism& mechanism) {
   }
   try {
     const Model model(mechanism);
-    require(model.nv() > 0, "a model has no freedom");
+    require(model.nv() > 0, "a model has no degree of freedom");
     require(model.neutral().size() == model.nq() && model.neutral().allFinite(),
             "the neutral configuration is not one");
     Data data(model);

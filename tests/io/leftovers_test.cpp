@@ -49,23 +49,23 @@ TEST_P(HarmlessLeftover, IsReadWithOneWarning) {
 
 const Leftover leftovers[] = {
     {"ZeroOriginOfALink", linkWith("<origin xyz='0 0 0' rpy='0 0 0'/>"),
-     "file:7: <origin> directly in a link, zero, means nothing"},
+     "file:7: <origin> directly in a link, zero, has no meaning"},
     {"GazeboInALink", linkWith("<gazebo><kp>1</kp></gazebo>"), "file:7: <gazebo> has no meaning"},
     {"TransmissionInAJoint", jointWith(limits + "<transmission/>"),
      "file:7: <transmission> has no meaning"},
     {"SafetyController", jointWith(limits + "<safety_controller k_velocity='0'/>"),
      "file:7: <safety_controller> has no meaning"},
     {"SameElementTwice", jointWith(limits + "<axis xyz='0 0 1'/><axis xyz='0 0 1'/>"),
-     "file:7: a second <axis> says the same as the first"},
+     "file:7: a second <axis> repeats the first"},
     {"SameLimitsInAnotherOrder",
      jointWith(limits + "<limit velocity='1' upper='1' lower='-1' effort='1'/>"),
-     "file:7: a second <limit> says the same"},
+     "file:7: a second <limit> repeats the first"},
     {"AllLimitsZero", jointWith("<limit lower='0' upper='0' effort='0' velocity='0'/>"),
      "file:7: all limits of a revolute joint are zero"},
     {"MimicOfAFixedJoint",
      robotWith("<link name='d'/><joint name='cd' type='fixed'><parent link='c'/><child link='d'/>"
                "<mimic joint='ab'/></joint>"),
-     "file:7: a fixed joint mimics nothing"},
+     "file:7: a fixed joint cannot mimic another"},
     {"KinematicLink", linkWith("<kinematic>1</kinematic>"), "file:7: <kinematic> has no meaning"},
     {"SelfFilter", linkWith("<self_filter><scale/></self_filter>"),
      "file:7: <self_filter> has no meaning"},
@@ -97,7 +97,7 @@ const Leftover leftovers[] = {
      "file:7: <collision> of link \"d\": the tag <friction_model> is not known here"},
     {"TextInAShape",
      linkWith("<collision>round<geometry><sphere radius='1'/></geometry></collision>"),
-     "file:7: <collision> of link \"d\": text \"round\" stands between the tags"},
+     "file:7: <collision> of link \"d\": text \"round\" is between the tags"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Urdf, HarmlessLeftover, testing::ValuesIn(leftovers), nameOf);

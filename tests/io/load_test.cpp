@@ -154,7 +154,7 @@ TEST_F(LoadedFile, ABaseThatIsFreeStaysAsItIs) {
   const Model model = load(path, {.floatingBase = true});
   EXPECT_EQ(model.nv(), 8);
   EXPECT_TRUE(std::ranges::any_of(model.warnings(), [](const std::string& warning) {
-    return contains(warning, "the base is free already");
+    return contains(warning, "the base is already free");
   }));
 }
 

@@ -125,7 +125,7 @@ TEST(YamlClosures, JointsThatDoNotExistKeepTheirTypeToThemselves) {
       closed("closed_loop: []\ntype: []\njoint_name: [abb]\njoint_type: [SPHERICAL]\n");
   ASSERT_EQ(mechanism.warnings.size(), 1U);
   EXPECT_TRUE(contains(mechanism.warnings[0],
-                       "closures:3: joint_name: there is no joint \"abb\"; the entry is not used. "
+                       "closures:3: joint_name: there is no joint \"abb\"; the entry is ignored. "
                        "Did you mean \"ab\"?"));
 }
 
@@ -172,9 +172,9 @@ TEST(YamlClosures, MistakesNameLineAndRemedy) {
       "closed_loop: [*c, *c, *c, *c, *c, *c, *c, *c]\n";
   const Bad bad[] = {
       {"", "closures:1: the file is empty. Expected a list of loop closures"},
-      {"just words", "closures:1: the file is no map of keys"},
-      {"[a, b]", "closures:1: the file is no map of keys"},
-      {"# only a comment\n", "closures:1: the file is no map of keys"},
+      {"just words", "closures:1: the file is not a map of keys"},
+      {"[a, b]", "closures:1: the file is not a map of keys"},
+      {"# only a comment\n", "closures:1: the file is not a map of keys"},
       {"type: []\n", "closures:1: there is no key \"closed_loop\""},
       {"closed_loop: a\n", "closures:1: closed_loop is not a list"},
       {"closed_loop:\n", "closures:1: closed_loop is not a list"},
@@ -216,7 +216,7 @@ TEST(YamlClosures, MistakesNameLineAndRemedy) {
        "closures:4: joint_type: the type \"HINGE\" is not known"},
       {"closed_loop: []\ntype: []\nname_mot: [ab]\njoint_name: [ab]\njoint_type: [FIXED]",
        "closures:3: name_mot: joint \"ab\" is fixed"},
-      {"closed_loop: []\ntype: []\nstart_pose: [ab]", "closures:3: start_pose is no map"},
+      {"closed_loop: []\ntype: []\nstart_pose: [ab]", "closures:3: start_pose is not a map"},
       {"closed_loop: []\ntype: []\nstart_pose:\n  abc: 1",
        "closures:4: start_pose: there is no joint \"abc\". Did you mean \"ab\"?"},
       {"closed_loop: []\ntype: []\nstart_pose: {ab: .inf}",
@@ -229,10 +229,10 @@ TEST(YamlClosures, MistakesNameLineAndRemedy) {
       {"closed_loop: []\n? [a, b]\n: c", "closures:2: a key is a list or map"},
       {"closed_loop: [[a, c]\ntype: [6d]", "closures:2: the file is not YAML"},
       {"closed_loop: []\n---\nclosed_loop: []", "closures:2: a second document begins"},
-      {"closed_loop: &x []\ntype: *x", "closures:1: anchors (&name) are not read"},
-      {"closed_loop: &x [*x]", "closures:1: anchors (&name) are not read. Remove the anchor"},
+      {"closed_loop: &x []\ntype: *x", "closures:1: anchors (&name) are not supported"},
+      {"closed_loop: &x [*x]", "closures:1: anchors (&name) are not supported. Remove the anchor"},
       {"closed_loop: *x", "closures:1: the file is not YAML"},
-      {bomb, "closures:1: anchors (&name) are not read"},
+      {bomb, "closures:1: anchors (&name) are not supported"},
       {"closed_loop: " + std::string(10'000, '[') + std::string(10'000, ']'),
        "closures:1: lists are nested more than 16"},
       {"closed_loop: " + std::string(10'000, '['), "closures:1: "},
@@ -242,7 +242,7 @@ TEST(YamlClosures, MistakesNameLineAndRemedy) {
       {std::string("closed_loop: \0", 14), "closures:1: the file holds a byte of value 0"},
       {"closed_loop: \xff", "closures:1: the file is not UTF-8"},
       {"\tclosed_loop: []", "closures:1: the file is not YAML"},
-      {"<robot/>", "closures:1: the file is no map of keys"},
+      {"<robot/>", "closures:1: the file is not a map of keys"},
   };
   for (const Bad& each : bad) {
     const std::string error = errorOfClosures(robot, each.yaml);

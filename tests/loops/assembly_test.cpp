@@ -231,7 +231,8 @@ TEST(Singularity, FourBarZeroIsADeadPointAndNeutralIsNot) {
     EXPECT_EQ(error.loop(), model.clusters().front().loops.front());
     EXPECT_GT(error.condition(), 1e9);
     const std::string text = error.what();
-    EXPECT_NE(text.find("\"" + error.loop() + "\" is at a singular position"), std::string::npos);
+    EXPECT_NE(text.find("\"" + error.loop() + "\" is in a singular configuration"),
+              std::string::npos);
     EXPECT_NE(text.find("condition number"), std::string::npos);
   }
   Eigen::VectorXd g(model.nvSpanning()), positions(model.nqSpanning());

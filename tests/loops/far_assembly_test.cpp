@@ -101,7 +101,7 @@ TEST(FarAssembly, RoundedFiguresDoNotAddRows) {
     if (unit >= 1e-6) {
       const auto& warnings = model.warnings();
       EXPECT_TRUE(std::ranges::any_of(warnings, [](const std::string& text) {
-        return text.find("rounding of the file's figures") != std::string::npos;
+        return text.find("rounding of the numbers in the file") != std::string::npos;
       }));
     }
     EXPECT_EQ(repeated(model, 20), 0);

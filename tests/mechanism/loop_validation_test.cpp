@@ -132,14 +132,15 @@ const std::vector<Mistake> couplings{
        m.joints[1].type = JointType::Spherical;
        m.addGear("gear", "elbow", 2, "shoulder");
      },
-     "coupling \"gear\": joint \"elbow\" is spherical and has no position that is a plain number",
+     "coupling \"gear\": joint \"elbow\" is spherical and has no scalar position",
      "Name another joint."},
     {"FixedJoint",
      [](Mechanism& m) {
        addTool(m);
        m.addGear("gear", "mount", 2, "shoulder");
      },
-     "coupling \"gear\": joint \"mount\" is fixed and has no position", "Name another joint."},
+     "coupling \"gear\": joint \"mount\" is fixed and has no scalar position",
+     "Name another joint."},
     {"UnknownComponent",
      [](Mechanism& m) {
        m.joints[1].type = JointType::Cylindrical;
@@ -184,7 +185,7 @@ const std::vector<Mistake> couplings{
        m.addGear("gear", "elbow", 2, "shoulder");
        m.addGear("other_gear", "elbow", 3, "shoulder");
      },
-     "mechanism \"arm\" has no freedom: its loops (gear, other_gear) hold every joint",
+     "mechanism \"arm\" has no degree of freedom: its loops (gear, other_gear) hold every joint",
      "Remove a loop or a coupling."},
 };
 INSTANTIATE_TEST_SUITE_P(Couplings, EveryBadLoop, ::testing::ValuesIn(couplings), titleOf);
@@ -228,12 +229,12 @@ const std::vector<Mistake> functions{
        cam.name = "cam";
        cam.coordinates = {"elbow"};
      },
-     "function \"cam\": has nothing to call", "Give it through addFunction."},
+     "function \"cam\": has no function to call", "Add it with addFunction()."},
     {"NoDerivative",
      [](Mechanism& m) {
        m.addFunction("cam", {"elbow", "shoulder"}, 1, kGear).jet = nullptr;
      },
-     "function \"cam\": has nothing to call", "Give it through addFunction."},
+     "function \"cam\": has no function to call", "Add it with addFunction()."},
     {"UnknownJoint",
      [](Mechanism& m) {
        m.addFunction("cam", {"elbow", "knee"}, 1, kGear);
@@ -249,7 +250,7 @@ const std::vector<Mistake> functions{
        m.joints[0].type = JointType::Free;
        m.addFunction("cam", {"elbow", "shoulder"}, 1, kGear);
      },
-     "function \"cam\": joint \"shoulder\" is free and has no position that is a plain number",
+     "function \"cam\": joint \"shoulder\" is free and has no scalar position",
      "Name another joint."},
     {"NotANumber",
      [](Mechanism& m) {

@@ -1,5 +1,5 @@
 // Mobility is computed from the rank of the loops at closed configurations, whatever a count of
-// freedoms and rows would say.
+// DoFs and rows would say.
 
 #include <gtest/gtest.h>
 
@@ -193,7 +193,7 @@ TEST_P(EveryLinkage, HasItsMobility) {
   EXPECT_EQ(model.nvSpanning() - (linkage.rows - linkage.redundant), linkage.mobility);
 }
 
-/// The freedoms that are counted can be moved: from neutral a small motion along each stays closed.
+/// The DoFs that are counted can be moved: from neutral a small motion along each stays closed.
 TEST_P(EveryLinkage, MovesAlongEachFreedom) {
   const Model model(GetParam().build());
   Data data(model);

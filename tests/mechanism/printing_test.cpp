@@ -1,4 +1,4 @@
-// A model shows people its tree of clusters, freedoms, loops and folded rotors.
+// A model shows people its tree of clusters, DoFs, loops and folded rotors.
 
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ Mechanism turntable() {
 TEST(Printing, BeginsWithASummary) {
   const std::vector<std::string> lines = linesOf(Model(turntable()));
   EXPECT_EQ(lines[0],
-            "turntable: 3 freedoms, 6 moving bodies, 2 loops in 2 clusters, 1 folded rotor, 5 kg");
+            "turntable: 3 DoFs, 6 moving bodies, 2 loops in 2 clusters, 1 folded rotor, 5 kg");
   EXPECT_TRUE(contains(lines[1], "nq 5, nv 3")) << lines[1];
   EXPECT_TRUE(contains(lines[1], "6 positions, 6 velocities")) << lines[1];
   EXPECT_TRUE(contains(lines[2], "ground (root")) << lines[2];
@@ -71,7 +71,7 @@ TEST(Printing, CountsOneAsOne) {
   addBarOn(robot, "ground", "bob", {});
   const std::vector<std::string> lines = linesOf(Model(robot));
   EXPECT_EQ(lines[0],
-            "pendulum: 1 freedom, 1 moving body, 0 loops in 0 clusters, 0 folded rotors, 1 kg");
+            "pendulum: 1 DoF, 1 moving body, 0 loops in 0 clusters, 0 folded rotors, 1 kg");
 }
 
 TEST(Printing, ShowsEveryBodyWithItsJoint) {
@@ -85,9 +85,9 @@ TEST(Printing, ShowsEveryBodyWithItsJoint) {
 
 TEST(Printing, ShowsClustersWithOutputFreedomsAndLoops) {
   const std::vector<std::string> lines = linesOf(Model(turntable()));
-  const std::size_t fourBar = lineWith(lines, "cluster on table: 1 freedom (to_crank)");
+  const std::size_t fourBar = lineWith(lines, "cluster on table: 1 DoF (to_crank)");
   EXPECT_TRUE(contains(lines[fourBar + 1], "loops: loop (3 redundant rows)")) << lines[fourBar + 1];
-  const std::size_t gear = lineWith(lines, "cluster on coupler: 1 freedom (to_tool)");
+  const std::size_t gear = lineWith(lines, "cluster on coupler: 1 DoF (to_tool)");
   EXPECT_TRUE(contains(lines[gear + 1], "loops: gear")) << lines[gear + 1];
   EXPECT_FALSE(contains(lines[gear + 1], "redundant")) << lines[gear + 1];
 }
@@ -127,7 +127,7 @@ TEST(Printing, NamesLoopsThatAreLeftCut) {
   const std::vector<std::string> one = linesOf(Model(robot));
   EXPECT_TRUE(contains(one[0], "1 loop in 1 cluster, 1 loop left cut, 1 folded rotor")) << one[0];
   EXPECT_EQ(one.back(), "left cut: loop");
-  lineWith(one, "cluster on coupler: 1 freedom (to_tool)");
+  lineWith(one, "cluster on coupler: 1 DoF (to_tool)");
   robot.couplings[0].leftCut();
   const std::vector<std::string> both = linesOf(Model(robot));
   EXPECT_TRUE(contains(both[0], "0 loops in 0 clusters, 2 loops left cut")) << both[0];

@@ -128,7 +128,8 @@ const std::vector<Mistake> inTree{
      "root \"ground\"",
      "Make one of them a loop and join the part to the root."},
     {"SeveralRoots", [](Mechanism& m) { addBar(m, "stray"); },
-     "mechanism \"arm\" falls into 2 parts: bodies \"ground\", \"stray\" have no joint above them",
+     "mechanism \"arm\" consists of 2 disconnected parts: bodies \"ground\", \"stray\" have no "
+     "joint above them",
      "Exactly one may be the root; connect the others."},
     {"DisconnectedPart",
      [](Mechanism& m) {
@@ -144,7 +145,7 @@ const std::vector<Mistake> inTree{
      },
      "mechanism \"arm\" has no bodies", "Add at least a root and a body that moves."},
     {"AllFixed", [](Mechanism& m) { m.joints[0].type = m.joints[1].type = JointType::Fixed; },
-     "mechanism \"arm\" has no freedom: all its bodies are fixed to the root \"ground\"",
+     "mechanism \"arm\" has no degree of freedom: all its bodies are fixed to the root \"ground\"",
      "Add a joint that moves, or load it with a floating base."},
     {"GravityNotANumber", [](Mechanism& m) { m.gravity.z = kNaN; },
      "mechanism \"arm\": its gravity is not finite", "Give finite numbers."},
@@ -380,8 +381,8 @@ TEST(Joints, WithSeveralFreedomsWarnOfLimitsThatAreNotUsed) {
   const std::string warnings = test::warningsOf(Model(robot));
   EXPECT_TRUE(
       contains(warnings,
-               "joint \"elbow\": position limits mean nothing for a cylindrical joint and are not "
-               "used."))
+               "joint \"elbow\": position limits have no meaning for a cylindrical joint and are "
+               "ignored."))
       << warnings;
 }
 
@@ -413,8 +414,9 @@ TEST(Messages, OfManyRootsNameTheFirstFive) {
   for (const char* name : {"a", "b", "c", "d", "e"}) {
     addBar(robot, name);
   }
-  EXPECT_TRUE(contains(errorOf(robot),
-                       "falls into 6 parts: bodies \"ground\", \"a\", \"b\", \"c\", \"d\", … have"))
+  EXPECT_TRUE(contains(
+      errorOf(robot),
+      "consists of 6 disconnected parts: bodies \"ground\", \"a\", \"b\", \"c\", \"d\", … have"))
       << errorOf(robot);
 }
 

@@ -40,7 +40,7 @@ def test_bundled_robots_pass(robot: str) -> None:
 def test_page_ends_with_a_verdict() -> None:
     result = kempe_program("check", "planar_leg", "--samples", "10")
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("planar_leg: 2 freedoms")
+    assert lines[0].startswith("planar_leg: 2 DoFs")
     assert lines[-1].startswith("Verdict: the model can be trusted")
     assert "triangle inequality" in result.stdout  # a warning of the file
     assert all(line == line.rstrip() for line in lines)

@@ -32,7 +32,7 @@ def test_of_a_file_prints_its_warnings(tmp_path: Path) -> None:
 
 
 def test_of_a_chain() -> None:
-    assert "3 freedoms" in kempe_program("info", "geared_chain", "-n", "3").stdout
+    assert "3 DoFs" in kempe_program("info", "geared_chain", "-n", "3").stdout
 
 
 def test_keeps_rotors() -> None:
@@ -40,7 +40,7 @@ def test_keeps_rotors() -> None:
 
 
 def test_holds_a_free_base() -> None:
-    assert "18 freedoms" in kempe_program("info", "tello", "--fixed-base").stdout
+    assert "18 DoFs" in kempe_program("info", "tello", "--fixed-base").stdout
 
 
 def test_json_tells_all() -> None:

@@ -312,7 +312,7 @@ def test_progress_is_told_and_can_stop() -> None:
         [1j], [True], ["1"], [None], np.ma.masked_array([1.0], mask=[True]), [[1.0], [1.0, 2.0]])),
     *(({"q": np.zeros(3, kind)}, "q: expected real numbers") for kind in ("c16", "?", "U1", "O")),
     ({"q": np.ma.masked_array(np.zeros(3), mask=[True, False, False])}, "q: .*masked"),
-    ({"v": [1e200]}, "v: the start is beyond all numbers"),
+    ({"v": [1e200]}, "v: the initial velocities must be below 1e100"),
     ({"integrator": []}, "integrator: "), ({"duration": [0.01]}, "duration: "),
 ])
 def test_wrong_arguments_are_named(four_bar: kempe.Model, wrong: dict, text: str) -> None:

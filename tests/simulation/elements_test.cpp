@@ -298,8 +298,8 @@ TEST(Elements, WrongOnesAreRefused) {
   ball.addBody("brick").withMass(1).withInertia(1, 1, 1);
   ball.addJoint("ball", JointType::Spherical).from("ground").to("brick");
   Simulator turning{Model(ball)};
-  says([&] { turning.addSpring(JointSpring{.joint = "ball"}); }, "plain numbers");
-  says([&] { turning.addMotor({.joint = "ball"}); }, "plain numbers");
+  says([&] { turning.addSpring(JointSpring{.joint = "ball"}); }, "scalar positions");
+  says([&] { turning.addMotor({.joint = "ball"}); }, "scalar positions");
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ template <typename A, typename B>
          << expected;
 }
 
-/// An output that shows what was not written.
+/// An output in which entries that were not written can be recognised.
 inline Eigen::VectorXd poisoned(int size) {
   return Eigen::VectorXd::Constant(size, std::numeric_limits<double>::quiet_NaN());
 }

@@ -30,7 +30,7 @@ Eigen::MatrixXd across(const Eigen::Vector3d& axis) {
   return basis;
 }
 
-/// What a loop joint with axes as seen in the world can bear at its origin.
+/// The wrenches that a loop joint, with axes in the world, can transmit at its origin.
 Eigen::MatrixXd bearableBy(LoopType type, const Eigen::Vector3d& axis,
                            const Eigen::Vector3d& axis2) {
   const Eigen::MatrixXd all = Eigen::Matrix3d::Identity();

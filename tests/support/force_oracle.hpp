@@ -9,7 +9,7 @@
 
 namespace kempe::test {
 
-/// What moves a mechanism.
+/// The forces on a mechanism.
 struct Load {
   Eigen::VectorXd tau;
   std::vector<FrameForce> external{};  ///< on frames of bodies
@@ -17,9 +17,9 @@ struct Load {
   bool atRotors = false;               ///< tau acts where Actuation::Rotors says
 };
 
-/// A dense second opinion on forces between bodies: accelerations by projection, Newton and Euler
-/// for each body, and what loops transmit by least squares over all forces that their joints can
-/// bear. All wrenches are [force; moment], axes of the world.
+/// A dense, independent computation of forces between bodies: accelerations by projection,
+/// Newton-Euler for each body, and loop forces by least squares over all forces that their joints
+/// can transmit. All wrenches are [force; moment] in world axes.
 class ForceOracle {
  public:
   using Wrench = Eigen::Matrix<double, 6, 1>;
@@ -28,12 +28,12 @@ class ForceOracle {
 
   void set(const Eigen::VectorXd& q, const Eigen::VectorXd& v, const Load& load);
 
-  /// What must act in sum on the bodies that fixed joints join to a moving joint's child, beside
+  /// The total force required on a moving joint's child and the bodies fixed to it, in addition to
   /// external forces: mass times acceleration less weight. About the world's origin.
   [[nodiscard]] Wrench demand(const std::string& joint) const;
   /// The moving joint that carries a body; empty for those fixed to the world.
   [[nodiscard]] std::string carrierOf(const std::string& body) const;
-  /// Directions of a joint's freedoms [linear; angular] at its child's origin, axes of the world.
+  /// Directions of a joint's DoFs [linear; angular] at its child's origin, axes of the world.
   [[nodiscard]] Eigen::MatrixXd directions(const std::string& joint) const;
   [[nodiscard]] Oracle::Motion at(const std::string& body,
                                   const Eigen::Vector3d& point = {0, 0, 0}) const;
@@ -45,7 +45,7 @@ class ForceOracle {
   Eigen::VectorXd applied;           ///< forces at all joints that are given
   Eigen::VectorXd left;              ///< spanning forces that are left to the loops
   Eigen::VectorXd loopForces;        ///< as loopForces() gives them
-  Eigen::MatrixXd bearable;          ///< orthonormal basis of what loops can transmit
+  Eigen::MatrixXd bearable;          ///< orthonormal basis of the forces that loops can transmit
   Eigen::MatrixXd felt;              ///< spanning forces of unit loop forces
 
  private:

@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr int kSkipped = 77;  // what ctest takes for "skipped" (SKIP_RETURN_CODE)
+constexpr int kSkipped = 77;  // ctest reports this code as "skipped" (SKIP_RETURN_CODE)
 
 /// Whether KEMPE_ISA asks for instructions that this processor does not have. The library chooses
 /// once in a process, so a process of its own is asked.

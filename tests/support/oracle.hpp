@@ -17,7 +17,7 @@ class Oracle {
  public:
   explicit Oracle(const Model& model);
 
-  /// What is left open, in the oracle's own choice of rows, at spanning positions.
+  /// The loop closure error at spanning positions, in the oracle's own choice of rows.
   [[nodiscard]] Eigen::VectorXd residual(const Eigen::VectorXd& positions) const;
   /// K of φ̇ = K q̇_span.
   [[nodiscard]] Eigen::MatrixXd constraintRows(const Eigen::VectorXd& positions) const;

@@ -267,7 +267,7 @@ class Builder {
               second, {0, 0, 1});
   }
 
-  /// Freedoms of a chain of random joints; `last` is its end.
+  /// DoFs of a chain of random joints; `last` is its end.
   int addChain(const std::string& parent, int freedoms, std::string& last) {
     constexpr std::array kTypes{JointType::Revolute,    JointType::Universal, JointType::Prismatic,
                                 JointType::Cylindrical, JointType::Spherical, JointType::Helical,
@@ -283,7 +283,7 @@ class Builder {
     return n;
   }
 
-  /// Two chains with one to three freedoms more than the loop joint takes.
+  /// Two chains with one to three DoFs more than the loop joint removes.
   void addSpatialLoop(const std::string& parent) {
     constexpr std::array kClosures{LoopType::Revolute,  LoopType::Prismatic, LoopType::Cylindrical,
                                    LoopType::Universal, LoopType::Spherical, LoopType::Planar,
@@ -363,7 +363,7 @@ class Builder {
   RandomSpatial<double> random_;
   Mechanism robot_;
   std::map<std::string, Frame<double>> pose_;  ///< of bodies, where the loops close
-  std::map<std::string, double> position_;     ///< of joints with one freedom, there
+  std::map<std::string, double> position_;     ///< of joints with one DoF, there
   int next_ = 1;
 };
 

@@ -35,7 +35,7 @@ struct MechanismCase {
 /// even ones stand on the ground.
 Mechanism randomMechanism(const MechanismCase& choice);
 
-/// Cases of every family, from small to large: what TEST_P(EveryMechanism, …) runs on.
+/// Cases of every family, from small to large, for TEST_P(EveryMechanism, …).
 std::vector<MechanismCase> everyMechanism();
 
 /// "FourBar_3_12": for the names of parametrised tests.

@@ -7,7 +7,7 @@
 namespace kempe {
 
 /// In-place Cholesky factorization a = L Lᵀ of a row-major n×n matrix; only the lower triangle is
-/// read and written. False where a is not positive definite: the factor is then not usable.
+/// read and written. Returns false if a is not positive definite; the factor is then not usable.
 template <typename T>
 KEMPE_HD bool choleskyFactor(T* a, int n) {
   using std::sqrt;
@@ -53,9 +53,9 @@ KEMPE_HD void choleskySolve(const T* L, int n, T* b) {
 }
 
 /// In-place LU factorization with row pivoting of a row-major n×n matrix. Returns the ratio of the
-/// smallest to the largest pivot, a cheap measure of how near to singular a is: as a rule rounding
-/// error where it is, but rarely as large as its root. 0: a pivot is 0 or NaN, the factor not
-/// usable.
+/// smallest to the largest pivot, a cheap measure of how close a is to singular: for a singular
+/// matrix it is usually of the order of the rounding error and rarely as large as its square root.
+/// Returns 0 if a pivot is 0 or NaN; the factor is then not usable.
 template <typename T>
 KEMPE_HD T luFactor(T* a, int n, int* pivots) {
   using std::abs;
@@ -127,8 +127,8 @@ KEMPE_HD void luSolve(const T* lu, int n, const int* pivots, T* b, int columns) 
   }
 }
 
-/// Solves A x = b in place for one right-hand side without keeping factors: A is used up. Returns
-/// the size of the smallest pivot; 0: x is not usable.
+/// Solves A x = b in place for one right-hand side; A is overwritten. Returns the absolute value of
+/// the smallest pivot; if it is 0, x is not usable.
 template <typename T>
 KEMPE_HD T eliminate(T* a, int n, T* b) {
   using std::abs;

@@ -54,7 +54,7 @@ struct ArticulatedInertia {
     return {a.rotation, skew(a.moment), SymMat3<T>::diagonal(a.mass, a.mass, a.mass)};
   }
 
-  /// Becomes fromRigid(a), block by block: copies of the whole are slow where T is a large type.
+  /// Assigns fromRigid(a) block by block, since copies of the whole are slow if T is a large type.
   KEMPE_HD constexpr void setRigid(const RigidInertia<T>& a) {
     A = a.rotation;
     B = skew(a.moment);
@@ -101,15 +101,15 @@ struct ArticulatedInertia {
     return (i < 3 ? A : C).at(i % 3, j % 3);
   }
 
-  /// Adds what is left of a body's inertia when a freedom along which it answers with f moves
-  /// freely: inertia + scale · f fᵀ.
+  /// Adds inertia + scale · f fᵀ: the inertia that remains of a body when a DoF moves freely, where
+  /// f is the force on the body due to a unit acceleration of that DoF.
   template <typename Inertia>
   KEMPE_HD constexpr void addCondensed(const Inertia& inertia, const T& scale, const Force<T>& f) {
     *this += inertia;
     addOuter(scale, f);
   }
 
-  /// Adds scale · f fᵀ (a rank-one change: how a joint's freedom removes inertia).
+  /// Adds scale · f fᵀ, the rank-one update by which a joint's DoF removes inertia.
   KEMPE_HD constexpr void addOuter(const T& scale, const Force<T>& f) {
     const Vec3<T> n = scale * f.moment, l = scale * f.force;
     A += SymMat3<T>{n.x * f.moment.x, n.x * f.moment.y, n.x * f.moment.z,

@@ -87,7 +87,7 @@ KEMPE_HD Quaternion<T> normalized(const Quaternion<T>& a) {
   return {scale * a.x, scale * a.y, scale * a.z, scale * a.w};
 }
 
-/// The rotation of a quaternion of unit length; `s` is 2 / length², for those of another.
+/// Returns the rotation of a unit quaternion; for any other length pass `s` = 2 / length².
 template <typename T>
 KEMPE_HD Mat3<T> rotationFromUnitQuaternion(const Quaternion<T>& a, const T& s = T(2)) {
   const T xx = s * a.x * a.x, xy = s * a.x * a.y, xz = s * a.x * a.z;
@@ -98,7 +98,7 @@ KEMPE_HD Mat3<T> rotationFromUnitQuaternion(const Quaternion<T>& a, const T& s =
           {xz - wy, yz + wx, T(1) - xx - yy}};
 }
 
-/// The rotation of a quaternion of any length but zero.
+/// Returns the rotation of a non-zero quaternion, which need not be normalised.
 template <typename T>
 KEMPE_HD Mat3<T> rotationFromQuaternion(const Quaternion<T>& a) {
   return rotationFromUnitQuaternion(a, T(T(2) / (a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w)));

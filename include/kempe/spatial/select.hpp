@@ -4,8 +4,8 @@
 
 namespace kempe {
 
-/// `yes` where the condition holds. Types that hold several numbers have overloads that choose for
-/// each: code without branches on numbers computes with them too.
+/// Returns `yes` if the condition holds, `no` otherwise. Types that hold several numbers have
+/// overloads that select element by element, so that code without branches works with them too.
 template <typename T>
 KEMPE_HD constexpr T select(bool condition, const T& yes, const T& no) {
   return condition ? yes : no;

@@ -6,7 +6,7 @@
 
 namespace kempe {
 
-/// A rigid placement X_AB of frame B in frame A: takes what is written in B to A.
+/// A rigid placement X_AB of frame B in frame A: transforms coordinates in B to coordinates in A.
 template <typename T>
 struct Transform {
   Mat3<T> R = Mat3<T>::identity();

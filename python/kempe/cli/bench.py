@@ -128,7 +128,7 @@ def pinocchio_cases(model: kempe.Model) -> tuple[list[Case], str]:
              lambda: pinocchio.rnea(tree, data, q, v, x)),
         Case("mass_matrix", "pinocchio", "single", lambda: pinocchio.crba(tree, data, q)),
     ], (f"pinocchio: version {pinocchio.__version__}, aba, rnea and crba on the open tree with "
-        f"{counted(tree.nv, 'freedom')}; the loops are left out.")
+        f"{counted(tree.nv, 'DoF')}; the loops are left out.")
 
 
 # --- what is printed -----------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def shown(figures: dict[str, float] | None) -> str:
 def print_result(result: dict[str, Any]) -> None:
     out = console()
     bodies = counted(result["bodies"], "moving body", "moving bodies")
-    out.print(f"[bold]{escaped(result['robot'])}[/]: {counted(result['nv'], 'freedom')}, {bodies}; "
+    out.print(f"[bold]{escaped(result['robot'])}[/]: {counted(result['nv'], 'DoF')}, {bodies}; "
               f"µs per state, median of {result['repetitions']} repetitions", soft_wrap=True)
     out.print(f"{escaped(result['processor'])}, {result['instruction_set']}", soft_wrap=True)
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold")

@@ -65,5 +65,5 @@ def shaded(colour: Colour, shade: float) -> Colour:
 
 
 def describe(cluster: Cluster) -> str:
-    freedoms = "1 freedom" if cluster.mobility == 1 else f"{cluster.mobility} freedoms"
-    return f"{', '.join(cluster.bodies)}: {freedoms}"
+    dofs = "1 DoF" if cluster.mobility == 1 else f"{cluster.mobility} DoFs"
+    return f"{', '.join(cluster.bodies)}: {dofs}"

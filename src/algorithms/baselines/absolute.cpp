@@ -27,8 +27,8 @@ namespace {
 template <typename T>
 using Six = Eigen::Matrix<T, 6, 1>;
 
-/// Six directions at right angles to one another, of which the first n span what the first n of
-/// `axes` do: Gram and Schmidt, twice each for the sake of rounding, on those and the unit vectors.
+/// An orthogonal basis of six directions, of which the first n span the same space as the first n
+/// of `axes`: Gram-Schmidt on these and the unit vectors, applied twice because of rounding.
 template <typename T>
 void completeAxes(Six<T>* axes, int n) {
   int found = 0;
@@ -61,7 +61,7 @@ Six<T> six(const Force<T>& f) {
   return {f.moment.x, f.moment.y, f.moment.z, f.force.x, f.force.y, f.force.z};
 }
 
-/// What one row does to one body.
+/// The effect of one row on one body.
 template <typename T>
 struct RowPart {
   int row = 0;
@@ -146,9 +146,8 @@ class FreeBodies {
     const int dependent = profileFactor(n, first_.data(), T(0), A_.data());
     if (dependent >= 0) {
       throw SingularityError(
-          "the multipliers of joints and loops are not determined in this "
-          "position",
-          "", std::numeric_limits<double>::infinity());
+          "the multipliers of joints and loops are not determined in this configuration", "",
+          std::numeric_limits<double>::infinity());
     }
     profileSolve(n, first_.data(), A_.data(), rightSide_.data());
     profileSolveTransposed(n, first_.data(), A_.data(), rightSide_.data());
@@ -157,7 +156,7 @@ class FreeBodies {
     }
   }
 
-  /// q̈ of a joint's freedom.
+  /// q̈ of a joint's DoF.
   T acceleration(int velocity, int b) const {
     const int parent = s_.model.bodies[b].parent;
     Six<T> relative = delta_[b];

@@ -6,8 +6,8 @@
 
 /// The spanning tree by recursion, its loops held by multipliers (see constrained.hpp).
 ///
-/// H of the tree is singular where a body that only its loop moves has no inertia. Such freedoms
-/// get an armature E, and the accelerations that it costs are given back: with q̈₀ = 0,
+/// H of the tree is singular if a body that only its loop can move has no inertia. Such DoFs get an
+/// armature E, whose effect on the accelerations is removed by iteration: with q̈₀ = 0,
 ///
 ///   (H + E) q̈ₖ₊₁ = τ − c + Kᵀ λ + E q̈ₖ      K q̈ₖ₊₁ = k                                  (1)
 ///

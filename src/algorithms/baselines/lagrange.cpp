@@ -21,7 +21,7 @@
 ///
 /// K_d is factored to find q̇ = G v in any case; rows multiplied by K_d⁻¹ are as good, better
 /// conditioned and have fewer entries, and are used for (2). A row of K has entries in its cluster;
-/// its column of W in the cluster and the freedoms on the way to the root. Where H or Wᵀ W loses
+/// its column of W in the cluster and the DoFs on the way to the root. Where H or Wᵀ W loses
 /// digits, as with bodies that have no inertia of their own, (2) itself is factored.
 namespace kempe::detail {
 namespace {
@@ -33,7 +33,7 @@ constexpr T kClear = std::is_same_v<T, float> ? T(1e-5) : T(1e-7);
 template <typename T>
 constexpr T kTolerated = std::is_same_v<T, float> ? T(1e-2) : T(1e-6);
 
-/// Errors of accelerations below this do not matter, rad/s² or m/s²: they are what is left at rest.
+/// Errors of accelerations below this are negligible, rad/s² or m/s²: rounding errors at rest.
 template <typename T>
 constexpr T kNegligible = std::is_same_v<T, float> ? T(1e-2) : T(1e-9);
 
@@ -134,7 +134,7 @@ void factorSaddlePoint(SpanningEvaluation<T>& s) {
       }
     }
   }
-  // The rows are independent, or place() had thrown: what is not determined is a velocity.
+  // The rows are independent, or place() would have thrown: a velocity is not determined.
   const int undetermined = saddle.factorize(rounding);
   if (undetermined >= 0) {
     throwSpanningIndefiniteError(s.e.impl, std::min(undetermined, n - 1));
@@ -159,7 +159,7 @@ void solveSaddlePoint(SpanningEvaluation<T>& s, T* b, int stride) {
   }
 }
 
-/// Jᵀ of the unit forces of a frame, n × 6 row-major. Returns the outermost freedom that moves it.
+/// Jᵀ of the unit forces of a frame, n × 6 row-major. Returns the outermost DoF that moves it.
 template <typename T>
 int spanUnitForces(const SpanningEvaluation<T>& s, const FrameEntry& frame, Reference reference,
                    T* x) {
@@ -211,8 +211,8 @@ bool factorAll(SpanningEvaluation<T>& s) {
   return factorMassMatrix(s) && factorMultipliers(s, propagateRows(s));
 }
 
-/// Whether digits are left of δ, with L δ a sum of numbers of the size of `terms`, which is
-/// overwritten by the size of what they come to.
+/// Whether δ has significant digits, with L δ a sum of numbers of the size of `terms`, which is
+/// overwritten by the size of their sum.
 template <typename T>
 bool isAccurate(const SpanningEvaluation<T>& s, const T* delta, T* terms) {
   const TreePattern& pattern = s.tree.freedoms;

@@ -7,12 +7,12 @@
 ///
 ///   Gᵀ H G ÿ = τ − Gᵀ (c + H g)                               (1)
 ///
-/// G is a block per cluster. H has entries between a freedom and its ancestors only, hence GᵀHG
+/// G is a block per cluster. H has entries between a DoF and its ancestors only, hence GᵀHG
 /// between a cluster and those on its way to the root only.
 namespace kempe::detail {
 namespace {
 
-/// Gᵀ H of one cluster for the freedoms of a body: m rows of n numbers. Of a tree cluster, H's own.
+/// Gᵀ H of one cluster for the DoFs of a body: m rows of n numbers. Of a tree cluster, H's own.
 template <int M, typename T>
 void projectRows(const SpanningEvaluation<T>& s, const ClusterEntry& cluster, int first, int count,
                  T* rows) {

@@ -22,7 +22,7 @@ class SpanningEvaluation {
   void solveRows();
   /// q̇ = G v and q̈ = G a + g (a null: g), after place.
   void move(const T* v, const T* a);
-  /// Spanning forces for the motion of move(); what external forces do is taken off.
+  /// Spanning forces for the motion of move(), less the external forces.
   const T* inverseDynamics(const ExternalForces<T, T>& external);
   /// H into the scratch, both triangles; after inverseDynamics at the placements it left.
   T* massMatrix();

@@ -9,7 +9,7 @@
 /// Row-major, n numbers from row to row; the diagonal of the factor holds 1 / L_ii.
 namespace kempe::detail {
 
-/// In place, reading and writing the pattern's part of the lower triangle. Returns the freedom
+/// In place, reading and writing the pattern's part of the lower triangle. Returns the DoF
 /// whose pivot is not above `least` of its diagonal, or −1. `diagonal` is scratch of n numbers.
 template <typename T>
 int treeFactor(const TreePattern& pattern, T least, T* H, T* diagonal) {
@@ -69,7 +69,7 @@ void treeSolve(const TreePattern& pattern, const T* L, T* x) {
 }
 
 /// One step of L⁻ᵀ X for the right-hand sides first to last − 1 of `columns` at once (X row-major):
-/// freedom i.
+/// DoF i.
 template <typename T>
 void treeEliminate(const TreePattern& pattern, const T* L, int i, T* X, int columns, int first,
                    int last) {

@@ -2,8 +2,8 @@
 
 #include "algorithms/kernels/outward.hpp"
 
-/// Condensing clusters onto their output bodies, from the leaves to the root: what C-ABA, C-EFPA
-/// and the inverse mass matrix share. With L Δ Lᵀ = D, L of unit diagonal, and Y = U L⁻ᵀ, so that
+/// Condensation of clusters onto their output bodies, from the leaves to the root, shared by C-ABA,
+/// C-EFPA and the inverse mass matrix. With L Δ Lᵀ = D, L of unit diagonal, and Y = U L⁻ᵀ, so that
 /// U D⁻¹ Uᵀ = Y Δ⁻¹ Yᵀ:
 ///
 ///   U  = Σ IA_i S_i                     (1)
@@ -20,7 +20,7 @@
 ///   D += J rᵀ r + J rᵀ (wᵀ S_p) + J (S_pᵀ w) r          (8)
 ///   u −= J rᵀ (wᵀ a°_p + g_r)                           (9)
 ///
-/// and an armature J of a freedom with row r of G adds J rᵀ r to D and −J rᵀ g_r to u. In a cluster
+/// and an armature J of a DoF with row r of G adds J rᵀ r to D and −J rᵀ g_r to u. In a cluster
 /// of shape Single the sums over rotors, armatures, dampers are constants (tables.hpp). Of a
 /// floating base the motion itself is solved for: S = 1 in [angular; linear], D = IA.
 namespace kempe::detail {
@@ -299,15 +299,15 @@ KEMPE_HD void storeInertia(const BodyEntry<R>& body, int b, const PlacedInertia<
   }
 }
 
-/// Pivots of D below this share of what they were summed from are rounding.
+/// Pivots of D below this fraction of their summands are rounding errors.
 template <typename R>
 inline constexpr R kRoundedPivot = sizeof(R) == sizeof(float) ? R(1e-6) : R(1e-12);
-/// Pivots above this share of TablesView::inertiaScale, which is rough, are not looked at closely.
+/// Pivots above this fraction of TablesView::inertiaScale, a rough bound, need no closer check.
 template <typename R>
 inline constexpr R kClearPivot = sizeof(R) == sizeof(float) ? R(1e-4) : R(1e-8);
 
-/// Size of the numbers that the pivot of coordinate i of cluster c is summed from, before those of
-/// what the cluster carries are taken off: a bound of Sᵀ I S over all bodies that it moves.
+/// Size of the summands of the pivot of coordinate i of cluster c, before the DoFs further out are
+/// eliminated: a bound of Sᵀ I S over all bodies that it moves.
 template <typename T, typename R>
 [[gnu::noinline]] KEMPE_HD T pivotScale(const TablesView<R>& tables, int c, int i,
                                         const WorkView<T>& work) {
@@ -449,8 +449,7 @@ KEMPE_HD KEMPE_FLATTEN void condenseClusterForce(const TablesView<R>& tables,
       return;
     }
     case ClusterShape::FreeBase: {
-      // u is [linear; angular] of the body's axes, what is solved for [angular; linear] of the
-      // world's.
+      // u is [linear; angular] in body axes, the unknown is [angular; linear] in world axes.
       const Mat3<T> R_ = work.X[cluster.firstBody].R;
       const Force<T> f = work.f[cluster.firstBody];
       const Vec3<T> moment = R_ * Vec3<T>{u[3], u[4], u[5]} - f.moment;

@@ -5,7 +5,7 @@
 
 namespace kempe::detail {
 
-/// A frame on a body, and what spatial vectors of it are written with.
+/// A frame on a body, and the reference in which its spatial vectors are expressed.
 template <typename R>
 struct BodyFrame {
   int body = kWorld;

@@ -8,9 +8,9 @@
 ///   f°_i = I_i a°_i + v_i ×* I_i v_i − f_ext      pA_i before child clusters add to it
 namespace kempe::detail {
 
-/// What an evaluation can fail on; −1 where it did not.
+/// The cluster or velocity at which an evaluation failed; −1 if it succeeded.
 struct KernelOutcome {
-  int singular = -1;    ///< a cluster at a singular position
+  int singular = -1;    ///< a cluster in a singular configuration
   int indefinite = -1;  ///< a velocity that moves no inertia
 
   [[nodiscard]] KEMPE_HD bool failed() const { return singular >= 0 || indefinite >= 0; }

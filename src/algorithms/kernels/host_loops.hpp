@@ -42,7 +42,7 @@ class HostLoops {
     loopMultipliers(tables_, functions_, cluster, stateOf(cluster, work), work.loops, scratch_,
                     work.tau + cluster.firstVelocity);
   }
-  /// What loop l of the cluster transmits, after findMultipliers.
+  /// The force of loop l of the cluster, after findMultipliers.
   Force<T> wrench(const ClusterEntry& cluster, int l, const WorkView<T>& work) const {
     return transmittedWrench(tables_, cluster, l, stateOf(cluster, work), work.loops);
   }

@@ -14,7 +14,7 @@
 /// (6) of (4) is Σ S_iᵀ F_i of the cluster. A folded rotor has τ_r = J (zᵀ α_p + q̈_r).
 namespace kempe::detail {
 
-/// (1) to (3) of a cluster of shape Single, and what (4) has beyond sᵀ F, into τ.
+/// (1) to (3) of a cluster of shape Single, and the terms of (4) other than sᵀ F, into τ.
 template <typename T, typename R>
 KEMPE_HD KEMPE_FLATTEN void moveSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
                                        const WorkView<T>& work, const T* v, const T* ydd, T* tau) {
@@ -163,8 +163,8 @@ KEMPE_HD void gatherForces(const TablesView<R>& tables, const ClusterEntry& clus
   projectClusterForces(cluster, work, work.tau, tau);  // (6)
 }
 
-/// Places the mechanism too. Returns a cluster at a singular position, or −1. `tau` may be `v` or
-/// `ydd`: those of a cluster are read before its forces are written.
+/// Places the mechanism too. Returns a cluster in a singular configuration, or −1. `tau` may alias
+/// `v` or `ydd`: those of a cluster are read before its forces are written.
 template <typename T, typename R, typename Loops>
 KEMPE_HD int inverseDynamicsKernel(const TablesView<R>& tables, const WorkView<T>& work,
                                    Loops& loops, const T* q, const T* v, const T* ydd,

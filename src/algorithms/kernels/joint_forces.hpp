@@ -4,8 +4,9 @@
 #include "algorithms/kernels/external_forces.hpp"
 #include "kempe/spatial/factorization.hpp"
 
-/// Forces between bodies from what C-ABA or C-RNEA leave behind (Jain, inter-body forces, eqs. 18
-/// and 69). F_i is what crosses all cuts above body i and what hangs on it, loops included:
+/// Forces between bodies from the intermediate results of C-ABA or C-RNEA (Jain, inter-body forces,
+/// eqs. 18 and 69). F_i is the force that joints and loops together transmit to body i and the
+/// bodies that it carries:
 ///
 ///   F_i = IA_i δa_i + pA_i + Σ J (r ÿ) [z; 0] of the cluster's folded rotors on i     (1)  C-ABA
 ///   F_i ← F_i + Σ F of the children of i in the cluster                               (2)  C-ABA
@@ -23,20 +24,20 @@
 /// at its centre of mass, and t_r = zᵀ n.
 namespace kempe::detail {
 
-/// What forces between bodies are asked for, and of which motion.
+/// The forces between bodies to compute, and the motion.
 template <typename T, typename R>
 struct InterBodyRequest {
   bool afterInverse = false;            ///< the evaluation before was C-RNEA, not C-ABA
   bool rotorsDrive = false;             ///< τ acts at rotors where they determine their cluster
   const T* v = nullptr;                 ///< ẏ
   const T* ydd = nullptr;               ///< ÿ
-  const T* tau = nullptr;               ///< τ at the independent joints, or what it stands for
+  const T* tau = nullptr;               ///< τ at the independent joints, or its equivalent
   const T* spanning = nullptr;          ///< forces at all joints beyond τ; may be null
   const BodyFrame<R>* frame = nullptr;  ///< write all wrenches in it; null: each in its own
   Reference reference = Reference::LocalWorldAligned;  ///< of own frames
   T* joints = nullptr;  ///< [force; moment] of each joint, `stride` apart; may be null
   int stride = 6;
-  T* loops = nullptr;  ///< what each loop transmits; may be null
+  T* loops = nullptr;  ///< forces of each loop; may be null
 };
 
 /// See above; after forwardDynamicsKernel or inverseDynamicsKernel on the same work.
@@ -157,7 +158,7 @@ class InterBodyKernel {
     }
   }
 
-  /// r ÿ of a rotor: what pA does not have of its q̈.
+  /// r ÿ of a rotor: the part of its q̈ that pA does not contain.
   KEMPE_HD T spinUp(const ClusterEntry& cluster, const BodyEntry<R>& body) const {
     return alongRatios<0>(cluster.nv, ratiosOf(cluster, body.firstVelocity, work_),
                           request_.ydd + cluster.firstV);

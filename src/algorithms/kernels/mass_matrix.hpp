@@ -116,7 +116,7 @@ class MassMatrixKernel {
     }
   }
 
-  /// H_jk of the freedoms on the way from cluster c to the root, and the same as rows.
+  /// H_jk of the DoFs on the way from cluster c to the root, and the same as rows.
   KEMPE_HD void writeAncestors(int c, int column, const Force<T>& F) const {
     T* own = H_ + column * stride_;
     for (const AncestorEntry* a = tables_.ancestors + c; a->cluster >= 0;

@@ -35,7 +35,7 @@ KEMPE_HD SixForces<T> unitForcesOf(const BodyFrame<R>& frame, const WorkView<T>&
   return forces;
 }
 
-/// wᵀ of one freedom: Sᵀ χ for six forces.
+/// wᵀ of one DoF: Sᵀ χ for six forces.
 template <typename T>
 KEMPE_HD void alongMotion(const SixForces<T>& forces, const Motion<T>& S, T* w) {
   for (int k = 0; k < 6; ++k) {
@@ -99,7 +99,7 @@ template <typename T, typename R>
 KEMPE_HD void addProducts(const TablesView<R>& tables, const WorkView<T>& work, int bodyA,
                           const T* A, int bodyB, const T* B, T* product) {
   int a = clusterOf(tables, bodyA), b = clusterOf(tables, bodyB);
-  while (a != b) {  // clusters come after what they hang on
+  while (a != b) {  // clusters come after those that carry them
     int& later = a > b ? a : b;
     later = clusterOf(tables, tables.clusters[later].output);
   }

@@ -6,10 +6,10 @@
 
 /// The outward passes that all algorithms share: placements, G, S, velocities, bias accelerations.
 ///
-/// A `Loops` object supplies what implicit clusters need, of cluster c at the placements in `work`:
-///   bool solve(c, work)   writes G; false at a singular position
+/// A `Loops` object has the functions for implicit clusters, for cluster c at placements in `work`:
+///   bool solve(c, work)   writes G; returns false in a singular configuration
 ///   void bias(c, work)    writes v, a° without s g, and then g, after solve
-/// and where forces between bodies are looked for (joint_forces.hpp), of loop l of the cluster:
+/// and, for the forces between bodies (joint_forces.hpp), those for loop l of the cluster:
 ///   void findMultipliers(c, work)   of the spanning forces in work.tau, after solve
 ///   Force wrench(cluster, l, work)  of a loop joint or rod on its successor, after findMultipliers
 ///   void alongCoordinates(cluster, l, work, forces)   of a coupling or function, likewise
@@ -51,7 +51,7 @@ KEMPE_HD void normalizeQuaternion(T* turn) {
   };
   T square = squareOf();
   if (any(square > T(1e30))) {
-    // Squares of what is divided by the largest do not overflow.
+    // Divide by the largest entry so that squares do not overflow.
     T largest = abs(turn[0]);
     for (int i = 1; i < 4; ++i) {
       const T size = abs(turn[i]);
@@ -161,14 +161,14 @@ KEMPE_HD PlacedSingle<T> placeSingle(int b, const BodyEntry<R>& body, const Work
   return {{R_, joint.p}, {z, cross(joint.p, z)}};
 }
 
-/// The numbers of G of a freedom of a cluster with couplings.
+/// The row of G of a DoF in a cluster with couplings.
 template <typename R>
 KEMPE_HD const R* constantRatios(const TablesView<R>& tables, const ClusterEntry& cluster,
                                  int velocity) {
   return tables.G + cluster.firstG + (velocity - cluster.firstVelocity) * cluster.nv;
 }
 
-/// r x of a freedom with ratios r; 0 in a cluster that couplings hold still.
+/// r x of a DoF with ratios r; 0 in a cluster that couplings lock.
 template <int M, typename T, typename R>
 KEMPE_HD T alongRatios(int size, const R* r, const T* x) {
   const int m = M > 0 ? M : size;
@@ -224,7 +224,7 @@ KEMPE_HD KEMPE_FLATTEN void placeSingleCluster(const ClusterEntry& cluster,
   work.S[body.firstS] = placeSingle(cluster.moving, body, work).s;
 }
 
-/// Calls kernel<M>() with the number of freedoms as a constant where it is a common one, 0 for any
+/// Calls kernel<M>() with the number of DoFs as a constant where it is a common one, 0 for any
 /// other.
 template <typename Kernel>
 KEMPE_HD void withSize(int m, Kernel&& kernel) {
@@ -377,7 +377,8 @@ KEMPE_HD KEMPE_FLATTEN void expandMechanism(const TablesView<R>& tables, const W
                    work.cosines + first);
 }
 
-/// Placements, G and S of one cluster, after expandMechanism. False at a singular position.
+/// Placements, G and S of one cluster, after expandMechanism. Returns false in a singular
+/// configuration.
 template <typename T, typename R, typename Loops>
 KEMPE_HD bool placeCluster(const TablesView<R>& tables, int c, const WorkView<T>& work,
                            Loops& loops) {
@@ -470,8 +471,8 @@ KEMPE_HD void moveBodies(const TablesView<R>& tables, int c, const WorkView<T>& 
   }
 }
 
-/// What a folded rotor adds to the force on its parent: J q̈ w + v_p ×* (J q̇ w), w = [z; 0].
-/// Its inertia, as of a body that does not spin, is part of the parent's.
+/// The force that a folded rotor adds to its parent: J q̈ w + v_p ×* (J q̇ w), w = [z; 0]. Its
+/// inertia as a body that does not spin is part of the parent's.
 template <typename T, typename R>
 KEMPE_HD void addSpinForce(const BodyEntry<R>& body, const Vec3<T>& z, const WorkView<T>& work) {
   const T J(body.spinInertia);
