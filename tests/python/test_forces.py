@@ -104,7 +104,7 @@ def test_loops_can_be_copied_and_pickled() -> None:
 
 def test_what_is_refused() -> None:
     model = geared()
-    with pytest.raises(ValueError, match="tau: give tau, or the motion it causes as a="):
+    with pytest.raises(ValueError, match="tau: give tau, or the accelerations as a="):
         model.joint_forces([0.0], [0.0])
     with pytest.raises(ValueError, match="tau and a are both given"):
         model.joint_forces([0.0], [0.0], [1.0], a=[1.0])
