@@ -30,7 +30,7 @@ if ("forward_dynamics", "pinocchio") in times:
     print(f"Pinocchio's aba   {microseconds('pinocchio', 'single')} a call, on the open tree "
           "without the loops")
 else:
-    print("Pinocchio         not installed; .venv/bin/pip install pin puts it beside")
+    print("Pinocchio         not installed; .venv/bin/pip install pin adds it")
 for name, what in (("run.html", "plays the run in a browser, fall.html the fall"),
                    ("run.png", "plots it"),
                    ("run.npz", "is the run; kempe view tello --fixed-base --run shows it")):

@@ -31,7 +31,7 @@ def test_measures_algorithms_and_methods() -> None:
 
 def test_table_for_people() -> None:
     lines = kempe_program("bench", "four_bar", *QUICK).stdout.splitlines()
-    assert lines[0].startswith("four_bar: 1 freedom, 3 moving bodies")
+    assert lines[0].startswith("four_bar: 1 DoF, 3 moving bodies")
     assert any(line.split()[:2] == ["forward_dynamics", "cluster"] for line in lines)
     assert "inocchio" in lines[-1]
 

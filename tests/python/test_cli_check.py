@@ -1,4 +1,4 @@
-"""`kempe check`: whether to trust a model."""
+"""`kempe check`: tests of a model."""
 
 import json
 import math

@@ -266,7 +266,8 @@ def test_runs_with_wrong_shapes_are_refused(tmp_path: Path) -> None:
     ("dt", 0.0, "positive"), ("t", 1.0, "at least one sample"), ("t", ["a"] * 11, "real numbers"),
     ("t", [np.nan] * 11, "finite"), ("t", [0.0] * 11, "order"), ("t", [], "at least one sample"),
     ("q", np.full((11, 7), np.nan), "finite"), ("v", np.zeros((11, 6), bool), "real numbers"),
-    ("robot", 3, "a text"), ("q_names", "x", "list of texts"), ("v_names", [1.0] * 6, "texts"),
+    ("robot", 3, "a string"), ("q_names", "x", "list of strings"),
+    ("v_names", [1.0] * 6, "strings"),
     ("kempe_run", [1, 1], "format"),
 ])
 def test_runs_with_malformed_fields_are_refused(
@@ -312,7 +313,7 @@ def test_progress_is_told_and_can_stop() -> None:
         [1j], [True], ["1"], [None], np.ma.masked_array([1.0], mask=[True]), [[1.0], [1.0, 2.0]])),
     *(({"q": np.zeros(3, kind)}, "q: expected real numbers") for kind in ("c16", "?", "U1", "O")),
     ({"q": np.ma.masked_array(np.zeros(3), mask=[True, False, False])}, "q: .*masked"),
-    ({"v": [1e200]}, "v: the start is beyond all numbers"),
+    ({"v": [1e200]}, "v: an initial velocity exceeds 1e"),
     ({"integrator": []}, "integrator: "), ({"duration": [0.01]}, "duration: "),
 ])
 def test_wrong_arguments_are_named(four_bar: kempe.Model, wrong: dict, text: str) -> None:
@@ -376,8 +377,8 @@ EXTERNAL_FAILURES = [
     (lambda: {"brick": np.zeros((1, 6))}, r'external: "brick" needs 6 .*shape \(1, 6\)'),
     (lambda: {"brick": [np.inf] * 6}, "external: .*inf"),
     (lambda: {"brick": [1j] * 6}, 'external: of "brick": .*complex'),
-    (lambda: {"nobody": [0] * 6}, 'external: "nobody" is no frame'),
-    (lambda: {99: [0] * 6}, 'external: "99" is no frame'),
+    (lambda: {"nobody": [0] * 6}, 'external: "nobody" is not a frame'),
+    (lambda: {99: [0] * 6}, 'external: "99" is not a frame'),
 ]
 
 
