@@ -151,7 +151,7 @@ def test_missing_and_broken_meshes_are_named_and_replaced(tmp_path: Path) -> Non
     file = tmp_path / "robot.urdf"
     file.write_text(URDF.format(mesh="arm.stl"))
     drawing = shapes.draw(kempe.load(file))
-    assert drawing.notices == ['mesh "arm.stl" was not found; a made-up shape is shown']
+    assert drawing.notices == ['mesh "arm.stl" was not found; a substitute shape is shown']
     assert drawing.parts["arm"]
     (tmp_path / "arm.stl").write_text("no triangles")
     (notice,) = shapes.draw(kempe.load(file)).notices

@@ -56,8 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help=f"number of random states ({SAMPLES}; {QUICK_SAMPLES} with --quick)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the first random state (0)")
     parser.add_argument("--time-limit", type=float, default=TIME_LIMIT, metavar="S",
-                        help="time limit of the search for dead points in seconds; coordinates that "
-                        f"are skipped are listed ({TIME_LIMIT:g}; inf: no limit, 0: no search)")
+                        help="time limit of the search for dead points in seconds; skipped "
+                        f"coordinates are listed ({TIME_LIMIT:g}; inf: no limit, 0: no search)")
     parser.add_argument("--quick", action="store_true",
                         help="fewer states, and no search for dead points")
     add_json_argument(parser)
