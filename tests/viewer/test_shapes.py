@@ -1,4 +1,4 @@
-"""What is drawn for each body."""
+"""Drawings of bodies."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def parts_of(robot: kempe.Mechanism, body: str) -> list[shapes.Part]:
 
 
 def everything_drawn(model: kempe.Model) -> shapes.Drawing:
-    """The drawing, after seeing that bodies with mass are in it and that its numbers are good."""
+    """The drawing, checked: it has all bodies with mass, and its numbers are valid."""
     drawing = shapes.draw(model)
     for body in model.mechanism.bodies:
         for part in drawing.parts[body.name]:
