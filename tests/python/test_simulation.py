@@ -264,7 +264,8 @@ def test_runs_with_wrong_shapes_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("field, value, text", [
     ("dt", "slow", "real numbers"), ("dt", [1e-3], "one number"), ("dt", np.nan, "positive"),
     ("dt", 0.0, "positive"), ("t", 1.0, "at least one sample"), ("t", ["a"] * 11, "real numbers"),
-    ("t", [np.nan] * 11, "finite"), ("t", [0.0] * 11, "order"), ("t", [], "at least one sample"),
+    ("t", [np.nan] * 11, "finite"), ("t", [0.0] * 11, "increasing"),
+    ("t", [], "at least one sample"),
     ("q", np.full((11, 7), np.nan), "finite"), ("v", np.zeros((11, 6), bool), "real numbers"),
     ("robot", 3, "a string"), ("q_names", "x", "list of strings"),
     ("v_names", [1.0] * 6, "strings"),
