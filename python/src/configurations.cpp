@@ -145,7 +145,7 @@ void bindConfigurations(ModelClass& model) {
           "position_limits", [](const PyModel& self) { return positionLimits(self.model()); },
           nb::for_getter(signature("def position_limits(self) -> tuple[NDArray, NDArray]")),
           "Lower and upper limits of the spanning positions (spanning_position_names), "
-          "(nq_spanning,) each; infinite where there are none.")
+          "(nq_spanning,) each; infinite for joints without limits.")
       .def("random_configuration", &randomConfigurationOf,
            signature(
                "def random_configuration(self, seed: int = 0, size: int | None = None) -> NDArray"),

@@ -16,7 +16,7 @@ void keepAs(nanobind::handle keeper, const char* role, nanobind::handle kept);
 /// `keeper` refers to all that `other` refers to now.
 void keepAllOf(nanobind::handle keeper, nanobind::handle other);
 
-/// For tp_traverse of a class that has references of its own beside those that are kept.
+/// For tp_traverse of a class that has references of its own in addition to those kept here.
 int visitKept(PyObject* self, visitproc visit, void* arg);
 int dropKept(PyObject* self);
 

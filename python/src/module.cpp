@@ -19,7 +19,7 @@ namespace {
 template <typename... Attributes>
 void raise(const char* name, const std::exception& error, const Attributes&... attributes) {
   const nb::object type = nb::module_::import_("kempe.errors").attr(name);
-  // Texts quote what users gave, which may not be UTF-8.
+  // Messages quote users' input, which may not be UTF-8.
   const std::string text = error.what();
   const nb::object instance = type(nb::steal(
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace")));

@@ -147,6 +147,6 @@ def draw_jumps(jumps: Sequence[Jump], path: Path) -> None:
     dress(angle, "degrees", "time, s", f"Knee, {first[0].gains} feedback")
     dress(height, "mm", "time, s", "Height of the torso")
     dress(error, "mm", "time, s", "Error of the foot's place below the torso")
-    dress(feedback, "N·m", "time, s", "What feedback has to add, all joints")
+    dress(feedback, "N·m", "time, s", "Feedback torque, all joints")
     legend_above(figure, angle)
     save(figure, path)

@@ -94,7 +94,7 @@ class Posture:
     def move(self, control: Control, target: float) -> str | None:
         """Moves a control to a value, or as near as loops and limits allow.
 
-        Returns what stands in the way, None where nothing does.
+        Returns the obstacle, or None.
         """
         step = LONGEST_STEP[control.unit]
         while (here := self.value(control)) != target:
