@@ -1,10 +1,10 @@
-# Every target sets up what it needs, on a fresh Debian 12 as well. A second call is quick.
+# Every target installs its requirements, also on a fresh Debian 12. A second call is quick.
 #
 #   make demo     build, then watch Tello run and fall: info, check, simulation, plot, page
-#   make test     everything that must hold: tests, sanitizers, format, static checks, docs
+#   make test     everything that must pass: tests, sanitizers, format, static checks, docs
 #   make bench    benchmarks        make fuzz     fuzz the readers (FUZZ_SECONDS=60 each)
-#   make paper    the results of the paper that Kempe builds on, computed again, in build/paper/;
-#                 beside Pinocchio, unless PINOCCHIO=no
+#   make paper    reproduce the results of the paper that Kempe builds on, in build/paper/;
+#                 compared with Pinocchio, unless PINOCCHIO=no
 #   make format   clang-format      make lint     clang-tidy, ruff
 #   make docs     the documentation site, in build/site/
 #   make setup    only set up       make clean    remove build/ and .venv/
@@ -50,8 +50,8 @@ build: packages
 	cmake --preset release -Wno-dev
 	cmake --build --preset release
 
-# The build folder is kept, so that only what changed is compiled again. The compiler is called as
-# `make build` does, so that ccache has what that compiled.
+# The build folder is kept, so that only changed files are compiled again. The compiler is called as
+# in `make build`, so that ccache can reuse its results.
 $(python_stamp): $(python_inputs) $(requirements_stamp) | packages
 	CXX="$${CXX:-c++}" $(venv)/bin/pip install --quiet --no-build-isolation --no-deps --no-index --force-reinstall \
 	  --config-settings=cmake.define.KEMPE_WERROR=ON .
@@ -64,7 +64,7 @@ python: $(python_stamp)
 demo: python
 	@tools/demo.sh
 
-# The site needs no network to be read; whatever is odd about a page is an error.
+# The site works without a network; warnings about pages are errors.
 docs: python
 	rm -rf build/doxygen build/site
 	mkdir -p build/doxygen
@@ -86,7 +86,7 @@ test-sanitize: packages
 	cmake --build --preset sanitize
 	ctest --preset sanitize --parallel "$$(nproc)"
 
-# A project outside this tree, which knows only what `cmake --install` put down.
+# A project outside this tree, which uses only the files that `cmake --install` installed.
 test-outside: build
 	cmake --preset static -Wno-dev
 	cmake --build --preset static
@@ -95,15 +95,15 @@ test-outside: build
 test-python: python
 	$(venv)/bin/python -m pytest -q tests/python
 
-# In a real browser; screenshots are left in build/viewer/.
+# In a real browser; writes screenshots to build/viewer/.
 test-viewer: python
 	$(venv)/bin/python -m pytest -q tests/viewer
 
-# The code blocks of the pages are compiled against the staged library; links are those of the site.
+# Compiles the code blocks of the pages against the staged library and checks the site's links.
 test-docs: test-outside python docs
 	$(venv)/bin/python -m pytest -q tests/docs
 
-# Against Pinocchio, from the Python package `pin`; not part of `make test`.
+# Compares with Pinocchio, from the Python package `pin`; not part of `make test`.
 peers := build/peers
 install_peers = { test -d $(peers) || /usr/bin/python3 -m venv $(peers); } && $(peers)/bin/pip install --quiet
 pinocchio_root = "$$(echo "$$PWD"/$(peers)/lib/python3.*/site-packages/cmeel.prefix)"
@@ -125,8 +125,8 @@ lint: build python
 
 # --- measuring and fuzzing ---------------------------------------------------------------------
 
-# Beside Pinocchio and MuJoCo, from the Python packages `pin` and `mujoco`; writes the report
-# benchmarks/README.md. Some minutes on a machine that does nothing else.
+# Compares with Pinocchio and MuJoCo, from the Python packages `pin` and `mujoco`; writes the report
+# benchmarks/README.md. Takes some minutes on an otherwise idle machine.
 bench_flags := --benchmark_enable_random_interleaving=true --benchmark_repetitions=9 \
   --benchmark_report_aggregates_only=true --benchmark_min_time=0.03 --benchmark_out_format=json
 bench: packages
@@ -140,14 +140,14 @@ bench: packages
 	build/bench/benchmarks/kempe_bench_configuration --benchmark_min_time=0.03 $(BENCH_FLAGS)
 	/usr/bin/python3 tools/bench_report.py
 
-# Beside Pinocchio, compiled for this machine; `make paper PINOCCHIO=no` leaves it out.
+# Compares with Pinocchio, compiled for this machine; `make paper PINOCCHIO=no` leaves it out.
 peer_library := build/bench/benchmarks/libkempe_peer.so
 with_pinocchio := $(filter yes,$(PINOCCHIO))
 paper: python $(if $(with_pinocchio),peer-library)
 	$(venv)/bin/kempe paper --out build/paper \
 	  $(if $(with_pinocchio),--pinocchio $(peer_library)) $(PAPER_FLAGS)
 
-# Takes the page into the documentation; it must be of a full run on a quiet machine.
+# Copies the page into the documentation; it must be from a full run on an idle machine.
 paper-docs: paper
 	$(venv)/bin/python tools/paper_docs.py
 

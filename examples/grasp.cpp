@@ -130,7 +130,7 @@ int main() {
   before = run.energy();
   run.move(kSwing);
   const double drift = run.error(), gained = std::abs(run.energy() - before);
-  run.tell("let go:");
+  run.tell("release:");
 
   constraints.enable(grasp, false);
   const Eigen::Vector2d start = q.segment(ball, 2), speed = v.segment(ball, 2);

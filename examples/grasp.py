@@ -89,7 +89,7 @@ before = sum(model.energy(q, v))
 q, v = move(q, v, SWING)
 drift = np.abs(model.constraint_errors(q, constraints)).max()
 gained = abs(sum(model.energy(q, v)) - before)
-tell("let go:")
+tell("release:")
 
 constraints.disable("grasp")
 start, speed = q[ball:ball + 2], v[ball:ball + 2]

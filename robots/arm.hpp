@@ -7,7 +7,7 @@
 #include "building.hpp"
 
 /// The arm that the MIT Humanoid and Tello have in common, left side: shoulder about y, x and z,
-/// then the elbow. Each segment's rotor sits on the segment before; the rotors differ.
+/// then the elbow. Each segment's rotor is mounted on the previous one; the rotors differ.
 namespace kempe::robots {
 
 struct ArmSegment {

@@ -6,7 +6,7 @@
 namespace kempe::robots {
 namespace {
 
-/// The rotation that takes z to a direction on the shortest way.
+/// The smallest rotation that takes z to a direction.
 Rotation turningZTo(const Vector3& direction) {
   const Vector3 d = normalized(direction), normal = cross(kZ, d);
   const double sine = std::sqrt(dot(normal, normal)), angle = std::atan2(sine, d.z);
@@ -16,7 +16,7 @@ Rotation turningZTo(const Vector3& direction) {
   return rotationFromVector((angle / sine) * normal);
 }
 
-/// Rounding must not put a rotor beyond its limits where its link is at one.
+/// Rounding must not put a rotor beyond its limits when its link is at a limit.
 constexpr double kSlack = 1e-9;
 
 /// Limits of the rotor whose position is Σ ratio · (position of the belt's other joints).

@@ -5,14 +5,14 @@
 
 #include "kempe/mechanism.hpp"
 
-/// Tools that build the bundled robots: figures of bodies, mirroring, geared joints, frames,
+/// Tools that build the bundled robots: parameters of bodies, mirroring, geared joints, frames,
 /// shapes.
 ///
-/// Places and inertias of the legged robots, linkages and chains are the figures that
-/// ROAM-Lab-ND/generalized_rbda publishes (MIT licence); lengths of the five-bar are from
-/// Gepetto/example-parallel-robots (BSD-3-Clause), its masses are ours. Only figures were taken,
-/// with all their digits and oddities. The published files give every joint the same wide limits
-/// and no shapes: limits, frames of feet and hands, and shapes are ours unless a robot says
+/// Positions and inertias of the legged robots, linkages and chains are those published in
+/// ROAM-Lab-ND/generalized_rbda (MIT licence); lengths of the five-bar are from
+/// Gepetto/example-parallel-robots (BSD-3-Clause), its masses are ours. Only numbers were taken,
+/// with all their digits and peculiarities. The published files give every joint the same wide
+/// limits and no shapes: limits, frames of feet and hands, and shapes are ours unless a robot says
 /// otherwise.
 namespace kempe::robots {
 
@@ -39,7 +39,7 @@ struct Rotor {
   }
 };
 
-/// Figures are written for the left side; the right one is its mirror image in the x-z plane.
+/// Parameters are given for the left side; the right one is its mirror image in the x-z plane.
 enum class Side { Left, Right };
 
 constexpr Vector3 onSide(Side side, const Vector3& left) {
@@ -97,8 +97,8 @@ struct Part {
 
 Joint& addPart(Mechanism& robot, const Part& part, const Vector3& axis, const Limits& limits);
 
-/// A link and the rotor that drives it: ratio · (link's joint position) = rotor's. Where the rotor
-/// sits further up than the link's parent, a belt sums the joints between (Mechanism::addBelt).
+/// A link and the rotor that drives it: ratio · (link's joint position) = rotor's. If the rotor
+/// is mounted above the link's parent, a belt sums the joints between (Mechanism::addBelt).
 struct GearedJoint {
   Part link{};
   Part rotor{};

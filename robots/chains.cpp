@@ -2,7 +2,7 @@
 #include "kempe/robots.hpp"
 
 /// Serial chains of n equal links for scaling studies. The axes are all parallel, as in the
-/// published chain of three, whose figures these are.
+/// published chain of three, which the parameters are from.
 namespace kempe::robots {
 namespace {
 
@@ -11,7 +11,7 @@ constexpr Inertial kLink{1, {kLinkLength / 2, 0, 0}, SymMat3<double>::diagonal(1
 constexpr Rotor kRotor{.mass = 0, .axial = 0.0001, .transverse = 0.0001};
 constexpr Limits kLimits{.lower = -10, .upper = 10, .velocity = 1, .effort = 30};
 
-/// Where link i hangs on the one before it, or on the ground.
+/// Origin of link i on the previous link, or on the ground.
 std::string parentOf(int i) {
   return i == 0 ? "ground" : "link-" + std::to_string(i - 1);
 }
@@ -19,7 +19,7 @@ Pose originOf(int i) {
   return at({i == 0 ? 0.0 : kLinkLength, 0, 0});
 }
 
-/// Adds link i with its rotor, which sits beside joint `rotorAt` ≤ i.
+/// Adds link i with its rotor, which is mounted next to joint `rotorAt` ≤ i.
 void addLink(Mechanism& robot, int i, int rotorAt) {
   const std::string index = std::to_string(i), number = std::to_string(i + 1);
   addGearedJoint(robot,
@@ -32,7 +32,7 @@ void addLink(Mechanism& robot, int i, int rotorAt) {
                  kLimits);
 }
 
-/// `rotorAt(i)` is the joint beside which the rotor of link i sits.
+/// `rotorAt(i)` is the joint next to which the rotor of link i is mounted.
 template <typename RotorAt>
 Mechanism chainOf(const std::string& name, int n, Placement placement, const RotorAt& rotorAt) {
   if (n < 1) {

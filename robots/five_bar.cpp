@@ -12,11 +12,11 @@ using Sym = SymMat3<double>;
 constexpr double kRodLength = 0.46, kRodThickness = 0.05;
 constexpr double kMotorForward = 0.1, kMotorSide = 0.15, kMotorHeight = 0.042018709005587948;
 constexpr double kEffectorReach = 0.5275;
-/// The published motors give 1 N·m, which does not hold the rods up.
+/// The published motors have 1 N·m, which is not enough to hold the rods against gravity.
 constexpr Limits kMotorLimits{.velocity = 20, .effort = 30};
 
 // The published rods and frame have twice the density of steel, the balls of 5 cm weigh 654 t each.
-// Ours: hollow rods, balls as dense as water.
+// Here: hollow rods, and balls with the density of water.
 constexpr double kRodScale = 1.0 / 20, kBallScale = 1e-7;
 
 constexpr Inertial scaled(double scale, const Inertial& published) {
@@ -49,8 +49,8 @@ constexpr Inertial kBall =
 }  // namespace
 
 /// Two motors drive two arms of two rods each, which meet in a pair of balls fixed to each other.
-/// The pair turns idly between the arms: a third DoF, whose joint is marked independent beside the
-/// motors. Three of the six rows of the closure are redundant.
+/// The pair rotates freely between the arms: a third degree of freedom (DoF), whose joint is marked
+/// independent like the motors. Three of the six rows of the closure are redundant.
 Mechanism fiveBar() {
   Mechanism robot("five_bar");
   addBody(robot, "built", kFrame);

@@ -9,8 +9,7 @@ namespace {
 
 using Sym = SymMat3<double>;
 
-/// A simple shape, which constants can hold: a capsule from the joint to a point, or a box around
-/// it.
+/// A simple shape as a constant: a capsule from the joint to a point, or a box around it.
 struct Solid {
   enum class Kind { None, Capsule, Box } kind = Kind::None;
   Vector3 place{};
@@ -23,8 +22,8 @@ constexpr Solid boxAround(const Vector3& center, const Vector3& size) {
   return {Solid::Kind::Box, center, size};
 }
 
-/// Limits in degrees and rad/s, as the model of the Japan Virtual Robotics Challenge has them; it
-/// states no torques.
+/// Limits in degrees and rad/s, from the model of the Japan Virtual Robotics Challenge, which has
+/// no torque limits.
 constexpr Limits within(double lower, double upper, double velocity) {
   constexpr double degree = std::numbers::pi / 180;
   return {.lower = lower * degree, .upper = upper * degree, .velocity = velocity, .effort = 150};
@@ -42,7 +41,7 @@ struct Segment {
 };
 
 constexpr double kGear = 6.0;
-/// The same for all joints: only about z it is symmetric.
+/// The same for all joints; it is symmetric about z only.
 constexpr Inertial kRotor{0.07, {}, Sym::diagonal(0.00002, 0.00002, 0.00005)};
 
 constexpr Inertial kPelvis{10, {-0.01, 0, 0.034}, Sym::diagonal(0.089583, 0.089583, 0.1125)};
@@ -191,7 +190,7 @@ std::vector<Shape> shapesOf(const Solid& solid, Side side) {
   return {};
 }
 
-/// Hangs segments one below the other on `base`, the first moved by `shift`.
+/// Adds a chain of segments to `base`, the first moved by `shift`.
 void addLimb(Mechanism& robot, const std::string& base, const std::string& prefix, Side side,
              std::span<const Segment> segments, Vector3 shift = {}) {
   std::string parent = base;

@@ -44,7 +44,7 @@ void addLeg(Mechanism& robot, const std::string& leg, double forward, Side side)
     const Vector3 p = onSide(side, frontLeft);
     return at({forward * p.x, p.y, p.z});
   };
-  // The thigh's frame is turned half about z, as published.
+  // The thigh's frame is rotated by half a turn about z, as published.
   const auto onAbad = [&](const Vector3& left) {
     return at(onSide(side, left), {0, 0, std::numbers::pi});
   };

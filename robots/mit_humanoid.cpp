@@ -29,7 +29,7 @@ struct LegSegment {
   Limits limits;  ///< plausible ranges; torque and speed of motors of this size
 };
 
-/// The left leg. The ankle's rotor sits on the thigh, so that its belt sums knee and ankle.
+/// The left leg. The ankle's rotor is mounted on the thigh, so that its belt sums knee and ankle.
 constexpr std::array<LegSegment, 5> kLeftLeg{{
     {.name = "*hip_rz",
      .joint = "base_to_*hipz_link",

@@ -10,12 +10,12 @@ namespace {
 
 using Sym = SymMat3<double>;
 
-// Angles as the published frames round them.
+// Angles rounded as in the published frames.
 constexpr double kHalfTurn = 3.1415927, kQuarterTurn = 1.5707963;
 
 constexpr Inertial kTorso{
     2.3008, {0.0073, -0.0013, -0.0023}, {0.0366, 0, -0.0006, 0.0142, -0.0002, 0.0291}};
-// Both legs alike.
+// The same for both legs.
 constexpr Inertial kHipClamp{1.3289, {-0.001, 0, -0.0069}, {0.0032, 0, 0.0001, 0.0033, 0, 0.0027}};
 constexpr Inertial kGimbal{0.4433, {-0.0027, 0, 0.0258}, Sym::diagonal(0.0018, 0.0017, 0.0015)};
 constexpr Inertial kThigh{
@@ -42,8 +42,8 @@ constexpr double kHipRodSide = 0.07, kHipRodLength = 0.155;
 constexpr double kAnkleCrank = 0.04, kAnkleLever = 0.035, kAnkleOffset = 0.042;
 constexpr double kAnkleRodSquared = 0.04605316;
 
-// Plausible ranges. Those of the motors of a differential follow from what they drive; a foot in
-// the neutral position is at the end of no range.
+// Plausible ranges. Those of the motors of a differential follow from the joints that they drive; a
+// foot in the neutral position is not at the end of a range.
 constexpr double kSpeed = 100, kEffort = 25;  ///< of motors
 constexpr Limits kYawLimits{
     .lower = -0.8, .upper = 0.8, .velocity = kSpeed / kGear, .effort = kGear * kEffort};

@@ -1,4 +1,4 @@
-"""What holds for all tests in Python."""
+"""Setup for all tests in Python."""
 
 import signal
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the benchmark report: the tables in benchmarks/README.md and the two drawings beside it.
+"""Writes the benchmark report: the tables in benchmarks/README.md and its two drawings.
 
 Reads build/bench.json and build/bench_scaling.json, which `make bench` writes. Only the text
 between `<!-- begin name -->` and `<!-- end name -->` is replaced; the rest of the page is kept.

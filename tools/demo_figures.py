@@ -1,4 +1,4 @@
-"""Prints the figures that matter of what `make demo` has written into a folder."""
+"""Prints a summary of the results that `make demo` has written into a folder."""
 
 import json
 import sys
@@ -21,17 +21,17 @@ def microseconds(method: str, kind: str) -> str:
 shoulders = [fall.q_names.index(f"torso-to-{side}-shoulder-ry") for side in ("left", "right")]
 swing = np.degrees(np.ptp(fall.q[:, shoulders], axis=0)).max()
 print(f"under gravity     an arm swings through {swing:.0f} degrees in {fall.t[-1]:g} s")
-print(f"energy drift      {run.energy_drift:.1e} of the energy that moved when it ran, "
-      f"{fall.energy_drift:.1e} when it fell")
-print(f"loops open by     at most {max(run.loop_error.max(), fall.loop_error.max()):.1e}")
-print(f"forward dynamics  {microseconds('cluster', 'single')} a call from Python, exact; "
-      f"{microseconds('cluster', 'batch')} a state in batches")
+print(f"energy drift      {run.energy_drift:.1e} of the exchanged energy in the run, "
+      f"{fall.energy_drift:.1e} in the fall")
+print(f"loop error        at most {max(run.loop_error.max(), fall.loop_error.max()):.1e}")
+print(f"forward dynamics  {microseconds('cluster', 'single')} per call from Python, exact; "
+      f"{microseconds('cluster', 'batch')} per state in batches")
 if ("forward_dynamics", "pinocchio") in times:
-    print(f"Pinocchio's aba   {microseconds('pinocchio', 'single')} a call, on the open tree "
+    print(f"Pinocchio's aba   {microseconds('pinocchio', 'single')} per call, on the open tree "
           "without the loops")
 else:
-    print("Pinocchio         not installed; .venv/bin/pip install pin puts it beside")
+    print("Pinocchio         not installed; .venv/bin/pip install pin adds it")
 for name, what in (("run.html", "plays the run in a browser, fall.html the fall"),
-                   ("run.png", "plots it"),
-                   ("run.npz", "is the run; kempe view tello --fixed-base --run shows it")):
+                   ("run.png", "plots the run"),
+                   ("run.npz", "is the run; kempe view tello --fixed-base --run plays it")):
     print(f"{folder / name}  {what}")

@@ -45,7 +45,7 @@ class Picture:
                  f'stroke="{color}" stroke-width="2"/>')
 
     def ground(self, at: np.ndarray) -> None:
-        """A pivot that stands on hatched ground."""
+        """A pivot on hatched ground."""
         x, y = at
         self.add(f'<path d="M{x:.1f},{y:.1f} l-13,22 h26 z" fill="#eceff3" stroke="{GREY}"/>')
         for k in range(4):
@@ -98,7 +98,7 @@ def elbow(start: np.ndarray, end: np.ndarray, first: float, second: float) -> np
 
 def linkage(picture: Picture, left: np.ndarray, knee: np.ndarray, right: np.ndarray,
             ends: tuple[np.ndarray, np.ndarray]) -> None:
-    """Crank, coupler and rocker up to where coupler and rocker end, and their pivots."""
+    """Crank, coupler and rocker up to the ends of coupler and rocker, and their pivots."""
     picture.bar(left, knee, ORANGE)
     picture.bar(knee, ends[0], BLUE)
     picture.bar(right, ends[1], DARK)
@@ -124,7 +124,7 @@ def four_bar_cut() -> None:
     shift = np.array([400.0, 0.0])
     left, right, knee = left + shift, right + shift, knee + shift
     lifted = top + shift - knee
-    turn = 0.16  # the cut ends come apart, to be seen
+    turn = 0.16  # separates the cut ends visibly
     away = knee + np.array([lifted[0] * np.cos(turn) + lifted[1] * np.sin(turn),
                             lifted[1] * np.cos(turn) - lifted[0] * np.sin(turn)])
     lean = np.arctan2(right[1] - top[1], (top + shift)[0] - right[0]) - 0.22
@@ -149,7 +149,7 @@ def dead_point() -> None:
         left = np.array([80.0 + 420 * column, 225.0])
         right = left + np.array([GROUND, 0])
         reach = CRANK + COUPLER
-        if straight:  # crank and coupler in one line: the rocker is as far as it can go
+        if straight:  # crank and coupler aligned: the rocker is at its extreme position
             angle = np.arccos((reach**2 + GROUND**2 - ROCKER**2) / (2 * reach * GROUND))
             knee, top = left + CRANK * unit(angle), left + reach * unit(angle)
         else:
@@ -171,7 +171,7 @@ def dead_point() -> None:
 
 def cluster_graph() -> None:
     model = kempe.load(ROOT / "examples" / "geared_four_bar_leg.urdf")
-    hip, knee = model.clusters  # what is drawn here is what the library finds
+    hip, knee = model.clusters  # as the library finds them
     assert sorted(hip.bodies) == ["hip_rotor", "thigh"] and hip.output_body == "trunk"
     assert sorted(knee.bodies) == ["crank", "knee_rotor", "rod", "shank"]
     assert knee.output_body == "thigh" and (hip.mobility, knee.mobility) == (1, 1)

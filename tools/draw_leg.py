@@ -93,7 +93,7 @@ def poses(count: int = 6, spacing: float = 0.27) -> str:
 # --- an animated stride --------------------------------------------------------------------------
 
 def animate(attribute: str, values: list[str], seconds: float) -> str:
-    """Repeats for ever; the last value is the first one again."""
+    """Repeats for ever; the last value equals the first one."""
     return (f'<animate attributeName="{attribute}" dur="{seconds:g}s" repeatCount="indefinite" '
             f'values="{";".join([*values, values[0]])}"/>')
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formats every C++ file of the project; with --check only says which are not formatted.
+# Formats every C++ file of the project; with --check only lists those that are not formatted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing; does nothing, and needs no network, when none is.
+# Installs missing Debian packages; if none is missing, does nothing and needs no network.
 set -euo pipefail
 
 packages=(

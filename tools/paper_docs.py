@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the page that `make paper` left in build/paper/ into the documentation, docs/paper/."""
+"""Copies the page that `make paper` wrote to build/paper/ into the documentation, docs/paper/."""
 
 import json
 from pathlib import Path
@@ -14,9 +14,9 @@ def main() -> None:
     source, target = ROOT / "build" / "paper", ROOT / "docs" / "paper"
     results = source / "results.json"
     if not results.is_file():
-        raise SystemExit("build/paper/ has no results; `make paper` leaves them there")
+        raise SystemExit("build/paper/ has no results; run `make paper` first")
     if json.loads(results.read_text(encoding="utf-8"))["quick"]:
-        raise SystemExit("build/paper/ is of a quick run: its times are not for the documentation")
+        raise SystemExit("build/paper/ is from a quick run; a full run is needed")
     target.mkdir(exist_ok=True)
     for path in target.glob("*.png"):
         path.unlink()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the screenshots of docs/viewer.md. Run it with the Python of .venv/, on a quiet machine."""
+"""Takes the screenshots of docs/viewer.md. Run it with the Python of .venv/, on an idle machine."""
 
 import io
 import sys

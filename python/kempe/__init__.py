@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kempe import viewer as viewer
 else:
     def __getattr__(name: str) -> object:
-        """`kempe.viewer` is imported when it is first asked for: it needs kempe[view]."""
+        """Imports `kempe.viewer` on first use, because it needs kempe[view]."""
         if name == "viewer":
             return importlib.import_module("kempe.viewer")
         raise AttributeError(f"module 'kempe' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""How figures look. Needs matplotlib."""
+"""Style of figures. Needs matplotlib."""
 
 from __future__ import annotations
 

@@ -1,24 +1,24 @@
-"""Exceptions and warnings, beside ValueError for arguments that do not fit."""
+"""Exceptions and warnings, in addition to ValueError for invalid arguments."""
 
 
 class ModelError(RuntimeError):
-    """A file or mechanism that cannot become a model. Names file, line, element, remedy."""
+    """An invalid file or mechanism. The text names the file, line and element, and a remedy."""
 
 
 class AssemblyError(RuntimeError):
     """A configuration whose loops cannot be closed."""
 
     loop: str
-    """The loop that is furthest open."""
+    """The loop with the largest gap."""
     gap: float
-    """How far, in metres (or radians, for a loop that only couples angles)."""
+    """The gap in metres (or radians, for a loop that only couples angles)."""
 
 
 class SingularityError(RuntimeError):
     """A position in which the independent coordinates do not determine the others: a dead point."""
 
     loop: str
-    """The loop (of a cluster of several: the first) that is singular."""
+    """The singular loop (the first one of its cluster)."""
     condition: float
     """Condition number of its constraint Jacobian."""
 

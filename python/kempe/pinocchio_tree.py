@@ -1,4 +1,4 @@
-"""The open tree of a robot as a model of Pinocchio, to compare times with.
+"""The open tree of a robot as a model of Pinocchio, for comparison of times.
 
 All bodies and joints are in it, rotors too; loops are not, as Pinocchio's recursions know none.
 """
@@ -17,7 +17,7 @@ pinocchio: Any = importlib.import_module("pinocchio")
 
 
 def turned_to(axis: Any) -> Any:
-    """The rotation that takes z to a unit axis on the shortest way, as Kempe turns joints."""
+    """The smallest rotation that takes z to a unit axis, as in Kempe's joints."""
     side = -1.0 if axis[2] < -0.5 else 1.0
     x, y, z = side * axis
     k = 1 / (1 + z)
@@ -26,7 +26,7 @@ def turned_to(axis: Any) -> Any:
 
 
 def about(axis: Any, aligned: str, other: str) -> Any:
-    """A joint about or along an axis; Pinocchio is faster where that is x, y or z."""
+    """A joint about or along an axis; Pinocchio is faster if the axis is x, y or z."""
     for number, letter in enumerate("XYZ"):
         if np.array_equal(axis, np.eye(3)[number]):
             return getattr(pinocchio, aligned + letter)()
@@ -42,7 +42,7 @@ def slide(axis: Any) -> Any:
 
 
 def steps_of(joint: kempe.Joint) -> list[Any]:
-    """Pinocchio's joints, one after the other, that move as one of Kempe."""
+    """The series of Pinocchio joints that is equivalent to one joint of Kempe."""
     axis = np.asarray(joint.axis) / np.linalg.norm(joint.axis)
     match joint.type:
         case "revolute" | "continuous":
@@ -67,7 +67,7 @@ def steps_of(joint: kempe.Joint) -> list[Any]:
 
 @dataclasses.dataclass(frozen=True)
 class OpenTree:
-    """A pinocchio.Model, and which spanning coordinates of Kempe its coordinates are."""
+    """A pinocchio.Model, and the indices of its coordinates among Kempe's spanning coordinates."""
 
     model: Any
     positions: list[int]
@@ -75,7 +75,7 @@ class OpenTree:
 
 
 def depth_first(model: kempe.Model) -> list[str]:
-    """The moving bodies, each followed by all that it carries, as Pinocchio wants them."""
+    """The moving bodies in depth-first order, as Pinocchio requires."""
     children: dict[str, list[kempe.Joint]] = {}
     for joint in model.mechanism.joints:
         children.setdefault(joint.parent, []).append(joint)
@@ -96,7 +96,7 @@ def open_tree(model: kempe.Model) -> OpenTree:
     positions: list[int] = []
     velocities: list[int] = []
     armatures: list[float] = []
-    # Where each body is: the joint of Pinocchio that carries it, and its placement there.
+    # For each body: the Pinocchio joint that carries it, and its placement there.
     places: dict[str, tuple[int, Any]] = {}
     for name in depth_first(model):
         body, joint = mechanism.find_body(name), mechanism.joint_above(name)

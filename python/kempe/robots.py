@@ -1,4 +1,4 @@
-"""Robots that come with the library, written from their published figures.
+"""Robots bundled with the library, built from their published parameters.
 
 Legged robots have frames at their feet and hands: `left_foot`, `right_foot`, `left_hand`,
 `right_hand`; Mini Cheetah `front_left_foot` and so on; the single leg `foot`.
@@ -22,9 +22,9 @@ def mechanism(name: str, n: int | None = None, *, upright: bool = True) -> _kemp
     """A robot by name, to inspect or change before it is compiled.
 
     `n` is the number of links of the chains (`geared_chain`, `belt_chain`; 12 if not given); the
-    other robots take none. `upright=False` leaves the linkages (`four_bar`, `six_bar`,
+    other robots do not take it. `upright=False` leaves the linkages (`four_bar`, `six_bar`,
     `planar_leg`) and the chains in the horizontal plane of the published files, where gravity does
-    not move them. Raises ModelError for a name that is not known.
+    not move them. Raises ModelError for an unknown name.
     """
     if n is not None and n < 1:
         raise ValueError(f"n: a chain needs at least one link, got {n}")

@@ -1,4 +1,4 @@
-"""Motion of a robot over time: simulate() and the Run that it gives."""
+"""Motion of a robot over time: simulate() and the Run that it returns."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ MOST_STEPS = 1e10
 BEYOND = 1e100  # a velocity above this means that the simulation diverged
 
 
-# --- numbers that are given ----------------------------------------------------------------------
+# --- checks of arguments -------------------------------------------------------------------------
 
 def _real_numbers(given: object) -> Vector:
-    """An array as Model takes them. The text of the ValueError goes after a name."""
+    """An array as Model takes them. Callers put a name before the text of the ValueError."""
     if isinstance(given, np.ma.MaskedArray):
         raise ValueError("expected real numbers, got a masked array")
     try:
         array = np.asarray(given)
-    except Exception as error:  # ragged lists, and whatever objects do when asked for an array
+    except Exception as error:  # ragged lists, and objects whose __array__ fails
         raise ValueError(f"expected real numbers, got {reprlib.repr(given)}") from error
     if array.dtype.kind not in "fiu":
         raise ValueError(f"expected real numbers, got an array of type {array.dtype}")
@@ -76,28 +76,28 @@ class Run:
     kinetic: Vector  # (T,) J
     potential: Vector  # (T,) J
     work: Vector  # (T,) J, done since the start by tau, external forces and motors
-    loop_error: Vector  # (T,) largest |loop_residual|, 0 where there are no loops
+    loop_error: Vector  # (T,) largest |loop_residual|, 0 without loops
 
     @property
     def energy(self) -> Vector:
-        """Kinetic and potential energy together, (T,) J."""
+        """Sum of kinetic and potential energy, (T,) J."""
         return np.asarray(self.kinetic + self.potential)
 
     @property
     def energy_error(self) -> Vector:
-        """How much energy has appeared (or gone) that no force has given (or taken), (T,) J.
+        """Change of energy since the start that work does not account for, (T,) J.
 
-        What the integrator does wrong, for robots without damping and friction; with them, what
-        they have taken is in it too.
+        For robots without damping and friction this is the error of the integrator; otherwise it
+        includes the energy that they dissipate.
         """
         energy = self.energy
         return np.asarray(energy - energy[0] - self.work)
 
     @property
     def energy_drift(self) -> float:
-        """The largest `energy_error` relative to the energy on the move, which is the largest
-        kinetic energy, or the range of the potential one, or a millionth of all where nothing
-        moves."""
+        """The largest `energy_error` relative to the energy exchanged in the motion: the largest
+        of the peak kinetic energy, the range of the potential energy, and a millionth of the
+        total energy (for robots at rest)."""
         moved = max(float(self.kinetic.max()), float(np.ptp(self.potential)),
                     1e-6 * float(np.abs(self.energy).max()))
         largest = float(np.abs(self.energy_error).max())
@@ -120,7 +120,7 @@ class Run:
                 "recorded with.")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file .npz, exactly to `path`; load() gives the same run back."""
+        """Writes an .npz file to exactly `path`; load() reads it."""
         arrays = {field.name: np.asarray(getattr(self, field.name))
                   for field in dataclasses.fields(self)}
         with open(path, "wb") as file:
@@ -128,13 +128,13 @@ class Run:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Run:
-        """Reads what save() has written. Raises ValueError where the file is something else."""
+        """Reads a file written by save(). Raises ValueError for other files."""
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 content = dict(archive)
         except (OSError, MemoryError):
             raise
-        except Exception as error:  # numpy and zipfile have many ways to say that it is another
+        except Exception as error:  # numpy and zipfile raise many kinds for other files
             raise ValueError(f"{path}: not a recorded run (.npz of numpy)") from error
         wanted = [field.name for field in dataclasses.fields(cls)]
         missing = [name for name in ["kempe_run", *wanted] if name not in content]
@@ -161,15 +161,15 @@ class Run:
 
 
 def _loaded_field(name: str, array: np.ndarray[Any, Any]) -> Any:
-    """What a run's field is, from the array that a file has for it."""
+    """The value of a run's field, from its array in a file."""
     if name in ("robot", "integrator"):
         if array.shape != () or array.dtype.kind != "U":
-            raise ValueError(f"expected a text, got an array of type {array.dtype} and shape "
+            raise ValueError(f"expected a string, got an array of type {array.dtype} and shape "
                              f"{array.shape}")
         return str(array.item())
     if name.endswith("_names"):
         if array.ndim != 1 or (array.size and array.dtype.kind != "U"):
-            raise ValueError(f"expected a list of texts, got an array of type {array.dtype} and "
+            raise ValueError(f"expected a list of strings, got an array of type {array.dtype} and "
                              f"shape {array.shape}")
         return array.tolist()
     if name == "dt":
@@ -185,12 +185,12 @@ def _loaded_field(name: str, array: np.ndarray[Any, Any]) -> Any:
     if name in ("t", "q", "v") and not np.isfinite(numbers).all():
         raise ValueError("expected finite numbers")
     if name == "t" and not (np.diff(numbers) > 0).all():
-        raise ValueError("expected times in their order, each once")
+        raise ValueError("expected strictly increasing times")
     return numbers
 
 
 class SimulationError(RuntimeError):
-    """A motion that could not go on. `run` is what there is until then, `time` when it was."""
+    """A simulation that had to stop. `run` is the motion up to that point, `time` its end in s."""
 
     def __init__(self, text: str, run: Run, time: float) -> None:
         super().__init__(text)
@@ -208,7 +208,7 @@ class _CannotGoOn(Exception):
 
 
 class _Actions:
-    """A controller and external forces, with what they give checked."""
+    """A controller and external forces, with checks of their results."""
 
     def __init__(self, model: Model, controller: Controller | None,
                  external: External | Callable[[float, Vector, Vector], External] | None) -> None:
@@ -255,7 +255,7 @@ class _Actions:
         if not isinstance(given, Mapping):
             raise _CannotGoOn(
                 "external: expected a dict {frame: [force; moment]}"
-                f"{', or a function that gives one' if given is self._external else ''}, got "
+                f"{', or a function that returns one' if given is self._external else ''}, got "
                 f"{reprlib.repr(given)}")
         return {self._frame(frame): self._force(frame, force) for frame, force in given.items()}
 
@@ -264,7 +264,7 @@ class _Actions:
                  else isinstance(frame, (int, np.integer)) and not isinstance(frame, bool)
                  and 0 <= frame < len(self._model.frame_names))
         if not known:
-            raise _CannotGoOn(f'external: "{frame}" is no frame of {self._model.name} '
+            raise _CannotGoOn(f'external: "{frame}" is not a frame of {self._model.name} '
                               "(model.frame_names)")
         return frame
 
@@ -307,9 +307,9 @@ class _Recorder:
 
 
 def _times(duration: float, dt: float) -> Vector:
-    """0, dt, 2 dt, … and the duration; the last step is shorter where dt does not divide it."""
+    """0, dt, 2 dt, … and the duration; the last step is shorter if dt does not divide it."""
     if not duration / dt < MOST_STEPS:
-        raise ValueError(f"dt: {duration / dt:.3g} steps are too many. Take a longer dt or a "
+        raise ValueError(f"dt: {duration / dt:.3g} steps are too many. Use a longer dt or a "
                          "shorter duration.")
     steps = max(1, math.ceil(duration / dt * (1 - 1e-12) - 1e-9))
     times = dt * np.arange(steps + 1, dtype=np.float64)
@@ -339,7 +339,7 @@ def _recorded(simulator: _kempe.Simulator, duration: float, dt: float,
                 if isinstance(error, _CannotGoOn):
                     raise ValueError(str(error)) from cause
                 raise
-            # The simulator's own errors say what they are; others come from what it calls.
+            # The simulator's own errors need no type name; others come from user functions.
             known = type(error) in (
                 AssemblyError, SingularityError, _CannotGoOn, ValueError, RuntimeError)
             text = str(error) if known else f"{type(error).__name__}: {error}"
@@ -353,27 +353,28 @@ def _recorded(simulator: _kempe.Simulator, duration: float, dt: float,
 
 
 class Simulator(_kempe.Simulator):
-    """Moves a robot through time, step by step.
+    """Simulates a robot step by step.
 
-    Loops stay closed to rounding: steps are taken in coordinates around the step's start. Where the
-    model's independent coordinates come near a dead point, others are at work and the motion goes
-    on without a jump; `v` and forces stay in the model's own. simulate() is the short way to a run.
+    Loops stay closed to rounding: each step uses local coordinates around its start. Near a dead
+    point of the model's independent coordinates, the simulator switches to others without a jump;
+    `v` and forces are always expressed in the model's own. For a simple run use simulate().
     """
 
     def run(self, duration: float, dt: float = 1e-3,
             progress: Callable[[float], object] | None = None) -> Run:
-        """Steps of dt seconds, the last one shorter where they do not fit, recorded.
+        """Simulates and records steps of dt seconds; the last one is shorter if dt does not divide
+        the duration.
 
         `progress` is called after every step with the fraction done; the run ends early if it
-        returns False. Raises SimulationError, which carries the run until then.
+        returns False. Raises SimulationError, which contains the run up to that point.
         """
         return _recorded(self, duration, dt, progress)
 
 
 def _check_kinds(model: object, controller: object, progress: object) -> None:
     if not isinstance(model, Model):
-        raise TypeError(f"model: expected a kempe.Model, got {reprlib.repr(model)}. kempe.load "
-                        "gives that of a file, kempe.robots.load that of a bundled robot.")
+        raise TypeError(f"model: expected a kempe.Model, got {reprlib.repr(model)}. Use "
+                        "kempe.load for a file, kempe.robots.load for a bundled robot.")
     if controller is not None and not callable(controller):
         raise TypeError("controller: expected a function f(t, q, v) that returns forces, got "
                         f"{reprlib.repr(controller)}")
@@ -395,38 +396,39 @@ def simulate(
     relative_tolerance: float = 1e-8,
     absolute_tolerance: float = 1e-10,
 ) -> Run:
-    """The motion of a robot from a state.
+    """Simulates the motion of a robot from an initial state.
 
-    Dead points of the model's coordinates are passed. Damping and friction of joints count;
-    friction f sign(velocity) has no memory, so that a joint that sticks hovers around rest.
-    kempe.Simulator has friction that sticks, springs, end stops and motors. There is no contact.
+    The motion continues through dead points of the model's coordinates. Damping and friction of the
+    joints are included; the friction f sign(velocity) has no stiction, so a joint at rest chatters
+    around zero velocity. kempe.Simulator has friction that sticks, springs, end stops and motors.
+    There is no contact.
 
     Args:
-        q: where it starts, (nq,), by default neutral; loops are closed first where they are open.
-        v: velocities at the start, (nv,), by default zero.
+        q: initial configuration, (nq,), by default neutral; open loops are closed first.
+        v: initial velocities, (nv,), by default zero.
         duration: seconds.
-        dt: length of a step in seconds; the last one is shorter where dt does not divide the
+        dt: length of a step in seconds; the last one is shorter if dt does not divide the
             duration.
-        integrator: "rk4": the classical Runge-Kutta method, of order four also where joints turn in
-            space; it evaluates the dynamics four times per step. "semi_implicit_euler": of order
-            one, once per step. "implicit_midpoint": of order two, symmetric, so that energies of
-            swinging robots stay bounded for long. "adaptive": of order five, in as many steps
-            between samples as its tolerances ask for. Loops are closed to rounding after all.
-        controller: f(t, q, v) -> tau, nv numbers. Called at every evaluation, within a step too. By
-            default no forces.
+        integrator: "rk4": the classical Runge-Kutta method, of order four for spatial rotations
+            too, with four evaluations of the dynamics per step. "semi_implicit_euler": of order
+            one, one evaluation per step. "implicit_midpoint": of order two, symmetric, so that the
+            energy of swinging robots stays bounded for long. "adaptive": of order five, with as
+            many steps between samples as its tolerances require. All close the loops to rounding.
+        controller: f(t, q, v) -> tau, nv numbers. Called at every evaluation of the dynamics, also
+            within a step. By default no forces.
         external: forces on bodies, {frame: [force; moment]} at the frame's origin, axes of the
-            world; or a function of (t, q, v) that gives such a dict.
+            world; or a function of (t, q, v) that returns such a dict.
         progress: called after every step with the fraction done; the run ends early if it returns
             False.
-        relative_tolerance, absolute_tolerance: of "adaptive": the error of one of its steps.
+        relative_tolerance, absolute_tolerance: error tolerances per step of "adaptive".
 
     Raises:
-        TypeError: `model` is no Model, `controller` or `progress` no function.
-        ValueError: an argument is wrong.
-        SingularityError, AssemblyError: the start is impossible.
-        SimulationError: the motion cannot go on: where the loops end, where numbers grow beyond
-            bounds, where the controller, a function of external forces or of a constraint fails. It
-            carries the run until then.
+        TypeError: `model` is not a Model, or `controller` or `progress` is not a function.
+        ValueError: an argument is invalid.
+        SingularityError, AssemblyError: the initial state is impossible.
+        SimulationError: the simulation had to stop: the loops cannot be closed any further, a
+            velocity diverged, or a function (controller, external forces, constraint) failed. It
+            contains the run up to that point.
     """
     _check_kinds(model, controller, progress)
     duration = _positive("duration", duration)

@@ -1,4 +1,4 @@
-"""Times of calls that take turns, so that what disturbs the machine disturbs all alike."""
+"""Timing of calls in turn, so that other load on the machine affects all of them equally."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 1e-3  # seconds that a repetition lasts, at least: long beside what caches need
-WARMING = 3  # one call for so many that are timed comes before them
-REPETITIONS = 15  # at least, of every measurement
+BLOCK = 1e-3  # minimum duration of a repetition in seconds: long compared with warming caches
+WARMING = 3  # timed calls per warm-up call before them
+REPETITIONS = 15  # minimum number for every measurement
 
 
 class Spread(NamedTuple):
-    """The middle of many numbers, and the bounds of their middle half."""
+    """Median and quartiles of many numbers."""
 
     median: float
     low: float
@@ -29,10 +29,10 @@ class Spread(NamedTuple):
 
 
 class Timed:
-    """Something to measure: `seconds(calls)` is how long one call takes, on average of so many.
+    """Something to measure: `seconds(calls)` is the time of one call, averaged over `calls` calls.
 
-    A repetition has a multiple of `unit` calls. Where what is measured is a difference, `block` is
-    the time that passes: it tells how many calls a repetition needs."""
+    A repetition has a multiple of `unit` calls. If a difference of times is measured, `block` is
+    the elapsed time, which determines how many calls a repetition needs."""
 
     def __init__(self, seconds: Callable[[int], float], unit: int = 1,
                  block: Callable[[int], float] | None = None) -> None:
@@ -41,7 +41,7 @@ class Timed:
         self.times: list[float] = []
 
     def repeat(self) -> None:
-        self._seconds(-(-self.calls // WARMING))  # what the others left in the caches is not ours
+        self._seconds(-(-self.calls // WARMING))  # fills the caches
         self.times.append(self._seconds(self.calls))
 
     def choose_calls(self) -> None:
@@ -52,7 +52,7 @@ class Timed:
 
 
 def calls_of(function: Callable[[], object]) -> Callable[[int], float]:
-    """What Timed needs, of a function to be called from Python."""
+    """The `seconds` of Timed, for a function to be called from Python."""
     def seconds(calls: int) -> float:
         repeated = range(calls)
         start = time.perf_counter()
@@ -64,9 +64,9 @@ def calls_of(function: Callable[[], object]) -> Callable[[int], float]:
 
 def measure(groups: Sequence[Sequence[Timed]], seconds: float, done: Callable[[float], None],
             repetitions: int = REPETITIONS) -> None:
-    """Repeats all cases for about so long. Groups, and the cases in each, come in another order
-    each time; cases of a group, which are to be compared, come close together: processors change
-    their speed within tenths of a second."""
+    """Repeats all cases for about `seconds`. The order of groups, and of cases within a group, is
+    random each time; the cases of a group are compared and therefore measured close together,
+    because processors change their speed within tenths of a second."""
     for group in groups:
         for case in group:
             case.choose_calls()

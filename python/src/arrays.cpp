@@ -34,14 +34,14 @@ struct Numpy {
   }
 };
 
-constexpr int kMostDimensions = 4;  // that an array of this module can have
+constexpr int kMostDimensions = 4;  // of any array of this module
 
 /// An array of doubles or floats that can be read, or written, in place.
 struct View {
   void* data = nullptr;
   bool isFloat = false;
   int dimensions = 0;
-  Eigen::Index shape[kMostDimensions] = {}, strides[kMostDimensions] = {};  // in numbers
+  Eigen::Index shape[kMostDimensions] = {}, strides[kMostDimensions] = {};  // in elements
 
   [[nodiscard]] bool isContiguous() const {
     Eigen::Index expected = 1;
@@ -54,8 +54,8 @@ struct View {
   }
 };
 
-/// Of a NumPy array; nothing where it holds other types, is not aligned, or is read-only and
-/// should not be.
+/// View of a NumPy array; nullopt if the array has another element type, is not aligned, or is
+/// read-only although `writable` is requested.
 std::optional<View> viewOf(nb::handle array, bool writable = false) {
   Py_buffer buffer;
   const int flags = PyBUF_FORMAT | PyBUF_STRIDES | (writable ? PyBUF_WRITABLE : 0);
@@ -87,7 +87,7 @@ bool isArray(nb::handle object) {
   return object.type().is(numpy.ndarray) || nb::isinstance(object, numpy.ndarray);
 }
 
-/// What numpy makes of an object; the same memory if possible.
+/// An object converted to a NumPy array, which shares its memory if possible.
 nb::object arrayFrom(nb::handle object) {
   const Numpy& numpy = Numpy::get();
   if (!isArray(object) && !nb::hasattr(object, "__array__") &&
@@ -148,7 +148,7 @@ void ArrayArgument::adopt(nb::object array) {
   if (!view) {
     array = doublesOf(array, name_);
     view = viewOf(array);
-    if (!view) refuseShape(array);  // of more dimensions than any array here has
+    if (!view) refuseShape(array);  // more dimensions than kMostDimensions
   }
   array_ = std::move(array);
   isFloat_ = view->isFloat;

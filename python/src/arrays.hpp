@@ -31,7 +31,7 @@ struct ResultMemory {
 /// does not hold real numbers.
 class ArrayArgument {
  public:
-  /// `entries` are the numbers of a state, `meaning` what they are called, as in "model.nq".
+  /// `entries` is the size of a state, `meaning` the name of that size, such as "model.nq".
   ArrayArgument(nanobind::handle object, const char* name, Eigen::Index entries,
                 const char* meaning = nullptr);
 
@@ -40,11 +40,11 @@ class ArrayArgument {
   [[nodiscard]] bool isBatch() const { return isBatch_; }
   [[nodiscard]] Eigen::Index states() const { return states_; }
 
-  /// Makes the numbers doubles.
+  /// Converts the numbers to double.
   void widen();
-  /// Puts the numbers of each state one after the other.
+  /// Makes the numbers of each state contiguous.
   void makeRowsContiguous();
-  /// Copies the numbers if a result is going to overwrite some of them too early.
+  /// Copies the numbers if a result would overwrite some of them before they are read.
   void separateFrom(const ResultMemory& result);
 
   /// The numbers of a state that makeRowsContiguous() has been called for.
@@ -52,7 +52,7 @@ class ArrayArgument {
   const T* row(Eigen::Index state) const {
     return static_cast<const T*>(data_) + state * stateStride_;
   }
-  /// Some of the states. One state alone stands for all.
+  /// Some of the states. A single state is broadcast.
   template <typename T>
   States<const T> part(Eigen::Index first, Eigen::Index count) const {
     States<const T> states(row<T>(first), count, entries_, stateStride_, entryStride_);
@@ -90,7 +90,7 @@ class Inputs {
   /// No arrays; a batch where a number of states is given.
   explicit Inputs(std::optional<Eigen::Index> states);
 
-  /// One more, which has no say in the precision.
+  /// Checks the number of states of a further argument, which does not affect the precision.
   void alsoWith(const ArrayArgument& argument);
 
   [[nodiscard]] bool computesInFloat() const { return float_ && precision_ == Precision::AsGiven; }
@@ -122,7 +122,7 @@ class Inputs {
   const char* batchName_ = nullptr;
 };
 
-/// Where a result goes: the array that the caller gave as `out`, or a new one.
+/// The array for a result: the one that the caller gave as `out`, or a new one.
 class Result {
  public:
   /// `shape` is that of one state. Inputs that share memory with `out` are copied, unless they are
@@ -144,7 +144,7 @@ class Result {
   [[nodiscard]] nanobind::object array() const;
 
  private:
-  nanobind::object array_;     // that data_ is in
+  nanobind::object array_;     // owns data_
   nanobind::object out_;       // as the caller gave it
   nanobind::object outArray_;  // the same as a NumPy array
   void* data_ = nullptr;

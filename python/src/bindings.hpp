@@ -11,25 +11,25 @@ namespace kempe::python {
 
 /// Jet, and functions written in Python as constraints.
 void bindJet(nanobind::module_& m);
-/// Mechanism and what it is made of, readers and writers.
+/// Mechanism and its parts, readers and writers.
 void bindMechanism(nanobind::module_& m);
 /// Model, Cluster, load and the bundled robots.
 void bindModel(nanobind::module_& m);
 /// Simulator.
 void bindSimulator(nanobind::module_& m);
 
-/// What the stubs say of a function, in short words for the types that occur often. Kept for as
-/// long as the process lives, which nanobind relies on.
+/// Signature of a function for the stubs, with abbreviations for frequent types. Kept for as long
+/// as the process lives, which nanobind relies on.
 nanobind::sig signature(std::string text);
 
 using ModelClass = nanobind::class_<PyModel>;
-// Members of Model, by what they are about.
+// Members of Model, by topic.
 void bindConfigurations(ModelClass& model);
 void bindDynamics(ModelClass& model);
 void bindForces(ModelClass& model);
 void bindKinematics(ModelClass& model);
 void bindTiming(ModelClass& model);
-/// Constraints, and what a model computes under them.
+/// Constraints, and the algorithms of Model that use them.
 void bindConstraints(nanobind::module_& m, ModelClass& model);
 
 // The arguments that most algorithms have.

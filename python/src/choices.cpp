@@ -121,7 +121,7 @@ int frameOf(const PyModel& self, nb::handle frame) {
   if (nb::isinstance<nb::str>(frame)) {
     return self.model().frameIndex(Conversion<std::string>::read(frame, "frame"));
   }
-  // Anything that numpy or Python counts with.
+  // Any integer type of Python or numpy.
   const Py_ssize_t index = PyNumber_AsSsize_t(frame.ptr(), PyExc_OverflowError);
   if (index == -1 && PyErr_Occurred() != nullptr) {
     PyErr_Clear();

@@ -12,10 +12,10 @@
 #include "kempe/simulator.hpp"
 #include "py_model.hpp"
 
-/// Words and names from Python, and what they stand for.
+/// Values that words and names from Python stand for.
 namespace kempe::python {
 
-// Throw ValueError, which lists what there is.
+// Unknown words throw ValueError, which lists the known ones.
 Method methodCalled(const std::string& word);
 Reference referenceCalled(const std::string& word);
 Stabilization stabilizationCalled(const std::string& word);
@@ -28,7 +28,7 @@ std::string wordFor(Shape::Kind kind);
 
 /// A frame by its name or its number.
 int frameOf(const PyModel& self, nanobind::handle frame);
-/// Several; all of the model for None.
+/// Several frames; None: all frames of the model.
 std::vector<int> framesOf(const PyModel& self, nanobind::handle frames);
 
 }  // namespace kempe::python

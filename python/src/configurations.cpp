@@ -139,30 +139,30 @@ void bindConfigurations(ModelClass& model) {
             warnOfNeutral(self, q);
             return q;
           },
-          "A closed configuration away from singular positions, (nq,): zero where that is one. "
-          "Warns once (kempe.LimitsWarning) if it is outside joint limits.")
+          "A configuration that closes the loops, away from singular positions, (nq,): all zeros "
+          "where possible. Warns once (kempe.LimitsWarning) if it is outside joint limits.")
       .def_prop_ro(
           "position_limits", [](const PyModel& self) { return positionLimits(self.model()); },
           nb::for_getter(signature("def position_limits(self) -> tuple[NDArray, NDArray]")),
           "Lower and upper limits of the spanning positions (spanning_position_names), "
-          "(nq_spanning,) each; infinite where there are none.")
+          "(nq_spanning,) each; infinite for joints without limits.")
       .def("random_configuration", &randomConfigurationOf,
            signature(
                "def random_configuration(self, seed: int = 0, size: int | None = None) -> NDArray"),
            "seed"_a = 0, "size"_a.none() = nb::none(),
-           "A closed configuration within the limits, (nq,); the same for the same seed. With a "
-           "size, so many of them, (size, nq), of this seed and the next ones. Warns once "
-           "(kempe.LimitsWarning) where none within the limits was found.")
+           "A configuration that closes the loops within the joint limits, (nq,); the same for the "
+           "same seed. With `size`, an array (size, nq) for the seeds seed, seed + 1, …. Warns "
+           "once (kempe.LimitsWarning) if none within the limits was found.")
       .def("project", &projected, signature("def project(self, q: ArrayLike, Out) -> NDArray"),
            "q"_a.none(), nb::kw_only(), out,
            "Closes the loops: holds the independent positions and solves for the others, on the "
-           "branch of q. (nq,) or (N, nq). Raises AssemblyError where they cannot be closed.")
+           "branch of q. (nq,) or (N, nq). Raises AssemblyError if they cannot be closed.")
       .def("integrate", &integrated,
            signature("def integrate(self, q: ArrayLike, v: ArrayLike, dt: float, Out) -> NDArray"),
            "q"_a.none(), "v"_a.none(), "dt"_a, nb::kw_only(), out,
            "The configuration reached from q with the constant velocity v after dt seconds, (nq,) "
-           "or (N, nq); stays on the loops. Raises AssemblyError where the motion leaves what they "
-           "allow.")
+           "or (N, nq); the loops stay closed. Raises AssemblyError if the loops cannot be closed "
+           "along this motion.")
       .def("difference", &differenceBetween,
            signature("def difference(self, start: ArrayLike, end: ArrayLike, Out) -> NDArray"),
            "start"_a.none(), "end"_a.none(), nb::kw_only(), out,
@@ -181,8 +181,9 @@ void bindConfigurations(ModelClass& model) {
       .def("constraint_jacobian", &constraintJacobianAt,
            signature("def constraint_jacobian(self, q: ArrayLike, Out) -> NDArray"), "q"_a.none(),
            nb::kw_only(), out,
-           "G of (spanning velocity) = G v, (nv_spanning, nv) or (N, nv_spanning, nv). Raises "
-           "SingularityError at singular positions.")
+           "Returns G of (spanning velocity) = G v, not the K of K (spanning velocity) = 0, which "
+           "others call the constraint Jacobian; K G = 0. (nv_spanning, nv) or (N, nv_spanning, "
+           "nv). Raises SingularityError at singular positions.")
       .def("constraint_bias", &constraintBiasAt,
            signature("def constraint_bias(self, q: ArrayLike, v: ArrayLike, Out) -> NDArray"),
            "q"_a.none(), "v"_a.none(), nb::kw_only(), out,
@@ -191,8 +192,8 @@ void bindConfigurations(ModelClass& model) {
       .def("loop_residual", &loopResidualAt,
            signature("def loop_residual(self, q: ArrayLike, Out) -> NDArray"), "q"_a.none(),
            nb::kw_only(), out,
-           "What is left open, (n_loop_rows,) or (N, n_loop_rows): one number per row of every "
-           "loop, in metres, radians or a function's unit; zero where they are closed.");
+           "Loop closure error φ, (n_loop_rows,) or (N, n_loop_rows): one number per constraint "
+           "row of every loop, in metres, radians or a function's unit; zero for closed loops.");
 }
 
 }  // namespace kempe::python

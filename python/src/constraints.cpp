@@ -131,7 +131,7 @@ std::string summary(const PyConstraints& self) {
 
 constexpr auto kInDouble = Inputs::Precision::Double;
 
-/// Accelerations under constraints, and what the solution says of the rows.
+/// Accelerations under constraints, with multipliers, rank and residual of the rows.
 struct ConstrainedMotion {
   nb::object a, multipliers, rank, inconsistency;
 };
@@ -167,7 +167,7 @@ ConstrainedMotion constrainedForwardDynamicsOf(const PyModel& self, nb::handle q
           oneOrAll(inputs, inconsistencies, "float64")};
 }
 
-/// One number for each row of the constraints, or for each of `size`: `one(data, x, y)`.
+/// An array with one number per constraint row, or of `size` numbers: `one(data, x, y)`.
 template <typename One>
 nb::object inDouble(const PyModel& self, Inputs inputs, Eigen::Index size, const One& one) {
   const Result result(inputs, {size});
@@ -278,13 +278,14 @@ void bindAdding(nb::class_<PyConstraints>& constraints) {
                      "axis2: ArrayLike = (0, 1, 0), "
                      "predecessor_frame: tuple[ArrayLike, ArrayLike] = ..., "
                      "successor_frame: tuple[ArrayLike, ArrayLike] = ...) -> None"),
-           "Connects two frames by a joint: a hand that holds (\"fixed\"), a foot that sticks "
-           "(\"spherical\"). Arguments as in Mechanism.add_loop; without a predecessor, the root.")
+           "Connects two frames by a joint: for instance a hand that grips (\"fixed\") or a foot "
+           "that does not slip (\"spherical\"). Arguments as in Mechanism.add_loop; the default "
+           "predecessor is the root.")
       .def("rod", &addRod, "name"_a, "arguments"_a,
            signature("def rod(self, name: str, *, successor: str, successor_point: ArrayLike, "
                      "length: float, predecessor: str = '', "
                      "predecessor_point: ArrayLike = (0, 0, 0)) -> None"),
-           "Keeps two points apart; without a predecessor, one is on the root.")
+           "Keeps two points at a fixed distance; the default predecessor is the root.")
       .def("couple", &couple, "name"_a, "terms"_a.none(), nb::kw_only(), "offset"_a = 0.0,
            signature("def couple(self, name: str, terms: Mapping[str | tuple[str, int], float], *, "
                      "offset: float = 0) -> None"),
@@ -292,17 +293,17 @@ void bindAdding(nb::class_<PyConstraints>& constraints) {
       .def("function", &addFunction, "name"_a, "coordinates"_a.none(), "rows"_a, "phi"_a.none(),
            signature("def function(self, name: str, coordinates: Sequence[str | tuple[str, int]], "
                      "rows: int, phi: Callable) -> None"),
-           "φ(positions of the named coordinates, t) = 0. phi(q, t) gives `rows` numbers; it is "
-           "called with an array of kempe.Jet and a Jet: compute with arithmetic and numpy's "
-           "functions.")
+           "φ(positions of the named coordinates, t) = 0. phi(q, t) returns `rows` numbers; it is "
+           "called with an array of kempe.Jet and a Jet: use arithmetic and numpy's functions "
+           "only.")
       .def("prescribe", &prescribe, "name"_a, "joint"_a.none(), "motion"_a.none(),
            signature("def prescribe(self, name: str, joint: str | tuple[str, int], "
                      "motion: Callable) -> None"),
-           "A joint, or (joint, component), moves as given: motion(t) is (position, velocity, "
-           "acceleration). The multiplier is the force that it takes.")
+           "Prescribes the motion of a joint, or of (joint, component): motion(t) returns "
+           "(position, velocity, acceleration). The multiplier is the force that this requires.")
       .def("lock", &lock, "name"_a, "joint"_a, "q"_a.none(),
            signature("def lock(self, name: str, joint: str, q: ArrayLike) -> None"),
-           "All freedoms of a joint stay where they are at q.")
+           "Locks all degrees of freedom of a joint at their positions in q.")
       .def("knife_edge", &addKnifeEdge, "name"_a, "body"_a, nb::kw_only(), "xyz"_a = origin,
            "rpy"_a = origin,
            signature("def knife_edge(self, name: str, body: str, *, xyz: ArrayLike = (0, 0, 0), "
@@ -319,10 +320,10 @@ void bindAdding(nb::class_<PyConstraints>& constraints) {
            R"(A wheel or a ball that rolls on a plane without slipping.
 
 Args:
-    center, axle: in the wheel's frame; a ball has no axle.
-    ground: the body of the plane; empty: the root.
+    center, axle: in the wheel's frame; `axle` is not used for a ball.
+    ground: the body that carries the plane; empty: the root.
     plane_xyz, plane_rpy: a frame of the ground, whose z axis is the plane's normal.
-    stays_on_plane: also holds the rim on the plane.)");
+    stays_on_plane: also keeps the rim in contact with the plane.)");
 }
 
 void bindClass(nb::module_& m) {
@@ -330,10 +331,10 @@ void bindClass(nb::module_& m) {
                                         nb::is_weak_referenceable(),
                                         R"(Constraints on top of a model, held by multipliers.
 
-What is switched on and off during a run, moves with time, or forbids velocities only. Bodies, joints
-and coordinates are named as in the mechanism. Multipliers, errors and impulses have a number for each
-row of all constraints, in the order of adding; those that are off have zeros there. ValueError names
-what makes no sense.)");
+For constraints that are switched on and off during a run, depend on time, or restrict velocities
+only. Bodies, joints and coordinates are named as in the mechanism. Multipliers, errors and impulses
+have one number for each row of all constraints, in the order of adding; rows that are off are zero.
+Invalid arguments raise ValueError, which names them.)");
   constraints.def(
       "__init__",
       [](PyConstraints* self, const nb::object& model) {
@@ -352,7 +353,7 @@ what makes no sense.)");
           [](PyConstraints& self, const std::string& name, bool on) {
             self.change().enable(self.numberOf(name), on);
           },
-          "name"_a, "on"_a = true, "Switches a constraint on, as it is at first; or off.")
+          "name"_a, "on"_a = true, "Switches a constraint on (the initial state) or off.")
       .def(
           "disable",
           [](PyConstraints& self, const std::string& name) {
@@ -368,17 +369,18 @@ what makes no sense.)");
       .def(
           "stabilize", [](PyConstraints& self, double rate) { self.change().stabilize(rate); },
           "rate"_a,
-          "Has errors φ decay as φ̈ + 2 rate φ̇ + rate² φ = 0, and errors of velocities as their "
-          "rate does (Baumgarte). In 1/s; 0, as at first: not.")
+          "Makes errors φ decay as φ̈ + 2 rate φ̇ + rate² φ = 0, and errors of velocity "
+          "constraints at the same rate (Baumgarte). In 1/s; 0, the initial value: no "
+          "stabilisation.")
       .def_prop_ro("stabilization",
                    [](const PyConstraints& self) { return self.get().stabilization(); })
       .def_prop_ro("model", &PyConstraints::model, signature("def model(self) -> Model"))
-      .def_prop_ro("names", &namesOf, "In the order of adding.")
+      .def_prop_ro("names", &namesOf, "Names of the constraints, in the order of adding.")
       .def_prop_ro(
           "rows", [](const PyConstraints& self) { return self.get().rows(); },
-          "Of all constraints, whether they are on or off.")
+          "Number of rows of all constraints, on or off.")
       .def("rows_of", &rowsOf, "name"_a, signature("def rows_of(self, name: str) -> slice"),
-           "Where a constraint's rows are among all.")
+           "Position of a constraint's rows among all rows.")
       .def("__len__", [](const PyConstraints& self) { return self.get().count(); })
       .def("__contains__", [](const PyConstraints& self,
                               const std::string& name) { return self.get().find(name) >= 0; })
@@ -390,8 +392,7 @@ what makes no sense.)");
 
   nb::class_<ConstrainedMotion>(
       m, "ConstrainedMotion",
-      "Accelerations under constraints, with the multipliers that hold them. Also a pair: a, "
-      "multipliers = …")
+      "Accelerations under constraints, with the multipliers. Can be unpacked: a, multipliers = …")
       .def_ro("a", &ConstrainedMotion::a, nb::for_getter(signature("def a(self) -> NDArray")),
               "(nv,) or (N, nv).")
       .def_ro("multipliers", &ConstrainedMotion::multipliers,
@@ -399,10 +400,12 @@ what makes no sense.)");
               "(constraints.rows,) or (N, …): Kᵀ λ are the forces that hold the constraints.")
       .def_ro("rank", &ConstrainedMotion::rank,
               nb::for_getter(signature("def rank(self) -> typing.Any")),
-              "Rows that others do not imply, here or for the moment; of N states, (N,).")
-      .def_ro("inconsistency", &ConstrainedMotion::inconsistency,
-              nb::for_getter(signature("def inconsistency(self) -> typing.Any")),
-              "Largest acceleration error left where rows contradict others; of N states, (N,).")
+              "Number of independent rows in this state; (N,) for N states.")
+      .def_ro(
+          "inconsistency", &ConstrainedMotion::inconsistency,
+          nb::for_getter(signature("def inconsistency(self) -> typing.Any")),
+          "Largest acceleration error that remains where rows contradict each other; (N,) for N "
+          "states.")
       .def(
           "__iter__",
           [](const ConstrainedMotion& self) {
@@ -427,9 +430,9 @@ void bindConstraints(nb::module_& m, ModelClass& model) {
                      "None, external_reference: str = 'local_world_aligned') -> ConstrainedMotion"),
            "q"_a.none(), "v"_a.none(), "tau"_a.none(), "constraints"_a, time,
            "external"_a.none() = nb::none(), "external_reference"_a = "local_world_aligned",
-           R"(Accelerations that forces cause under constraints, and the multipliers that hold them.
+           R"(Forward dynamics under constraints: accelerations and constraint multipliers.
 
-Where rows imply others, the multipliers are the shortest of all that do the same.
+If rows are redundant, the multipliers are those of least norm.
 
 Args:
     q: configuration, (nq,) or (N, nq).
@@ -448,7 +451,7 @@ Raises:
            signature("def constraint_errors(self, q: ArrayLike, constraints: Constraints, time: "
                      "float = 0.0) -> NDArray"),
            "q"_a.none(), "constraints"_a, time,
-           "φ of each row, (rows,) or (N, rows), in metres or radians; 0 for rows that speak of "
+           "φ of each row, (rows,) or (N, rows), in metres or radians; 0 for rows that constrain "
            "velocities only.")
       .def("constraint_velocity_errors", &constraintVelocityErrorsOf,
            signature("def constraint_velocity_errors(self, q: ArrayLike, v: ArrayLike, "
@@ -464,21 +467,22 @@ Raises:
            signature("def project_positions(self, q: ArrayLike, constraints: Constraints, time: "
                      "float = 0.0) -> NDArray"),
            "q"_a.none(), "constraints"_a, time,
-           "A configuration near q at which the constraints hold, (nq,) or (N, nq), by steps that "
-           "move as little inertia as can be. Raises AssemblyError.")
+           "A configuration near q that satisfies the constraints, (nq,) or (N, nq), found by "
+           "Gauss-Newton steps of least mass-weighted norm. Raises AssemblyError if none is found.")
       .def("project_velocities", &projectedVelocities,
            signature("def project_velocities(self, q: ArrayLike, v: ArrayLike, constraints: "
                      "Constraints, time: float = 0.0) -> tuple[NDArray, NDArray]"),
            "q"_a.none(), "v"_a.none(), "constraints"_a, time,
-           "The velocity after constraints have caught, and their impulses: v + H⁻¹ Kᵀ Λ with "
+           "The velocity after the constraints engage, and their impulses Λ: v + H⁻¹ Kᵀ Λ with "
            "φ̇ = 0, (nv,) and (rows,), or (N, …).")
       .def("constraint_wrench", &constraintWrenchOf,
            signature("def constraint_wrench(self, q: ArrayLike, multipliers: ArrayLike, "
                      "constraints: Constraints, name: str, time: float = 0.0) -> NDArray"),
            "q"_a.none(), "multipliers"_a.none(), "constraints"_a, "name"_a, time,
-           "What a constraint between two bodies does to its second one (the successor, the blade, "
-           "the wheel), (6,) or (N, 6): [force; moment] at its frame's origin (rolling: at the "
-           "contact), axes of the world; of impulses, the impulse.");
+           "The wrench that a constraint between two bodies applies to the second one (the "
+           "successor, the blade, the wheel), (6,) or (N, 6): [force; moment] at the origin of "
+           "its frame (rolling: at the contact point), axes of the world. If `multipliers` are "
+           "impulses, so is the result.");
 }
 
 }  // namespace kempe::python

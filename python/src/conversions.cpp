@@ -22,7 +22,7 @@ namespace {
                               shown(object));
 }
 
-/// What numpy makes of an object, where it makes something of it.
+/// An object converted to a NumPy array, if numpy can convert it.
 nb::object arrayFrom(nb::handle object, const char* name, const std::string& expected) {
   try {
     return nb::module_::import_("numpy").attr("asarray")(object);

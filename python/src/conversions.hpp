@@ -10,8 +10,8 @@
 
 #include "kempe/mechanism.hpp"
 
-/// Parts of a mechanism's description, from Python and back. What cannot be read throws ValueError
-/// with the name of the attribute.
+/// Parts of a mechanism's description, from Python and back. Invalid values throw ValueError with
+/// the name of the attribute.
 namespace kempe::python {
 
 template <typename T>

@@ -189,9 +189,9 @@ void bindDynamics(ModelClass& model) {
                      "'local_world_aligned', Out) -> NDArray"),
            "q"_a.none(), "v"_a.none(), "a"_a.none(), external, method, externalReference,
            nb::kw_only(), out,
-           R"(Forces that cause accelerations: τ = H a + h.
+           R"(Inverse dynamics, the forces required for given accelerations: τ = H a + h.
 
-Damping, friction, armature and springs of the joints count. Cost: linear in bodies.
+Includes damping, friction, armature and springs of the joints. Cost: linear in bodies.
 
 Args:
     q: configuration, (nq,) or (N, nq); must close the loops (see project).
@@ -199,10 +199,10 @@ Args:
     a: accelerations, (nv,) or (N, nv), in rad/s² or m/s².
     external: forces on frames, {frame: [force; moment]}, 6 numbers or (N, 6) each, in N and N·m.
     method: "cluster" (exact, the fastest), "projection", "lagrange" and "cut_joint" (exact),
-        "approximate" and "unconstrained" (not exact), to compare with.
-    external_reference: how the forces are written: "local_world_aligned" (at the frame's origin,
+        "approximate" and "unconstrained" (not exact), for comparison.
+    external_reference: how the forces are expressed: "local_world_aligned" (at the frame's origin,
         axes of the world), "local" (axes of the frame) or "world" (at the world's origin).
-    out: where to write the result; it may be one of the inputs, or overlap them.
+    out: array for the result; it may be one of the inputs, or overlap them.
 
 Returns:
     τ, (nv,) or (N, nv), in N·m or N.
@@ -216,9 +216,9 @@ Raises:
                      "'local_world_aligned', Out) -> NDArray"),
            "q"_a.none(), "v"_a.none(), "tau"_a.none(), external, method, externalReference,
            nb::kw_only(), out,
-           R"(Accelerations that forces cause: a = H⁻¹ (τ − h).
+           R"(Forward dynamics, the accelerations caused by given forces: a = H⁻¹ (τ − h).
 
-Damping, friction, armature and springs of the joints count. Cost: linear in bodies.
+Includes damping, friction, armature and springs of the joints. Cost: linear in bodies.
 
 Args:
     q: configuration, (nq,) or (N, nq); must close the loops (see project).
@@ -226,38 +226,37 @@ Args:
     tau: forces, (nv,) or (N, nv), in N·m or N.
     external: forces on frames, {frame: [force; moment]}, 6 numbers or (N, 6) each, in N and N·m.
     method: "cluster" (exact, the fastest), "projection", "lagrange" and "cut_joint" (exact),
-        "approximate" and "unconstrained" (not exact), to compare with.
-    external_reference: how the forces are written: "local_world_aligned" (at the frame's origin,
+        "approximate" and "unconstrained" (not exact), for comparison.
+    external_reference: how the forces are expressed: "local_world_aligned" (at the frame's origin,
         axes of the world), "local" (axes of the frame) or "world" (at the world's origin).
-    out: where to write the result; it may be one of the inputs, or overlap them.
+    out: array for the result; it may be one of the inputs, or overlap them.
 
 Returns:
     a, (nv,) or (N, nv), in rad/s² or m/s².
 
 Raises:
     ValueError: wrong sizes, or numbers that are not finite.
-    SingularityError: a loop is at a singular position, or a freedom moves no inertia.)")
+    SingularityError: a loop is at a singular position, or a degree of freedom moves no
+        inertia.)")
       .def("bias_forces", &biasForcesOf,
            signature(
                "def bias_forces(self, q: ArrayLike, v: ArrayLike, external: Forces = None, method: "
                "str = 'cluster', external_reference: str = 'local_world_aligned', Out) -> NDArray"),
            "q"_a.none(), "v"_a.none(), external, method, externalReference, nb::kw_only(), out,
-           "h of τ = H a + h, (nv,) or (N, nv), in N·m or N: forces of velocity, gravity, "
-           "resistance, "
-           "springs and external forces. Arguments as in inverse_dynamics.")
+           "h of τ = H a + h, (nv,) or (N, nv), in N·m or N: velocity-dependent forces, gravity, "
+           "damping, friction, springs and external forces. Arguments as in inverse_dynamics.")
       .def("gravity_forces", &gravityForcesOf,
            signature("def gravity_forces(self, q: ArrayLike, Out) -> NDArray"), "q"_a.none(),
            nb::kw_only(), out,
            "Generalised gravity forces: τ at v = 0, a = 0, which holds the robot at rest, (nv,) or "
-           "(N, nv), in N·m or N. Springs of the joints count.")
-      .def(
-          "generalized_forces", &generalizedForcesOf,
-          signature(
-              "def generalized_forces(self, q: ArrayLike, spanning: ArrayLike, Out) -> NDArray"),
-          "q"_a.none(), "spanning"_a.none(), nb::kw_only(), out,
-          "τ = Gᵀ spanning, (nv,) or (N, nv): the generalised forces of forces at all tree joints, "
-          "motors among them. `spanning` has nv_spanning numbers, N·m or N; joint_velocity_index "
-          "says where a joint's are.")
+           "(N, nv), in N·m or N. Includes springs of the joints.")
+      .def("generalized_forces", &generalizedForcesOf,
+           signature(
+               "def generalized_forces(self, q: ArrayLike, spanning: ArrayLike, Out) -> NDArray"),
+           "q"_a.none(), "spanning"_a.none(), nb::kw_only(), out,
+           "τ = Gᵀ spanning, (nv,) or (N, nv): the generalised forces equivalent to forces at the "
+           "tree joints, including motors. `spanning` has nv_spanning numbers, N·m or N; those of "
+           "a joint begin at joint_velocity_index.")
       .def("mass_matrix", &massMatrixOf,
            signature("def mass_matrix(self, q: ArrayLike, Out) -> NDArray"), "q"_a.none(),
            nb::kw_only(), out,
@@ -266,7 +265,7 @@ Raises:
       .def("inverse_mass_matrix", &inverseMassMatrixOf,
            signature("def inverse_mass_matrix(self, q: ArrayLike, Out) -> NDArray"), "q"_a.none(),
            nb::kw_only(), out,
-           "H⁻¹, (nv, nv) or (N, nv, nv), by the recursion of forward_dynamics, without H.")
+           "H⁻¹, (nv, nv) or (N, nv, nv), by the recursion of forward_dynamics, without forming H.")
       .def("apply_inverse_mass_matrix", &applyInverseMassMatrixTo,
            signature(
                "def apply_inverse_mass_matrix(self, q: ArrayLike, x: ArrayLike, Out) -> NDArray"),
@@ -275,16 +274,17 @@ Raises:
       .def("coriolis_matrix", &coriolisMatrixOf,
            signature("def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, Out) -> NDArray"),
            "q"_a.none(), "v"_a.none(), nb::kw_only(), out,
-           "C of τ = H a + C v + gravity and resistance, (nv, nv) or (N, nv, nv), factorised so "
-           "that Ḣ − 2C is skew-symmetric.")
+           "C of τ = H a + C v + gravity, damping and friction, (nv, nv) or (N, nv, nv), "
+           "factorised so that Ḣ − 2C is skew-symmetric.")
       .def("inverse_operational_inertia", &inverseOperationalInertiaOf,
            signature(
                "def inverse_operational_inertia(self, q: ArrayLike, frames: Frames, reference: str "
                "= 'local_world_aligned', method: str = 'cluster', Out) -> NDArray"),
            "q"_a.none(), "frames"_a.none(), "reference"_a = "local_world_aligned", method,
            nb::kw_only(), out,
-           "Ω = J H⁻¹ Jᵀ of k frames (names or numbers; None: all), (6k, 6k) or (N, 6k, 6k): how "
-           "forces on frames accelerate frames. Rows and columns are [linear; angular] of each.");
+           "Ω = J H⁻¹ Jᵀ of k frames (names or numbers; None: all), (6k, 6k) or (N, 6k, 6k): the "
+           "frame accelerations per unit force on frames. Rows and columns: [linear; angular] of "
+           "each frame.");
 }
 
 }  // namespace kempe::python

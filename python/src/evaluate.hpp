@@ -3,7 +3,7 @@
 #include "arrays.hpp"
 #include "py_model.hpp"
 
-/// Algorithms on the arguments of a call, be they of one state or many, in double or float.
+/// Evaluation of algorithms for one or many states, in double or float.
 namespace kempe::python {
 
 /// The inputs of one state, by their numbers in the call.

@@ -15,9 +15,9 @@ class ExternalForces {
  public:
   ExternalForces(const PyModel& self, nanobind::handle external, const std::string& reference);
 
-  /// Has the inputs of a call agree with the forces on the number of states.
+  /// Checks that the inputs of a call and the forces have the same number of states.
   void joinWith(Inputs& inputs) const;
-  /// Copies wrenches that a result is going to overwrite.
+  /// Copies wrenches that a result would overwrite.
   void separateFrom(const Result& result);
 
   /// Those of one state.
@@ -43,7 +43,7 @@ class ExternalForces {
 
   Reference reference_;
   std::vector<int> frames_;
-  std::deque<std::string> names_;  // what errors call the wrenches
+  std::deque<std::string> names_;  // of the wrenches in error messages
   std::vector<ArrayArgument> wrenches_;
 };
 

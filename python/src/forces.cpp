@@ -18,8 +18,8 @@ namespace kempe::python {
 
 namespace {
 
-/// Forces between bodies of the states of one call. The numbers of a state come as [joints, 6 each;
-/// loops; a or tau], each part where it is wanted.
+/// Forces between bodies for all states of one call. The numbers of a state are [joints, 6 each;
+/// loops; a or tau], as far as requested.
 class ForcesOfCall {
  public:
   struct Wanted {
@@ -68,13 +68,13 @@ class ForcesOfCall {
     }
     return forces;
   }
-  /// a where tau is given, and the other way round.
+  /// a if tau is given, and vice versa.
   [[nodiscard]] nb::object motion() const { return part(6 * joints_ + loops_, motion_); }
 
  private:
   static bool motionIsGiven(nb::handle tau, nb::handle a) {
     if (tau.is_none() == a.is_none()) {
-      throw std::invalid_argument(tau.is_none() ? "tau: give tau, or the motion it causes as a="
+      throw std::invalid_argument(tau.is_none() ? "tau: give tau, or the accelerations as a="
                                                 : "tau and a are both given: give one of the two");
     }
     return tau.is_none();
@@ -159,43 +159,44 @@ void bindForces(ModelClass& model) {
               "external_reference"_a = "local_world_aligned", text);
   };
   define("joint_forces", &forcesOf<ForcesOfCall::Wanted{.joints = true}>, "dict[str, NDArray]",
-         R"(Force and moment across every tree joint: what the parent does to the child.
+         R"(Force and moment that the parent applies to the child, for every tree joint.
 
-They come from one evaluation of the dynamics, at a fraction of its cost. Motors, gears and all that
-acts along a joint are part of its force. A folded rotor's joint has its own.
+Computed from one evaluation of the dynamics, at a fraction of its cost. The force of a joint
+includes motors, gears and all other forces that act along it. Joints of folded rotors are included.
 
-Where loops are redundant (Loop.force_is_unique), forces of their cluster are not determined by the
-motion of rigid bodies: those that go with the least loop forces are given.
+Where loops are redundant (Loop.force_is_unique), the motion of rigid bodies does not determine the
+forces in their cluster: the result is the solution with the smallest loop forces.
 
 Args:
     q: configuration, (nq,) or (N, nq); must close the loops (see project).
     v: velocities, (nv,) or (N, nv), in rad/s or m/s.
-    tau: forces, (nv,) or (N, nv), in N·m or N: forward dynamics. Or give a instead.
+    tau: forces, (nv,) or (N, nv), in N·m or N: forward dynamics. Give either tau or a.
     external: forces on frames, {frame: [force; moment]}, 6 numbers or (N, 6) each, in N and N·m.
     a: accelerations, (nv,) or (N, nv), in rad/s² or m/s²: inverse dynamics.
-    spanning: forces at all tree joints beside tau, (nv_spanning,) or (N, nv_spanning).
+    spanning: forces at all tree joints in addition to tau, (nv_spanning,) or (N, nv_spanning).
     actuation: where tau acts in clusters with loops: at the "independent" joints, or at the
-        "rotors" (Cluster.rotor_joints) as that of geared motors does. It changes nothing but what
+        "rotors" (Cluster.rotor_joints) as for geared motors. Affects only the forces that
         loops carry.
-    reference: how wrenches are written: "local_world_aligned" (at the joint's origin on the child,
-        axes of the world; the default), "local" (axes of the child) or "world" (at the world's
-        origin).
-    frame: write all of them at the origin and in the axes of this frame instead.
-    external_reference: how the external forces are written.
+    reference: how wrenches are expressed: "local_world_aligned" (at the joint's origin on the
+        child, axes of the world; the default), "local" (axes of the child) or "world" (at the
+        world's origin).
+    frame: express all wrenches at the origin and in the axes of this frame instead.
+    external_reference: how the external forces are expressed.
 
 Returns:
     {joint: [force; moment]}, (6,) or (N, 6) each, in N and N·m.
 
 Raises:
     ValueError: wrong sizes, numbers that are not finite, or arguments that exclude each other.
-    SingularityError: a loop is at a singular position, or rotors cannot move their cluster there.)");
+    SingularityError: a loop is at a singular position, or rotors cannot move their cluster
+        there.)");
   define("loop_forces", &forcesOf<ForcesOfCall::Wanted{.loops = true}>, "dict[str, NDArray]",
-         R"(What every loop transmits.
+         R"(Forces that the loops transmit.
 
-Of a loop joint or rod, [force; moment] that the predecessor does to the successor, at the
-successor's frame or point; of a coupling or function, the forces along its coordinates
-(Loop.coordinates), such as the torques that a gear puts on its two shafts. Where Loop.force_is_unique
-is false, of all that fit the one with the least sum of squares.
+For a loop joint or rod, [force; moment] that the predecessor applies to the successor, at the
+successor's frame or point; for a coupling or function, the forces along its coordinates
+(Loop.coordinates), such as the torques of a gear on its two shafts. Where Loop.force_is_unique is
+false, the solution with the least sum of squares.
 
 Arguments as in joint_forces.
 
@@ -203,7 +204,7 @@ Returns:
     {loop: its numbers}, (6,) or (coordinates,), with a leading N for N states, in N and N·m.)");
   define("forces", &forcesOf<ForcesOfCall::Wanted{true, true, true}>,
          "tuple[NDArray, dict[str, NDArray], dict[str, NDArray]]",
-         R"(All of one evaluation: a (or, where a is given, tau), joint_forces and loop_forces.
+         R"(From one evaluation: a (or tau, if a is given), joint_forces and loop_forces.
 
 Arguments as in joint_forces.)");
 }

@@ -28,10 +28,10 @@ namespace {
 
 struct Callables;
 
-/// Where C++ finds the functions of a constraint, for as long as a Python object keeps them.
+/// Link from C++ to the functions of a constraint, valid while a Python object keeps them alive.
 struct Link {
   std::string name;                // of the constraint, for errors
-  Callables* callables = nullptr;  // to be looked at by those who may run Python
+  Callables* callables = nullptr;  // access requires the GIL
 };
 using SharedLink = std::shared_ptr<Link>;
 
@@ -56,12 +56,13 @@ nb::object ownerOf(const Link& link) {
   return link.callables == nullptr ? nb::object() : nb::find(link.callables);
 }
 
-/// The functions, which live on while they are called.
+/// The functions, kept alive during the call.
 Functions functionsOf(const Link& link) {
   if (link.callables == nullptr || !link.callables->functions.phi.is_valid()) {
-    throw std::runtime_error("function \"" + link.name +
-                             "\" was let go of: keep the mechanism, the model or the constraints "
-                             "that it belongs to");
+    throw std::runtime_error(
+        "function \"" + link.name +
+        "\" no longer exists: keep the mechanism, the model or the constraints "
+        "that it belongs to");
   }
   return link.callables->functions;
 }
@@ -116,7 +117,7 @@ Number numberFrom(nb::handle object, const std::string& what) {
   return number;
 }
 
-/// What a function returned: `count` numbers, in an array of any shape.
+/// The result of a function: `count` numbers, in an array of any shape.
 template <typename Number>
 std::vector<Number> numbersFrom(const nb::object& returned, std::size_t count,
                                 const std::string& what) {
@@ -131,7 +132,7 @@ std::vector<Number> numbersFrom(const nb::object& returned, std::size_t count,
   return numbers;
 }
 
-/// What a Jacobian returned: rows × columns numbers, or a plain list of them for one row.
+/// The result of a Jacobian: rows × columns numbers, or a plain list of them for one row.
 template <typename Number>
 std::vector<Number> matrixFrom(const nb::object& returned, std::size_t rows, std::size_t columns,
                                const std::string& what) {
@@ -158,7 +159,7 @@ struct PythonValue {
   }
 };
 
-/// `compute()` with jets; where that is what fails, the error says what can be done.
+/// `compute()` with jets; if differentiation fails, the error suggests a remedy.
 template <typename Compute>
 auto withJets(const std::string& what, const Compute& compute) {
   try {
@@ -272,7 +273,8 @@ std::pair<SharedLink, nb::object> ownedFunction(const std::string& constraint, c
 }
 
 /// Compares first and second derivatives of a function along each coordinate, and all at once,
-/// with differences. Says what is wrong; nothing where φ cannot be computed around q.
+/// with finite differences. Returns a description of the error; empty if φ cannot be computed near
+/// q.
 std::string wrongDerivative(const Function& function, const std::vector<double>& q) {
   const std::size_t n = q.size();
   const auto rows = static_cast<std::size_t>(function.rows);
@@ -391,7 +393,7 @@ void checkDerivatives(const Mechanism& mechanism) {
   for (const Function& function : mechanism.functions) {
     const auto* python = function.value.target<PythonValue>();
     if (python == nullptr || functionsOf(*python->link).jacobian.is_none()) continue;
-    // Not at zero, where functions like to have corners.
+    // Not at zero, where functions often have corners.
     for (const double unit : {0.1, -0.07}) {
       std::vector<double> q;
       for (std::size_t i = 0; i < function.coordinates.size(); ++i) {
@@ -400,7 +402,7 @@ void checkDerivatives(const Mechanism& mechanism) {
       const std::string wrong = wrongDerivative(function, q);
       if (!wrong.empty()) {
         throw ModelError(mechanism.place() + "function \"" + function.name + "\": " + wrong +
-                         ". Mend jacobian or curvature, or leave them out.");
+                         ". Correct jacobian or curvature, or leave them out.");
       }
     }
   }
@@ -449,8 +451,8 @@ void bindJet(nb::module_& m) {
                   R"(A number that carries its first and second derivative along one direction.
 
 Constraint functions are called with arrays of jets, which is how the library differentiates them:
-write them with arithmetic and numpy's functions (np.sin, np.sqrt, np.arctan2, …). Those of `math`
-refuse jets.)")
+write them with arithmetic and numpy's functions (np.sin, np.sqrt, np.arctan2, …). The functions of
+`math` do not accept jets.)")
       .def(nb::init<double>(), "value"_a)
       .def(nb::init<double, double, double>(), "value"_a, "first"_a, "second"_a)
       .def_ro("value", &Jet::value)
@@ -488,7 +490,7 @@ refuse jets.)")
           "__gt__", [](const Jet& a, const Jet& b) { return a > b; }, nb::is_operator())
       .def(
           "__ge__", [](const Jet& a, const Jet& b) { return a >= b; }, nb::is_operator())
-      // What numpy calls on the entries of an array of objects.
+      // Methods that numpy calls on the entries of an array of objects.
       .def("sin", unary(&sin))
       .def("cos", unary(&cos))
       .def("tan", unary(&tan))

@@ -18,23 +18,23 @@ namespace kempe::python {
 /// The class of the objects that own functions.
 void bindCallables(nanobind::module_& m);
 
-/// Sets what φ and its derivatives are computed by: Python functions, None for those that the
-/// library derives. Returns their owner.
-///   phi(q) → rows numbers; is called with an array of jets where derivatives are wanted, unless
+/// Sets the Python functions that compute φ and its derivatives; None: derived by the library.
+/// Returns their owner.
+///   phi(q) → rows numbers; is called with an array of jets to compute derivatives, unless
 ///   jacobian(q) → rows × n numbers is given, which is called with jets unless
 ///   curvature(q, v) → rows numbers is given: the second derivative of φ along v.
 [[nodiscard]] nanobind::object setCallables(Function& function, const nanobind::object& phi,
                                             const nanobind::object& jacobian,
                                             const nanobind::object& curvature);
 
-/// The same for φ(q, t), without derivatives: phi(q, t) is called with jets where they are wanted.
+/// The same for φ(q, t), without derivatives: phi(q, t) is called with jets to compute them.
 [[nodiscard]] nanobind::object setCallable(TimedFunction& function, const nanobind::object& phi);
 
 /// motion(t) → (position, velocity, acceleration), and its owner.
 std::pair<std::function<PrescribedMotion(double)>, nanobind::object> motionFrom(
     const std::string& constraint, const nanobind::object& motion);
 
-/// Has a Python object keep the owners of functions.
+/// Makes a Python object keep the owners of functions alive.
 void keepFunctions(nanobind::handle keeper, const Function& function);
 void keepFunctions(nanobind::handle keeper, const Mechanism& mechanism);
 
@@ -42,11 +42,10 @@ void keepFunctions(nanobind::handle keeper, const Mechanism& mechanism);
 /// where they are wrong.
 void checkDerivatives(const Mechanism& mechanism);
 
-/// A robot's mechanism, whose functions know where they come from.
+/// A bundled robot's mechanism, whose functions record the robot that they come from.
 Mechanism bundledMechanism(const std::string& name, int n, bool upright = true);
 
-/// What a function can be made from again, and the making, for an object that then keeps the
-/// function: how it is pickled.
+/// Pickling of a function: its state, and its reconstruction for an object that then keeps it.
 nanobind::tuple originOf(const Function& function);
 void restore(nanobind::handle keeper, Function& function, nanobind::handle origin);
 

@@ -18,7 +18,7 @@ struct Kept {
 };
 using KeptObjects = std::vector<Kept>;
 
-/// By keeper. Lives as long as the process: objects are let go of until its very end.
+/// By keeper. Lives as long as the process: objects are released until its very end.
 std::unordered_map<PyObject*, KeptObjects>& table() {
   static auto* keepers = new std::unordered_map<PyObject*, KeptObjects>;
   return *keepers;
@@ -36,7 +36,7 @@ KeptObjects& keptBy(nb::handle keeper) {
   const auto [entry, isNew] = table().try_emplace(keeper.ptr());
   if (isNew) {
     onDeath(keeper, [](void* self) noexcept {
-      // Letting go may run Python, which may come back here: the entry goes first.
+      // Releasing may run Python, which may call this again: erase the entry first.
       const auto own = table().extract(static_cast<PyObject*>(self));
     });
   }

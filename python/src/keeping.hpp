@@ -11,12 +11,12 @@ namespace kempe::python {
 
 /// `keeper` refers to `kept` for as long as it lives. Its class must have the slots below.
 void keep(nanobind::handle keeper, nanobind::handle kept);
-/// The same, instead of the object that had this role before; None: nothing has it.
+/// The same, replacing the object that had this role before; None: removes it.
 void keepAs(nanobind::handle keeper, const char* role, nanobind::handle kept);
 /// `keeper` refers to all that `other` refers to now.
 void keepAllOf(nanobind::handle keeper, nanobind::handle other);
 
-/// For tp_traverse of a class that has references of its own beside those that are kept.
+/// For tp_traverse of a class that has references of its own in addition to those kept here.
 int visitKept(PyObject* self, visitproc visit, void* arg);
 int dropKept(PyObject* self);
 

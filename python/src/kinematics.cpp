@@ -183,14 +183,14 @@ void bindKinematics(ModelClass& model) {
           signature("def frame_velocity(self, q: ArrayLike, v: ArrayLike, frame: str | int, "
                     "reference: str = 'local_world_aligned', Out) -> NDArray"),
           "q"_a.none(), "v"_a.none(), "frame"_a.none(), reference, nb::kw_only(), out,
-          "Velocity of a frame, [linear; angular], (6,) or (N, 6), written as `reference` says: "
+          "Velocity of a frame, [linear; angular], (6,) or (N, 6), expressed as `reference` says: "
           "\"local_world_aligned\" (at its origin, axes of the world), \"local\" (its own axes) or "
           "\"world\" (at the world's origin).")
       .def("frame_acceleration", &frameAccelerationOf,
            signature("def frame_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, "
                      "frame: str | int, reference: str = 'local_world_aligned', Out) -> NDArray"),
            "q"_a.none(), "v"_a.none(), "a"_a.none(), "frame"_a.none(), reference, nb::kw_only(),
-           out, "The rate of frame_velocity, J a + J̇ v, (6,) or (N, 6).")
+           out, "The time derivative of frame_velocity, J a + J̇ v, (6,) or (N, 6).")
       .def("frame_jacobian", &frameJacobianOf,
            signature("def frame_jacobian(self, q: ArrayLike, frame: str | int, reference: str = "
                      "'local_world_aligned', Out) -> NDArray"),
@@ -217,9 +217,9 @@ void bindKinematics(ModelClass& model) {
       .def("energy", &energyOf, "q"_a.none(), "v"_a.none(),
            signature(
                "def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[typing.Any, typing.Any]"),
-           "Kinetic and potential energy in joules: two numbers, or two arrays (N,). Potential is "
-           "that of gravity, zero at the world's origin, and of the joints' springs; kinetic "
-           "includes armatures.");
+           "Kinetic and potential energy in joules: two numbers, or two arrays (N,). Potential "
+           "energy is that of gravity, zero at the world's origin, and of the joints' springs; "
+           "kinetic energy includes armatures.");
 }
 
 }  // namespace kempe::python

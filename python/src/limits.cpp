@@ -16,7 +16,7 @@ namespace kempe::python {
 
 namespace {
 
-constexpr double kRounding = 1e-9;  // relative; this much beyond a limit is within it
+constexpr double kRounding = 1e-9;  // relative tolerance on limits
 
 struct Violation {
   std::string coordinate;
@@ -108,7 +108,7 @@ void warnOfRandom(const PyModel& self, std::uint64_t seed, const double* q, Eige
   if (self.warnedOfRandom) return;
   LimitChecker limits(self.model());
   if (!limits.hasLimits()) {
-    self.warnedOfRandom = true;  // nothing to check ever
+    self.warnedOfRandom = true;  // no limits: nothing to check
     return;
   }
   const Eigen::Index nq = self.model().nq();

@@ -23,7 +23,7 @@ namespace kempe::python {
 
 namespace {
 
-/// A part of a mechanism as Python sees it: it stays the mechanism's, which it keeps.
+/// A part of a mechanism as a Python object: a reference that keeps the mechanism alive.
 template <typename Part>
 nb::object partOf(const nb::object& mechanism, Part& part) {
   nb::object object = nb::cast(&part, nb::rv_policy::reference);
@@ -141,10 +141,10 @@ nb::object found(const nb::object& self, auto* part) {
 // --- classes -------------------------------------------------------------------------------------
 
 constexpr const char* kCutText =
-    "Whether the loop is left cut, held by multipliers, or embedded; None: what costs less.";
+    "Whether the loop is left cut (held by multipliers) or embedded; None: whichever is cheaper.";
 
 void bindParts(nb::module_& m) {
-  nb::class_<Shape> shape(m, "Shape", "What a viewer draws; nothing is computed from it.");
+  nb::class_<Shape> shape(m, "Shape", "Geometry for viewers; not used in computations.");
   shape.def(
       "__init__",
       [](Shape* self, nb::handle kind, nb::kwargs arguments) {
@@ -176,10 +176,10 @@ void bindParts(nb::module_& m) {
                    "About the centre of mass, axes of the body, kg·m², (3, 3); may be set by its "
                    "diagonal."),
              field("visuals", &Body::visuals), field("collisions", &Body::collisions),
-             field("line", &Body::line, "In the file it came from; 0 for none."));
+             field("line", &Body::line, "Line in the file that it was read from; 0: none."));
 
   nb::class_<Joint> joint(m, "Joint", nb::type_slots(partSlots),
-                          "A joint of the spanning tree: carries `child` on `parent`.");
+                          "A joint of the spanning tree, from `parent` to `child`.");
   bindFields(
       joint, field("name", &Joint::name), field("type", &Joint::type),
       field("parent", &Joint::parent), field("child", &Joint::child),
@@ -195,16 +195,16 @@ void bindParts(nb::module_& m) {
       field("max_effort", [](Joint& j) -> double& { return j.limits.effort; }),
       field("damping", &Joint::damping, "N·m·s/rad or N·s/m."),
       field("friction", &Joint::friction, "N·m or N."),
-      field("armature", &Joint::armature, "Inertia added to the freedom, kg·m² or kg."),
+      field("armature", &Joint::armature, "Inertia added to the joint's coordinates, kg·m² or kg."),
       field("stiffness", &Joint::stiffness,
-            "Of a spring along the coordinate of a joint with one degree of freedom, N·m/rad or "
-            "N/m."),
+            "Stiffness of a spring along the coordinate of a joint with one degree of freedom, "
+            "N·m/rad or N/m."),
       field("spring_reference", &Joint::springReference,
             "Position at which the spring is at rest, rad or m."),
       field("independent", &Joint::independence,
-            "Whether its coordinates are wanted as independent ones; None: yes, if possible."),
+            "Whether its coordinates should be independent; None: yes, if possible."),
       field("actuated", &Joint::actuation, "Whether a motor drives it; None: see Model.actuated."),
-      field("line", &Joint::line, "In the file it came from; 0 for none."));
+      field("line", &Joint::line, "Line in the file that it was read from; 0: none."));
 
   nb::class_<Coupling> coupling(
       m, "Coupling", nb::type_slots(partSlots),
@@ -212,10 +212,10 @@ void bindParts(nb::module_& m) {
   bindFields(coupling, field("name", &Coupling::name),
              field("terms", &Coupling::terms, "((joint, component), coefficient) of each."),
              field("offset", &Coupling::offset), field("cut", &Coupling::cut, kCutText),
-             field("line", &Coupling::line, "In the file it came from; 0 for none."));
+             field("line", &Coupling::line, "Line in the file that it was read from; 0: none."));
 
   nb::class_<LoopJoint> loop(m, "LoopJoint", nb::type_slots(partSlots),
-                             "Two frames that a joint connects, which closes a loop.");
+                             "A joint between two frames that closes a loop.");
   bindFields(
       loop, field("name", &LoopJoint::name), field("type", &LoopJoint::type),
       field(
@@ -229,14 +229,15 @@ void bindParts(nb::module_& m) {
       field(
           "successor_frame", [](LoopJoint& l) -> Pose& { return l.successor.frame; },
           "(R, p) in the successor."),
-      field("axis", &LoopJoint::axis, "In both frames alike."),
+      field("axis", &LoopJoint::axis, "The same in both frames."),
       field("axis2", &LoopJoint::axis2, "Universal joints only: in the successor."),
       field("cut", &LoopJoint::cut, kCutText),
-      field("line", &LoopJoint::line, "In the file it came from; 0 for none."),
-      field("source", &LoopJoint::source, "File that `line` counts in; empty: the mechanism's."));
+      field("line", &LoopJoint::line, "Line in the file that it was read from; 0: none."),
+      field("source", &LoopJoint::source,
+            "File that `line` refers to; empty: that of the mechanism."));
 
   nb::class_<Rod> rod(m, "Rod", nb::type_slots(partSlots),
-                      "Two points that stay apart: a massless rod with ball ends.");
+                      "A massless rod with ball ends, which keeps two points at a fixed distance.");
   bindFields(
       rod, field("name", &Rod::name),
       field(
@@ -250,7 +251,7 @@ void bindParts(nb::module_& m) {
           "successor_point", [](Rod& r) -> Vector3& { return r.successor.point; },
           "In the successor, metres, (3,)."),
       field("length", &Rod::length, "Metres."), field("cut", &Rod::cut, kCutText),
-      field("line", &Rod::line, "In the file it came from; 0 for none."));
+      field("line", &Rod::line, "Line in the file that it was read from; 0: none."));
 
   nb::class_<Function>(m, "Function", nb::type_slots(partSlots),
                        "φ(positions of the named coordinates) = 0.")
@@ -302,7 +303,7 @@ void bindParts(nb::module_& m) {
           signature("def __setstate__(self, state: State) -> None"));
 }
 
-/// What a mechanism is pickled as.
+/// Pickled state of a mechanism.
 nb::tuple stateOf(const nb::object& self) {
   const auto& mechanism = nb::cast<Mechanism&>(self);
   return nb::make_tuple(mechanism.name, Conversion<Vector3>::write(mechanism.gravity),
@@ -356,22 +357,22 @@ void bindBuilder(nb::class_<Mechanism>& mechanism) {
            "a symmetric 3×3 matrix or its diagonal.")
       .def("add_joint", &addJoint, "name"_a, "type"_a, "arguments"_a,
            signature("def add_joint(self, name: str, type: str, " KEMPE_JOINT_ARGUMENTS),
-           R"(Adds a joint of the spanning tree that carries `child` on `parent`.
+           R"(Adds a joint of the spanning tree, from `parent` to `child`.
 
 Args:
     type: "fixed", "revolute", "continuous", "prismatic", "helical", "cylindrical", "universal",
         "spherical", "planar" or "free".
-    xyz, rpy: the joint's frame in the parent, metres, and radians about fixed axes, as URDF writes
-        it; or `origin` = (R, p). At position zero it coincides with the child's frame.
+    xyz, rpy: the joint's frame in the parent, in metres, and radians about fixed axes as in URDF;
+        or `origin` = (R, p). At position zero it coincides with the child's frame.
     axis: in the joint's frame; need not be of unit length.
     axis2: universal joints only: the second axis, in the child's frame.
     pitch: helical joints only: metres per radian.
     lower, upper, max_velocity, max_effort: limits; none if not given.
     damping, friction: N·m·s/rad and N·m, or N·s/m and N.
-    armature: inertia added to the freedom, kg·m² or kg.
+    armature: inertia added to the joint's coordinates, kg·m² or kg.
     stiffness, spring_reference: a spring, N·m/rad or N/m, and the position at which it is at rest;
         for joints with one degree of freedom.
-    independent: whether its coordinates are wanted as independent ones; None: yes, if possible.
+    independent: whether its coordinates should be independent; None: yes, if possible.
     actuated: whether a motor drives it; None: see Model.actuated.)")
       .def("add_fixed", &addJointOfType<JointType::Fixed>, "name"_a, "arguments"_a,
            signature("def add_fixed(self, name: str, " KEMPE_JOINT_ARGUMENTS),
@@ -386,7 +387,7 @@ Args:
            signature("def add_coupling(self, name: str, terms: Mapping[str | tuple[str, int], "
                      "float], *, offset: float = 0, cut: bool | None = None) -> Coupling"),
            "Adds Σ coefficient · position = offset. `terms` is {joint: coefficient}, where a joint "
-           "is its name, or (name, component) of one with several positions.")
+           "is given by its name, or by (name, component) if it has several positions.")
       .def("add_gear", &addGear, "name"_a, "driven"_a, "ratio"_a, "driver"_a, nb::kw_only(), cut,
            signature("def add_gear(self, name: str, driven: str | tuple[str, int], ratio: float, "
                      "driver: str | tuple[str, int], *, cut: bool | None = None) -> Coupling"),
@@ -412,7 +413,7 @@ Args:
                     "-> LoopJoint"),
           "Adds a joint that closes a loop between two bodies: \"revolute\", \"prismatic\", "
           "\"cylindrical\", \"universal\", \"spherical\", \"planar\" or \"fixed\". The frames are "
-          "given in their bodies, by xyz and rpy or as (R, p); the axis is written in both alike.")
+          "given in their bodies, by xyz and rpy or as (R, p); the axis is the same in both.")
       .def("add_rod", &addRod, "name"_a, "arguments"_a,
            signature("def add_rod(self, name: str, *, predecessor: str, predecessor_point: "
                      "ArrayLike, successor: str, successor_point: "
@@ -430,11 +431,11 @@ Args:
 Args:
     coordinates: joints, by name, or (name, component).
     rows: number of equations.
-    phi: phi(q) gives `rows` numbers for an array q of the positions. Where derivatives are wanted
-        it is called with an array of kempe.Jet: compute with arithmetic and numpy's functions.
-    jacobian: jacobian(q) gives rows × n derivatives; phi then sees plain numbers only, and
-        jacobian is called with jets, unless there is
-    curvature: curvature(q, v) gives the second derivative of phi along v, `rows` numbers.)")
+    phi: phi(q) returns `rows` numbers for an array q of the positions. For derivatives it is called
+        with an array of kempe.Jet: use arithmetic and numpy's functions only.
+    jacobian: jacobian(q) returns rows × n derivatives; phi is then called with plain numbers only,
+        and jacobian is called with jets, unless curvature is given.
+    curvature: curvature(q, v) returns the second derivative of phi along v, `rows` numbers.)")
       .def(
           "add_floating_base",
           [](const nb::object& self, const Text& world, const Text& joint) {
@@ -444,21 +445,21 @@ Args:
           signature("def add_floating_base(self, world_name: str = 'world', joint_name: str = "
                     "'floating_base') -> Joint"),
           "world_name"_a = "world", "joint_name"_a = "floating_base",
-          "Sets the root body free: adds a body `world` and a free joint from it to the root.");
+          "Makes the base floating: adds a body `world` and a free joint from it to the root.");
 }
 
 void bindFiles(nb::module_& m) {
   m.def(
       "read_mechanism", [](const PathText& path) { return readMechanism(path.get()); }, "path"_a,
       signature("def read_mechanism(path: Path) -> Mechanism"),
-      "Reads a robot without compiling it, to inspect or change it: a .urdf, or a .yaml of loop "
-      "closures beside one. Raises ModelError.");
+      "Reads a robot without compiling it, to inspect or change it: a .urdf file, or a .yaml file "
+      "of loop closures next to one. Raises ModelError.");
   m.def(
       "read_urdf_text",
       [](const Text& text, const Text& source) { return readUrdfText(text.get(), source.get()); },
       "text"_a, "source"_a = "urdf",
       signature("def read_urdf_text(text: str, source: str = 'urdf') -> Mechanism"),
-      "Reads the text of a URDF; `source` is what errors call it. Raises ModelError.");
+      "Reads the text of a URDF; `source` is its name in error messages. Raises ModelError.");
   m.def(
       "add_closures_from_yaml_text",
       [](Mechanism& mechanism, const Text& text, const Text& source) {
@@ -467,11 +468,12 @@ void bindFiles(nb::module_& m) {
       "mechanism"_a, "text"_a, "source"_a = "yaml",
       signature("def add_closures_from_yaml_text(mechanism: Mechanism, text: str, source: str = "
                 "'yaml') -> None"),
-      "Adds the loop closures of YAML text to a mechanism; `source` is what errors call it. "
+      "Adds the loop closures of YAML text to a mechanism; `source` is its name in error messages. "
       "Raises ModelError.");
-  m.def("write_urdf_text", &writeUrdfText, "mechanism"_a,
-        "The mechanism as URDF with Kempe's tags, numbers with all their digits. Raises ModelError "
-        "where it has a constraint function, which no file can hold.");
+  m.def(
+      "write_urdf_text", &writeUrdfText, "mechanism"_a,
+      "The mechanism as URDF with Kempe's tags, numbers in full precision. Raises ModelError if it "
+      "has a constraint function, which no file format can store.");
   m.def(
       "write_urdf",
       [](const Mechanism& mechanism, const PathText& path) { writeUrdf(mechanism, path.get()); },
@@ -485,11 +487,11 @@ void bindFiles(nb::module_& m) {
 void bindMechanism(nb::module_& m) {
   nb::class_<Mechanism> mechanism(
       m, "Mechanism", nb::type_slots(keeperSlots), nb::is_weak_referenceable(),
-      R"(What a person describes: a graph of named bodies, tree joints and loops.
+      R"(Description of a robot: a graph of named bodies, tree joints and loops.
 
-Add things in any order; what add_… returns stays part of the mechanism and can be changed. Nothing
-is checked before validate(), which Model calls. `cut` says of a loop whether it is left cut, held by
-multipliers, or embedded in a cluster; without it, what costs less.)");
+Elements can be added in any order; the objects that add_… returns are part of the mechanism and can
+be changed. Nothing is checked before validate(), which Model calls. `cut` selects whether a loop is
+left cut (held by multipliers) or embedded in a cluster; the default is whichever is cheaper.)");
   bindParts(m);
   mechanism
       .def(
@@ -518,11 +520,10 @@ multipliers, or embedded in a cluster; without it, what costs less.)");
           nb::for_getter(signature("def start_pose(self) -> Mapping[str, tuple[float, ...]]")),
           nb::for_setter(
               signature("def start_pose(self, value: Mapping[str, float | ArrayLike]) -> None")),
-          "Where assembly starts: {joint: position, or positions where it has several}; joints "
-          "that "
-          "are not named start at zero. Assign a dictionary; what it gives back is read-only.")
-      .def_rw("source", &Mechanism::source, "File it was read from; empty for none.")
-      .def_rw("warnings", &Mechanism::warnings, "What reading it had to say.")
+          "Start of the assembly: {joint: position, or a list if it has several}; joints that are "
+          "not named start at zero. Assign a dictionary; the one that is returned is read-only.")
+      .def_rw("source", &Mechanism::source, "File that it was read from; empty: none.")
+      .def_rw("warnings", &Mechanism::warnings, "Warnings from reading it.")
       .def_prop_ro("bodies", &partsOf<&Mechanism::bodies>,
                    signature("def bodies(self) -> tuple[Body, ...]"))
       .def_prop_ro("joints", &partsOf<&Mechanism::joints>,
@@ -555,8 +556,8 @@ multipliers, or embedded in a cluster; without it, what costs less.)");
           "body"_a, signature("def joint_above(self, body: str) -> Joint | None"),
           "The joint above a body; None for the root.")
       .def("validate", &Mechanism::validate,
-           "Checks all that can be known without assembling: names, the tree, numbers. Raises "
-           "ModelError at the first thing wrong; returns warnings about what is odd.")
+           "Checks everything that does not need assembly: names, the tree, numbers. Raises "
+           "ModelError at the first error; returns warnings about suspicious values.")
       .def("__repr__",
            [](const Mechanism& self) {
              return "<kempe.Mechanism \"" + self.name +

@@ -99,27 +99,28 @@ auto get() {
   return [](const PyModel& self) { return (self.model().*member)(); };
 }
 
-/// What a cluster is pickled as.
+/// Pickled state of a cluster.
 using Names = std::vector<std::string>;
 using ClusterState = std::tuple<Names, Names, Names, Names, std::string, Names, int, int, bool>;
 
 void bindCluster(nb::module_& m) {
   nb::class_<ClusterInfo>(
       m, "Cluster",
-      "A set of bodies that loops tie together, or a single body: what the recursions step over.")
+      "A set of bodies connected by loops, or a single body: the unit of the recursions.")
       .def_ro("bodies", &ClusterInfo::bodies)
       .def_ro("joints", &ClusterInfo::joints)
       .def_ro("loops", &ClusterInfo::loops, "Loop joints, rods, couplings and functions.")
       .def_ro("independent", &ClusterInfo::independent,
               "Names of its independent velocity coordinates.")
-      .def_ro("output_body", &ClusterInfo::outputBody, "The body it hangs on.")
+      .def_ro("output_body", &ClusterInfo::outputBody,
+              "The body outside the cluster that carries it.")
       .def_ro("rotor_joints", &ClusterInfo::rotorJoints,
-              "Where actuation=\"rotors\" of joint_forces applies forces; empty if it cannot.")
+              "Joints at which joint_forces(actuation=\"rotors\") applies forces; empty if none.")
       .def_ro("mobility", &ClusterInfo::mobility, "Number of independent velocities.")
       .def_ro("redundant_rows", &ClusterInfo::redundantRows,
-              "Constraint rows that the others imply.")
+              "Number of constraint rows that the others imply.")
       .def_ro("implicit", &ClusterInfo::implicit,
-              "Its part of q holds all joint positions, not the independent ones only.")
+              "Whether its part of q holds all joint positions, not only the independent ones.")
       .def("__copy__", [](const ClusterInfo& self) { return ClusterInfo(self); })
       .def(
           "__deepcopy__", [](const ClusterInfo& self, nb::handle) { return ClusterInfo(self); },
@@ -141,22 +142,24 @@ void bindCluster(nb::module_& m) {
       });
 }
 
-/// What a loop is pickled as.
+/// Pickled state of a loop.
 using LoopState = std::tuple<std::string, int, bool, int, int, int, int, bool, Names, Names>;
 
 void bindLoop(nb::module_& m) {
   nb::class_<LoopInfo>(m, "Loop",
-                       "A loop joint, rod, coupling or function, and where its numbers are.")
+                       "A loop joint, rod, coupling or function, and the indices of its rows.")
       .def_ro("name", &LoopInfo::name)
       .def_prop_ro(
           "kind", [](const LoopInfo& self) { return wordFor(self.kind); },
           "\"coupling\", \"joint\", \"rod\" or \"function\".")
-      .def_ro("cut", &LoopInfo::cut, "Whether it is left cut: in no cluster, held by multipliers.")
-      .def_ro("first_row", &LoopInfo::firstRow, "Where its rows begin in loop_residual().")
+      .def_ro("cut", &LoopInfo::cut,
+              "Whether it is left cut: not in a cluster, but held by multipliers.")
+      .def_ro("first_row", &LoopInfo::firstRow, "Index of its first row in loop_residual().")
       .def_ro("rows", &LoopInfo::rows)
       .def_ro("force_is_unique", &LoopInfo::forceIsUnique,
-              "Whether the motion determines what it transmits. If not, the loop or one that it "
-              "shares bodies with is redundant, and loop_forces() gives the forces of least norm.")
+              "Whether the motion determines the forces that it transmits. If not, the loop or one "
+              "that it shares bodies with is redundant, and loop_forces() returns the forces of "
+              "least norm.")
       .def_ro("bodies", &LoopInfo::bodies, "Loop joints and rods: predecessor and successor.")
       .def_ro("coordinates", &LoopInfo::coordinates,
               "Couplings and functions: the coordinates that its force acts along.")
@@ -193,12 +196,12 @@ void bindThreads(nb::module_& m) {
         }
         useThreads(count);
       },
-      "count"_a, "How many threads share the work of a batch; 0: as many as the machine has.");
-  m.def("get_num_threads", &threadsInUse, "How many threads share the work of a batch.");
+      "count"_a, "Sets the number of threads for batches; 0: as many as the machine has.");
+  m.def("get_num_threads", &threadsInUse, "Number of threads for batches.");
   m.def("compiler", &compilerName, "The compiler that built the package.");
   m.def("instruction_set", &instructionSet,
-        "The instructions that the algorithms use here: \"baseline\", \"v3\" (AVX2, FMA) or \"v4\" "
-        "(AVX-512). The environment variable KEMPE_ISA chooses another.");
+        "The instruction set that the algorithms use on this machine: \"baseline\", \"v3\" (AVX2, "
+        "FMA) or \"v4\" (AVX-512). The environment variable KEMPE_ISA selects another.");
 }
 
 }  // namespace
@@ -221,9 +224,9 @@ void bindModel(nb::module_& m) {
                    R"(A mechanism compiled for computation.
 
 Immutable; any number of threads may use one model. Algorithms take arrays of one state, (n,), or of
-N states, (N, n), and then give results with a leading N; arguments of one state go with every state
-of the others. Arrays of float32 are computed in float and give float32. ValueError names an argument
-that does not fit.)");
+N states, (N, n), and then return results with a leading dimension N; single states are broadcast.
+If all arrays are float32, computations are in single precision and results are float32. Arguments
+of a wrong shape or type raise ValueError, which names them.)");
   model
       .def(
           "__init__",
@@ -237,11 +240,12 @@ that does not fit.)");
           "axis of symmetry is merged into their parents: exact either way, folded is faster. With "
           "merge_gimbals three massless revolute joints in a row that form a ball become one "
           "spherical joint, which has no gimbal lock, as in kempe.load(); warnings name them. "
-          "Raises ModelError where the mechanism is wrong or its loops cannot be closed.")
+          "Raises ModelError if the mechanism is invalid or its loops cannot be closed.")
       .def_prop_ro("name", get<&Model::name>())
       .def_prop_ro(
           "mechanism", &mechanismOf, nb::for_getter(signature("def mechanism(self) -> Mechanism")),
-          "What the model was compiled from: a copy, to read, or to change and compile anew.")
+          "A copy of the mechanism that the model was compiled from, to inspect, or to change and "
+          "compile again.")
       .def_prop_ro(
           "fold_rotors", [](const PyModel& self) { return self.model().options().foldRotors; },
           "Whether rotors were folded.")
@@ -260,7 +264,7 @@ that does not fit.)");
       .def_prop_ro("spanning_position_names", get<&Model::spanningPositionNames>())
       .def_prop_ro("spanning_velocity_names", get<&Model::spanningVelocityNames>())
       .def_prop_ro("loop_row_names", get<&Model::loopRowNames>(),
-                   "For each number of loop_residual(), the loop it belongs to.")
+                   "Name of the loop of each number of loop_residual().")
       .def_prop_ro("body_names", get<&Model::bodyNames>(), "Moving bodies, in model order.")
       .def_prop_ro("joint_names", get<&Model::jointNames>(),
                    "The joints that carry the moving bodies, in model order.")
@@ -270,14 +274,14 @@ that does not fit.)");
       .def_prop_ro("loops", get<&Model::loops>(),
                    "Loop joints, rods, couplings and functions, in the order of their rows.")
       .def_prop_ro("cut_loops", get<&Model::cutLoops>(),
-                   "Loops that are left cut: in no cluster, held by multipliers.")
+                   "Loops that are left cut: not in a cluster, but held by multipliers.")
       .def_prop_ro("folded_rotors", get<&Model::foldedRotors>(),
                    "Bodies whose inertia was merged into their parents.")
       .def_prop_ro("actuated", get<&Model::actuated>(),
                    "Names of the actuated velocity coordinates, among spanning_velocity_names: "
                    "those of the joints marked as actuated; where none is marked, the independent "
                    "ones, except those of free joints.")
-      .def_prop_ro("warnings", get<&Model::warnings>(), "What reading and compiling had to say.")
+      .def_prop_ro("warnings", get<&Model::warnings>(), "Warnings from reading and compiling.")
       .def_prop_ro("gravity", &gravityOf, "m/s², (3,).")
       .def_prop_ro("total_mass", get<&Model::totalMass>(),
                    "Mass of all bodies in kg, the root included.")
@@ -286,19 +290,19 @@ that does not fit.)");
           [](const PyModel& self, const Text& frame) {
             return self.model().frameIndex(frame.get());
           },
-          "name"_a, "The number of a frame: its place in frame_names.")
+          "name"_a, "The index of a frame in frame_names.")
       .def(
           "joint_position_index",
           [](const PyModel& self, const Text& joint) {
             return self.model().jointPositionIndex(joint.get());
           },
-          "name"_a, "Where a joint's numbers begin in the spanning position.")
+          "name"_a, "Index of a joint's first number in the spanning position.")
       .def(
           "joint_velocity_index",
           [](const PyModel& self, const Text& joint) {
             return self.model().jointVelocityIndex(joint.get());
           },
-          "name"_a, "Where a joint's numbers begin in the spanning velocity.")
+          "name"_a, "Index of a joint's first number in the spanning velocity.")
       .def(
           "with_independent",
           [](const PyModel& self, const std::vector<std::string>& coordinates) {
@@ -310,12 +314,11 @@ that does not fit.)");
           signature("def with_independent(self, coordinates: Sequence[str]) -> Model"),
           "coordinates"_a,
           "The same mechanism with other independent coordinates (of spanning_velocity_names): v, "
-          "a "
-          "and tau then speak of those. Clusters whose coordinates are named get them, the others "
-          "stay as they are; q stays what it is, but for clusters of couplings only.")
+          "a and tau are then expressed in these. Only clusters whose coordinates are named "
+          "change; q is unchanged, except for clusters that consist of couplings only.")
       .def("__str__", &printed)
       .def("__repr__", &summary)
-      // Nothing in a model changes, so that it is its own copy.
+      // A model is immutable, so it is its own copy.
       .def("__copy__", [](const nb::object& self) { return self; })
       .def(
           "__deepcopy__", [](const nb::object& self, nb::handle) { return self; }, "memo"_a)
@@ -344,9 +347,9 @@ that does not fit.)");
         signature("def load(path: Path, *, floating_base: bool = False, fold_rotors: bool = True, "
                   "merge_gimbals: bool = True, start: Mapping[str, float | ArrayLike] | None = "
                   "None) -> Model"),
-        "Reads and compiles a robot: a .urdf, or a .yaml of loop closures beside one. `start` is "
-        "where assembly starts, {joint: position, or positions where it has several}, in addition "
-        "to the file's start pose. Raises ModelError.");
+        "Reads and compiles a robot: a .urdf file, or a .yaml file of loop closures next to one. "
+        "`start` is the start of the assembly, {joint: position, or a list if it has several}, in "
+        "addition to the file's start pose. Raises ModelError.");
   m.def(
       "robot_mechanism",
       [](const Text& name, int n, bool upright) {

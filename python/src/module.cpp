@@ -15,11 +15,11 @@ namespace nb = nanobind;
 
 namespace {
 
-/// Raises an exception of kempe.errors, with what it knows beyond its text.
+/// Raises an exception of kempe.errors, with attributes in addition to its text.
 template <typename... Attributes>
 void raise(const char* name, const std::exception& error, const Attributes&... attributes) {
   const nb::object type = nb::module_::import_("kempe.errors").attr(name);
-  // Texts quote what users gave, which may not be UTF-8.
+  // Messages quote users' input, which may not be UTF-8.
   const std::string text = error.what();
   const nb::object instance = type(nb::steal(
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace")));
@@ -64,7 +64,7 @@ nb::sig kempe::python::signature(std::string text) {
 }
 
 NB_MODULE(_kempe, m) {
-  // What modules still refer to when the process ends is no news to its user.
+  // Objects that modules still refer to when the process ends are not leaks.
   nb::set_leak_warnings(false);
   m.doc() = "The compiled part of kempe.";
   m.def("version", &kempe::version, "The version of the library.");

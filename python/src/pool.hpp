@@ -25,7 +25,7 @@ class Pool {
     std::unique_ptr<Scratch> scratch_;
   };
 
-  /// One that `fits`, or what `make` gives; idle ones that do not fit are dropped.
+  /// One that `fits`, or the result of `make`; idle ones that do not fit are dropped.
   template <typename Fits, typename Make>
   Borrowed borrow(const Fits& fits, const Make& make) {
     {

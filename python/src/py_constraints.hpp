@@ -12,8 +12,8 @@
 
 namespace kempe::python {
 
-/// Constraints as Python holds them. What is changed while other threads compute, or by a function
-/// that is called from within, is a copy: those see the constraints as they were.
+/// Constraints as a Python object. Changes during a computation, by other threads or by a function
+/// that it calls, are made to a copy: the computation uses the constraints as they were.
 class PyConstraints {
  public:
   explicit PyConstraints(nanobind::object model)

@@ -13,19 +13,19 @@
 
 namespace kempe::python {
 
-/// Threads that share the work of a batch; 0: as many as the machine has.
+/// Number of threads for batches; 0: as many as the machine has.
 int threadsInUse();
 void useThreads(int count);
 
-/// A model as Python holds it, with scratch memory for any number of threads. Other threads run
-/// Python while it computes.
+/// A model as a Python object, with scratch memory for any number of threads. Computations release
+/// the GIL.
 class PyModel {
  public:
   explicit PyModel(Model model) : model_(std::move(model)) {}
 
   [[nodiscard]] const Model& model() const { return model_; }
 
-  // What has been said about limits (see limits.hpp); for those who may run Python.
+  // Warnings about limits that were given (see limits.hpp); access requires the GIL.
   mutable bool checkedNeutral = false;
   mutable bool warnedOfRandom = false;
 
@@ -39,8 +39,8 @@ class PyModel {
     function(*data);
   }
 
-  /// Calls `function(batch, first, count)` for all of many states, some thousands at a time: so
-  /// that Ctrl-C is heard.
+  /// Calls `function(batch, first, count)` for all of many states, a few thousand at a time, and
+  /// checks for Ctrl-C between calls.
   template <typename T, typename Function>
   void computeMany(Eigen::Index states, const Function& function) const {
     constexpr Eigen::Index kStatesAtOnce = 4096;

@@ -49,7 +49,7 @@ nb::object readOnly(VectorIn numbers) {
   return array;
 }
 
-/// The function lives on while it is called, even if it has the simulator take another one.
+/// Keeps the function alive during the call, even if it replaces itself in the simulator.
 nb::object called(PyObject* function, double t, VectorIn q, VectorIn v) {
   const nb::object callback = nb::borrow(function);
   return callback(t, readOnly(q), readOnly(v));
@@ -79,7 +79,7 @@ VectorFunction vectorFunction(nb::handle given, const char* name, const char* me
   };
 }
 
-/// `set(self.simulator, function)` for a function that is given for a role.
+/// `set(self.simulator, function)` with a Python function, kept under the name of its role.
 template <typename Set>
 void setFunction(const nb::object& self, nb::handle given, const char* role, const char* meaning,
                  const Set& set) {
@@ -103,7 +103,7 @@ void setExternalForces(const nb::object& object, nb::handle external,
         [callback = function(external, "external"), model = self.model, reference](
             double t, VectorIn q, VectorIn v, std::vector<FrameForce>& forces) {
           const nb::gil_scoped_acquire locked;
-          // The call may replace this function, and with it what it holds.
+          // The call may replace this function, and with it the objects that it holds.
           // NOLINTBEGIN(performance-unnecessary-copy-initialization)
           const std::shared_ptr<PyModel> own = model;
           const std::string written = reference;
@@ -114,7 +114,7 @@ void setExternalForces(const nb::object& object, nb::handle external,
   keepAs(object, kExternal, external);
 }
 
-/// A call that computes, while other threads run Python.
+/// A computation without the GIL, so that other threads can run Python.
 template <typename Action>
 auto unlocked(const Action& action) {
   const nb::gil_scoped_release released;
@@ -144,7 +144,7 @@ Eigen::VectorXd sampleOf(const PySimulator& self) {
   const Simulator& simulator = self.simulator;
   const Energy energy = simulator.energy();
   const Work work = simulator.work();
-  const Vector& tau = simulator.tau();  // may change coordinates, but not what v() gives
+  const Vector& tau = simulator.tau();  // may change coordinates, but not the result of v()
   Eigen::VectorXd sample(simulator.q().size() + 2 * tau.size() + 4);
   sample << simulator.q(), simulator.v(), tau, energy.kinetic, energy.potential,
       work.controller + work.external + work.motors, simulator.loopError();
@@ -171,7 +171,7 @@ void bindState(SimulatorClass& simulator) {
           },
           signature("def set_state(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> None"),
           "q"_a, "v"_a, "time"_a = 0.0,
-          "Loops of q are closed first where they are open. Work is counted anew.")
+          "Sets the state; loops of q are closed first if they are open. Resets the work to zero.")
       .def(
           "set_spanning_state",
           [](PySimulator& self, nb::handle q, nb::handle velocities, double time) {
@@ -184,10 +184,10 @@ void bindState(SimulatorClass& simulator) {
           signature("def set_spanning_state(self, q: ArrayLike, velocities: ArrayLike, time: float "
                     "= 0.0) -> None"),
           "q"_a, "velocities"_a, "time"_a = 0.0,
-          "A state from velocities of all tree joints, which exist at dead points and change "
-          "points too. They must keep the loops closed.")
+          "Sets the state from the velocities of all tree joints, which are defined at dead points "
+          "and change points too. They must keep the loops closed.")
       .def_prop_ro("model", &modelOf, nb::for_getter(signature("def model(self) -> Model")),
-                   "The robot, with the armatures of motors.")
+                   "The model, including the armatures of motors.")
       .def_prop_ro(
           "integrator",
           [](const PySimulator& self) {
@@ -213,7 +213,7 @@ void bindState(SimulatorClass& simulator) {
           [](const PySimulator& self) {
             return unlocked([&] { return Eigen::VectorXd(self.simulator.tau()); });
           },
-          "What the controller said for this state, (nv,).")
+          "Forces of the controller in this state, (nv,).")
       .def_prop_ro(
           "energy",
           [](const PySimulator& self) {
@@ -221,39 +221,40 @@ void bindState(SimulatorClass& simulator) {
             return nb::make_tuple(energy.kinetic, energy.potential);
           },
           nb::for_getter(signature("def energy(self, /) -> tuple[float, float]")),
-          "Kinetic and potential energy, J; springs and end stops count in the latter.")
+          "Kinetic and potential energy, J; the latter includes springs and end stops.")
       .def_prop_ro(
           "work", &workOf, nb::for_getter(signature("def work(self, /) -> dict[str, float]")),
-          "Joules since the start: done by `controller`, `external` and `motors`, taken by "
+          "Work since the start, J: done by `controller`, `external` and `motors`, dissipated by "
           "`damping`, `friction` and `limits`.")
       .def_prop_ro(
           "loop_error",
           [](const PySimulator& self) {
             return unlocked([&] { return self.simulator.loopError(); });
           },
-          "The largest |loop_residual|; 0 where there are no loops.")
+          "The largest |loop_residual|; 0 without loops.")
       .def_prop_ro(
           "coordinates", [](const PySimulator& self) { return self.simulator.coordinates(); },
-          "The independent coordinates that are at work at the moment.")
+          "The independent coordinates in use at the moment.")
       .def_prop_ro(
           "coordinate_changes",
           [](const PySimulator& self) { return self.simulator.coordinateChanges(); },
-          "How often they have changed.")
+          "How often the independent coordinates have changed.")
       .def(
           "sample",
           [](const PySimulator& self) { return unlocked([&] { return sampleOf(self); }); },
-          "What a run keeps of this state, in one array: q, v, tau, kinetic and potential energy, "
-          "work of controller, external forces and motors, loop error.")
+          "The sample of this state that a run records, in one array: q, v, tau, kinetic and "
+          "potential energy, work of controller, external forces and motors, loop error.")
       .def(
           "snapshot", [](const PySimulator& self) { return self.simulator.snapshot(); },
-          "All that is needed to go on from this moment exactly as it did.")
+          "The complete state, from which restore() continues exactly.")
       .def(
           "restore",
           [](PySimulator& self, const Snapshot& snapshot) {
             unlocked([&] { self.simulator.restore(snapshot); });
           },
           "snapshot"_a,
-          "Going on from a snapshot gives the same motion, to the last bit on the same machine.");
+          "Continues from a snapshot: the motion is the same, to the last bit on the same "
+          "machine.");
 }
 
 void bindForces(SimulatorClass& simulator) {
@@ -273,7 +274,7 @@ void bindForces(SimulatorClass& simulator) {
           signature("def add_spring(self, joint: str | tuple[str, int], stiffness: float, *, rest: "
                     "float = 0.0, damping: float = 0.0) -> int"),
           "joint"_a, "stiffness"_a, nb::kw_only(), "rest"_a = 0.0, "damping"_a = 0.0,
-          "A force −stiffness (q − rest) − damping q̇ along a joint. Returns its number.")
+          "Adds a force −stiffness (q − rest) − damping q̇ along a joint. Returns its number.")
       .def(
           "add_point_spring",
           [](PySimulator& self, const std::string& from, nb::handle fromPoint,
@@ -291,7 +292,7 @@ void bindForces(SimulatorClass& simulator) {
                     "damping: float = 0.0) -> int"),
           "from_frame"_a, "from_point"_a, "to_frame"_a, "to_point"_a, "stiffness"_a, nb::kw_only(),
           "rest_length"_a = 0.0, "damping"_a = 0.0,
-          "A spring and damper between two points, each in a frame (a body or a joint).")
+          "Adds a spring and damper between two points, each in a frame (a body or a joint).")
       .def(
           "add_limit",
           [coordinate](PySimulator& self, nb::handle joint, double stiffness, double damping,
@@ -302,15 +303,15 @@ void bindForces(SimulatorClass& simulator) {
                     "damping: float = 0.0, lower: float = ..., upper: float = ...) -> int"),
           "joint"_a, "stiffness"_a, nb::kw_only(), "damping"_a = 0.0, "lower"_a = kNotGiven,
           "upper"_a = kNotGiven,
-          "An end stop: a spring and damper beyond bounds (by default the model's), which never "
-          "pulls.")
+          "Adds an end stop: a spring and damper that act beyond the limits (by default the "
+          "model's) and never pull.")
       .def(
           "add_limits",
           [](PySimulator& self, double stiffness, double damping) {
             return self.simulator.addLimits(stiffness, damping);
           },
           "stiffness"_a, "damping"_a = 0.0,
-          "End stops on every joint that has bounds in the model; returns how many.")
+          "Adds end stops to every joint that has limits in the model; returns how many.")
       .def(
           "add_friction",
           [coordinate](PySimulator& self, nb::handle joint, double coulomb, double slipSpeed,
@@ -323,8 +324,8 @@ void bindForces(SimulatorClass& simulator) {
                     "stribeck_speed: float = 0.01) -> int"),
           "joint"_a, "coulomb"_a, nb::kw_only(), "slip_speed"_a = 1e-3, "viscous"_a = 0.0,
           "breakaway"_a = 0.0, "stribeck_speed"_a = 1e-2,
-          "Friction that can stick: coulomb · tanh(q̇ / slip_speed) + viscous · q̇, with a higher "
-          "`breakaway` near rest where one is given.")
+          "Adds friction that can stick: coulomb · tanh(q̇ / slip_speed) + viscous · q̇, with a "
+          "higher `breakaway` friction near rest if given.")
       .def(
           "add_motor",
           [](PySimulator& self, const std::string& joint, double gear, double rotorInertia,
@@ -343,17 +344,17 @@ void bindForces(SimulatorClass& simulator) {
           "joint"_a, nb::kw_only(), "gear"_a = 1.0, "rotor_inertia"_a = 0.0,
           "torque_limit"_a = kInfinity, "stall_torque"_a = kInfinity, "no_load_speed"_a = kInfinity,
           "viscous_friction"_a = 0.0, "command_at"_a = "rotor",
-          R"(A motor that drives a joint through a gear. Returns its number.
+          R"(Adds a motor that drives a joint through a gear. Returns its number.
 
 Args:
-    gear: turns of the rotor for one of the joint.
-    rotor_inertia: reflected: gear² · rotor_inertia is added to the joint's armature. Exact is a rotor
-        that is a body of the mechanism; give its joint, and no inertia here.
-    torque_limit: of the rotor.
+    gear: gear ratio, turns of the rotor per turn of the joint.
+    rotor_inertia: gear² · rotor_inertia is added to the joint's armature, an approximation. To be
+        exact, model the rotor as a body of the mechanism, give its joint, and no inertia here.
+    torque_limit: of the rotor, N·m.
     stall_torque, no_load_speed: at speed ω the rotor gives at most stall_torque (1 − ω /
         no_load_speed), in both directions.
     viscous_friction: of the rotor, N·m·s/rad.
-    command_at: "rotor" or "joint": where the commanded torque is meant.)")
+    command_at: "rotor" or "joint": the side of the gear that the commanded torque refers to.)")
       .def(
           "set_forces",
           [](const nb::object& object, nb::handle tau) {
@@ -362,7 +363,7 @@ Args:
             keepAs(object, kController, nb::none());
           },
           signature("def set_forces(self, tau: ArrayLike) -> None"), "tau"_a,
-          "Constant forces, (nv,), from now on instead of a controller.")
+          "Applies constant forces, (nv,), from now on, instead of a controller.")
       .def(
           "set_controller",
           [](const nb::object& self, nb::handle controller) {
@@ -372,18 +373,20 @@ Args:
                         });
           },
           signature("def set_controller(self, controller: Callable | None) -> None"),
-          "controller"_a.none(), "f(t, q, v) -> tau, nv numbers; None for no controller.")
+          "controller"_a.none(),
+          "Sets the controller f(t, q, v) -> tau, nv numbers; None: no controller.")
       .def("set_external_forces", &setExternalForces,
            signature("def set_external_forces(self, external: Forces | Callable, reference: str = "
                      "'local_world_aligned') -> None"),
            "external"_a.none(), "reference"_a = "local_world_aligned",
-           "{frame: [force; moment]}, or a function f(t, q, v) that gives that.")
+           "Sets external forces: {frame: [force; moment]}, or a function f(t, q, v) that returns "
+           "such a dictionary.")
       .def(
           "set_motor_torque",
           [](PySimulator& self, int motor, double torque) {
             self.simulator.setMotorTorque(motor, torque);
           },
-          "motor"_a, "torque"_a, "The commanded torque of a motor from now on.")
+          "motor"_a, "torque"_a, "Sets the commanded torque of a motor from now on.")
       .def(
           "set_motor_controller",
           [](const nb::object& self, nb::handle controller) {
@@ -393,13 +396,13 @@ Args:
                         });
           },
           signature("def set_motor_controller(self, controller: Callable | None) -> None"),
-          "controller"_a.none(), "f(t, q, v) -> torques of all motors.")
+          "controller"_a.none(), "Sets the controller f(t, q, v) -> torques of all motors.")
       .def(
           "motor_torque",
           [](const PySimulator& self, int motor) {
             return unlocked([&] { return self.simulator.motorTorque(motor); });
           },
-          "motor"_a, "What a motor gives at the rotor in this state, within its limits.");
+          "motor"_a, "Torque of a motor at the rotor in this state, within its limits.");
 }
 
 void bindConstraints(SimulatorClass& simulator) {
@@ -413,9 +416,10 @@ void bindConstraints(SimulatorClass& simulator) {
             keepAs(self.h, kConstraints, constraints.h);
           },
           "constraints"_a, signature("def set_constraints(self, constraints: Constraints) -> None"),
-          R"(Constraints that hold from now on, as they are now, beside the model's loops.
+          R"(Sets constraints in addition to the model's loops, as a copy.
 
-The state is put onto those that are on: positions by the least motion, velocities by an impulse.)")
+The state is projected onto those that are on: positions by the least motion, velocities by an
+impulse.)")
       .def(
           "enable_constraint",
           [](PySimulator& self, const std::string& name, bool on, double tolerance) {
@@ -428,9 +432,10 @@ The state is put onto those that are on: positions by the least motion, velociti
             unlocked([&] { self.simulator.enableConstraint(index, on, tolerance); });
           },
           "name"_a, "on"_a = true, nb::kw_only(), "tolerance"_a = 1e-6,
-          R"(Switches a constraint: a hand that grasps, a foot that sticks, and lets go.
+          R"(Switches a constraint on or off: for instance a hand that grasps or a foot that sticks.
 
-One that is switched on catches what moves by an impulse; positions must meet it to the tolerance.)")
+A constraint that is switched on stops the motion against it by an impulse; positions must satisfy
+it to the tolerance.)")
       .def_prop_ro(
           "multipliers",
           [](const PySimulator& self) {
@@ -442,18 +447,19 @@ One that is switched on catches what moves by an impulse; positions must meet it
 }  // namespace
 
 void bindSimulator(nb::module_& m) {
-  nb::class_<Snapshot>(m, "Snapshot", "A moment of a simulation, to go on from.")
+  nb::class_<Snapshot>(m, "Snapshot",
+                       "The complete state of a simulation at one time, to continue from.")
       .def_ro("time", &Snapshot::time)
       .def_ro("q", &Snapshot::q)
       .def_ro("velocities", &Snapshot::velocities, "Of all tree joints.")
-      .def_ro("coordinates", &Snapshot::coordinates, "That were independent at that moment.");
+      .def_ro("coordinates", &Snapshot::coordinates, "The independent coordinates at that time.");
 
   SimulatorClass simulator(m, "Simulator", nb::type_slots(keeperSlots), nb::is_weak_referenceable(),
-                           R"(Moves a robot through time, step by step.
+                           R"(Simulates a robot step by step.
 
-Loops stay closed to rounding: steps are taken in coordinates around the step's start. Where the
-model's independent coordinates come near a dead point, others are at work and the motion goes on
-without a jump; `v` and forces stay in the model's own. kempe.simulate is the short way for a run.)");
+Loops stay closed to rounding: each step uses local coordinates around its start. Near a dead point
+of the model's independent coordinates, the simulator switches to others without a jump; `v` and
+forces are always expressed in the model's own. For a simple run use kempe.simulate.)");
   simulator.def(
       "__init__",
       [](PySimulator* self, const PyModel& model, const std::string& integrator,
@@ -467,21 +473,21 @@ without a jump; `v` and forces stay in the model's own. kempe.simulate is the sh
       },
       "model"_a, "integrator"_a = "rk4", nb::kw_only(), "relative_tolerance"_a = 1e-8,
       "absolute_tolerance"_a = 1e-10, "stabilization"_a = "projection", "baumgarte_rate"_a = 100.0,
-      R"(At rest in the neutral position at time 0. Tolerances are those of "adaptive".
+      R"(Starts at rest in the neutral position at time 0. Tolerances are for "adaptive" only.
 
-Loops that are left cut, and constraints, are kept from opening by "projection" after every step, by
-"baumgarte" forces whose errors decay at a rate (1/s), or not at all ("none").)");
+Drift of cut loops and constraints is removed by "projection" after every step, reduced by
+"baumgarte" stabilisation, which makes errors decay at a rate (1/s), or ignored ("none").)");
   bindState(simulator);
   bindForces(simulator);
   bindConstraints(simulator);
   simulator
       .def(
           "step", [](PySimulator& self, double dt) { unlocked([&] { self.simulator.step(dt); }); },
-          "dt"_a, "A step of dt seconds. Where it fails, the state stays what it was.")
+          "dt"_a, "Takes a step of dt seconds. If it fails, the state is unchanged.")
       .def(
           "step_to",
           [](PySimulator& self, double time) { unlocked([&] { self.simulator.stepTo(time); }); },
-          "time"_a, "A step that ends at `time` exactly.");
+          "time"_a, "Takes a step that ends exactly at `time`.");
 }
 
 }  // namespace kempe::python

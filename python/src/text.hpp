@@ -6,8 +6,9 @@
 #include <stdexcept>
 #include <string>
 
-/// Text and paths as arguments. Python strings can hold what neither UTF-8 nor a file name can
-/// (lone surrogates, a null character); such an argument is a ValueError that shows it.
+/// Text and paths as arguments. Python strings can hold characters that neither UTF-8 nor a file
+/// name can (lone surrogates, a null character); such an argument raises ValueError, which shows
+/// it.
 namespace kempe::python {
 
 /// A string argument; reading it throws where it is not text.

@@ -24,7 +24,7 @@ struct TimedState {
   Eigen::VectorXd q, v, x;
 };
 
-/// Zeros where the array is not given.
+/// Zeros if the array is not given.
 ArrayArgument givenOrZero(const PyModel& self, nb::handle array, const char* name) {
   if (!array.is_none()) return argumentV(self, array, name);
   return argumentV(self, nb::module_::import_("numpy").attr("zeros")(self.model().nv()), name);
@@ -42,8 +42,8 @@ std::vector<TimedState> statesOf(const PyModel& self, nb::handle q, nb::handle v
   return states;
 }
 
-/// Seconds that `calls` calls of compute(data, state) take, the states taking turns. Ctrl-C is
-/// heard between some thousand calls, which is not counted.
+/// Time in seconds of `calls` calls of compute(data, state), cycling through the states. Ctrl-C is
+/// checked every few thousand calls, outside the measured time.
 template <typename Compute>
 double secondsFor(const PyModel& self, const std::vector<TimedState>& states, long calls,
                   const Compute& compute) {
@@ -130,17 +130,17 @@ void bindTiming(ModelClass& model) {
                 "'cluster', calls: int = 1000) -> float"),
       "algorithm"_a, "q"_a.none(), "v"_a.none() = nb::none(), "x"_a.none() = nb::none(),
       nb::kw_only(), "frames"_a.none() = nb::none(), "method"_a = "cluster", "calls"_a = 1000,
-      R"(How long one call of an algorithm takes in C++, without what calling from Python costs.
+      R"(Time of one call of an algorithm in C++, without the overhead of calls from Python.
 
 Args:
     algorithm: "forward_dynamics", "inverse_dynamics", "mass_matrix" or
         "inverse_operational_inertia".
-    q: configurations, (nq,) or (N, nq), which take turns.
+    q: configurations, (nq,) or (N, nq), used in turn.
     v: velocities, (nv,) or (N, nv); zero if not given.
     x: forces of forward or accelerations of inverse dynamics, (nv,) or (N, nv); zero if not given.
     frames: of inverse_operational_inertia; None: all.
     method: as in the algorithm.
-    calls: how many to time, one after the other.
+    calls: number of consecutive calls to time.
 
 Returns:
     The time of all calls, divided by their number, in s.)");

@@ -44,7 +44,7 @@ class Block:
     flags: set[str]
     comment: str
     code: str
-    # Blocks of the same language that this one goes on from, first one first.
+    # Blocks of the same language that this one continues, in order.
     before: list["Block"] = dataclasses.field(default_factory=list)
     robot: list["Block"] = dataclasses.field(default_factory=list)  # yaml: the robot it is about
     output: str | None = None
@@ -62,7 +62,7 @@ class Block:
 
 
 def blocks_of(text: str, page: str) -> list[Block]:
-    """All blocks of a page, checked and joined to the ones they go on from."""
+    """All blocks of a page, checked and joined to the ones that they continue."""
     blocks: list[Block] = []
     comment = ""
     lines = iter(enumerate(text.splitlines(), start=1))
@@ -134,7 +134,7 @@ def pages(root: Path) -> list[Path]:
 
 
 def matches(expected: str, actual: str) -> bool:
-    """Whether output is as a page shows it; trailing spaces do not count."""
+    """Whether output is as a page shows it, ignoring trailing spaces."""
     pattern = ""
     for line in expected.rstrip().splitlines():
         pattern += r"(?:.*\n)*?" if line.strip() == "..." else re.escape(line.rstrip()) + "\n"

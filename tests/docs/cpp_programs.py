@@ -9,7 +9,7 @@ from code_blocks import Block
 INCLUDE = re.compile(r"^\s*#\s*include\b.*$", re.MULTILINE)
 MAIN = re.compile(r"^\s*int\s+main\s*\(", re.MULTILINE)
 PRELUDE = "#include <iostream>\n#include <kempe/kempe.hpp>\n"
-# What earlier blocks print is not that of the block that goes on from them.
+# Output of earlier blocks is not part of the output of the block that continues them.
 MARKER = "----- the block itself -----"
 
 

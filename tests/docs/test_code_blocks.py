@@ -41,7 +41,7 @@ def of(*languages: str):
 
 
 def run(command: list[str], folder: Path, block: Block) -> str:
-    """Runs a command with the project's own programs in reach and returns what it prints."""
+    """Runs a command with the project's own programs on the path and returns its output."""
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True,
@@ -91,7 +91,7 @@ def make_targets() -> set[str]:
 
 
 def without_make(line: str, block: Block) -> str:
-    """Checks the targets of a `make` command, which is not run: it may be what runs this test."""
+    """Checks the targets of a `make` command, which is not run, because it may run this test."""
     words = shlex.split(line, comments=True)
     if not words or words[0] != "make":
         return line
@@ -128,7 +128,7 @@ def is_robot(code: str) -> bool:
 
 
 def robot_text(parts: list[Block]) -> str:
-    """A robot with the fragments that go on from it."""
+    """A robot with the fragments that continue it."""
     text = parts[0].code
     for part in parts[1:]:
         text = text.replace("</robot>", part.code + "</robot>")
@@ -158,7 +158,7 @@ def test_yaml(block: Block, tmp_path: Path) -> None:
 
 @of("cmake")
 def test_cmake(block: Block, tmp_path: Path) -> None:
-    """The block is what a project needs in its CMakeLists.txt, with programs of one source file."""
+    """The block is the CMakeLists.txt of a user's project with programs of one source file."""
     code = "".join(part.code for part in [*block.before, block])
     for source in set(re.findall(r"[\w/]+\.cpp", code)):
         file = tmp_path / source

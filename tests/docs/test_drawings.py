@@ -1,4 +1,4 @@
-"""The drawings of the pages can be drawn again; the tools check what they draw."""
+"""The drawings of the pages can be reproduced; the tools check them."""
 
 import math
 import sys
@@ -36,7 +36,7 @@ def test_drawings_of_the_leg(name: str) -> None:
 
 
 def test_the_animation_repeats_without_a_jump() -> None:
-    """Every animation ends where it began, and what moves has the length of the body it shows."""
+    """Every animation ends where it began, and moving parts have the lengths of their bodies."""
     drawing = ET.fromstring(draw_leg.stride())
     lengths = set()
     for line in drawing.iter(f"{SVG}polyline"):

@@ -1,4 +1,4 @@
-"""Every example runs, in C++ and in Python, and both say the same."""
+"""Every example runs, in C++ and in Python, with the same output."""
 
 import re
 import subprocess

@@ -12,12 +12,12 @@ import kempe
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "build" / "site"
 PAGES = sorted(SITE.rglob("*.html"))
-# What a browser fetches to show a page; `a` is followed only by people.
+# Resources that a browser loads to show a page; `a` is followed only by users.
 FETCHED = {"img": "src", "script": "src", "link": "href", "source": "src", "iframe": "src"}
 
 
 class Page(HTMLParser):
-    """Links, things to fetch and names of places of one page."""
+    """Links, resources and anchors of one page."""
 
     def __init__(self, path: Path):
         super().__init__()
@@ -43,7 +43,7 @@ def parsed(path: Path) -> Page:
 
 
 def problem(page: Path, link: str) -> str | None:
-    """Why a link within the site leads nowhere."""
+    """Why a link within the site is broken."""
     parts = urlsplit(link)
     target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
     if not target.is_file():

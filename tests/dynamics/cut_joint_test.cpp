@@ -310,7 +310,8 @@ TEST(LoopForm, CutJointsAreNotClosedWithTheirAxisTurnedRound) {
   project(model, data, q, closed);
   EXPECT_NEAR(closed[0], 0.0, 1e-12);
   EXPECT_NEAR(closed[1], 0.0, 1e-12);
-  q << std::sin(1.5), 0.0, 0.0, std::cos(1.5);  // nearly upside down, where the axes are parallel too
+  q << std::sin(1.5), 0.0, 0.0,
+      std::cos(1.5);  // nearly upside down, where the axes are parallel too
   project(model, data, q, closed);
   EXPECT_NEAR(closed[0], 0.0, 1e-12);
   EXPECT_NEAR(closed[1], 0.0, 1e-12);

@@ -36,7 +36,7 @@ def random_states(model: kempe.Model, count: int, seed: int = 0) -> States:
 
 
 def close(actual: np.ndarray, expected: np.ndarray, tolerance: float = 1e-9) -> None:
-    """Equal, relative to the largest number."""
+    """Whether arrays are equal, relative to the largest number."""
     scale = max(1.0, float(np.abs(expected).max(initial=0)))
     np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * scale)
 
@@ -47,7 +47,7 @@ def stacked(forces: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def constraints_of(model: kempe.Model) -> kempe.Constraints:
-    """A thread from the root to the last body, from a point that it is far from."""
+    """A rod from a distant point of the root to the last body."""
     constraints = kempe.Constraints(model)
     constraints.rod("thread", predecessor_point=(0.3, 0.4, 3.0), successor=model.body_names[-1],
                     successor_point=(0.05, 0.02, 0.01), length=3.0)
@@ -56,7 +56,7 @@ def constraints_of(model: kempe.Model) -> kempe.Constraints:
 
 Algorithm = Callable[[kempe.Model, States], np.ndarray]
 
-# Those that compute in float where they are given floats.
+# Algorithms that compute in float if all arguments are float32.
 GENERIC: dict[str, Algorithm] = {
     "inverse_dynamics": lambda m, s: m.inverse_dynamics(s.q, s.v, s.a),
     "inverse_dynamics with forces": lambda m, s: m.inverse_dynamics(
@@ -107,7 +107,7 @@ GENERIC: dict[str, Algorithm] = {
     "potential energy": lambda m, s: np.asarray(m.energy(s.q, s.v)[1], s.q.dtype),
 }
 
-# Those that compute in double, whatever they are given.
+# Algorithms that always compute in double.
 DOUBLE: dict[str, Algorithm] = {
     "project": lambda m, s: m.project(s.q),
     "integrate": lambda m, s: m.integrate(s.q, s.v, 0.01),

@@ -69,7 +69,7 @@ REFUSALS = (TypeError, ValueError, kempe.AssemblyError, kempe.SingularityError, 
 
 
 class Raising:
-    """Whatever it is asked for, it fails."""
+    """Fails on every access."""
 
     def __array__(self, *_: object, **__: object) -> np.ndarray:
         raise RuntimeError("no array \udc80 for you")
@@ -79,14 +79,14 @@ class Raising:
 
 
 class Lying:
-    """Gives an array that is none."""
+    """Returns something that is not an array from __array__."""
 
     def __array__(self, *_: object, **__: object) -> object:
         return "text"
 
 
 class OnlyDlpack:
-    """Has its numbers to offer by DLPack only."""
+    """Provides its numbers by DLPack only."""
 
     def __init__(self, numbers: np.ndarray) -> None:
         self._numbers = numbers
@@ -110,7 +110,7 @@ def unaligned(x: np.ndarray) -> np.ndarray:
 
 
 def field_of_records(x: np.ndarray) -> np.ndarray:
-    """Strides that are no multiple of the size of a number."""
+    """Strides that are not a multiple of the size of a number."""
     records = np.zeros(x.shape, [("tag", np.uint8), ("number", np.float64)])
     records["number"] = x
     return records["number"]
@@ -128,7 +128,7 @@ def frozen(x: np.ndarray) -> np.ndarray:
     return copy
 
 
-# The same numbers in another guise: must be understood, or refused.
+# The same numbers as other types: must be accepted with the right result, or refused.
 GUISES: list[Callable[[np.ndarray], object]] = [
     lambda x: x.tolist(), lambda x: tuple(x.tolist()), lambda x: x.astype(np.float32),
     lambda x: x.astype(np.float16), lambda x: x.astype(np.longdouble), lambda x: x.astype(">f8"),
@@ -151,7 +151,7 @@ GUISES: list[Callable[[np.ndarray], object]] = [
     lambda x: {"f": x},
 ]
 
-# Things that are no array of a model.
+# Objects that are not valid arrays for a model.
 THINGS: list[object] = [
     None, 0, 1, -1, 2**70, 1.5, float("nan"), True, 1j, "", "text", "\udc80", "\0", b"bytes", (),
     [], {}, set(), object(), Ellipsis, NotImplemented, slice(3), range(3), len, Raising(), Lying(),
@@ -184,13 +184,13 @@ def odd(random: np.random.Generator, good: object) -> object:
     while isinstance(good, np.ndarray) and random.random() < 0.6:
         try:
             return GUISES[random.integers(len(GUISES))](good)
-        except (TypeError, ValueError, BufferError):  # this guise is not possible
+        except (TypeError, ValueError, BufferError):  # this conversion is not possible
             continue
     return THINGS[random.integers(len(THINGS))]
 
 
 def try_calls(model: kempe.Model, calls: int, seed: int) -> tuple[int, int]:
-    """How many calls were answered, and how many refused."""
+    """Number of calls that were accepted, and that were refused."""
     constraints = kempe.Constraints(model)
     constraints.rod("thread", predecessor_point=(0.3, 0.4, 3.0), successor=model.body_names[-1],
                     successor_point=(0.05, 0.02, 0.01), length=3.0)

@@ -1,4 +1,4 @@
-"""The program `kempe` as people start it."""
+"""Runs the program `kempe` as users do."""
 
 import os
 import subprocess

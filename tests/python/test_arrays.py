@@ -1,4 +1,4 @@
-"""Arrays of every kind as arguments and as out=: computed with, or refused, never wrong."""
+"""Arrays of every kind as arguments and as out=: correct results or an error."""
 
 import contextlib
 import subprocess
@@ -14,7 +14,7 @@ from algorithms import close, random_states
 
 
 def test_odd_arguments_are_answered_or_refused() -> None:
-    """In another process: crashes are what this is about."""
+    """In another process, because this test is about crashes."""
     result = subprocess.run(
         [sys.executable, "-X", "faulthandler", Path(odd_arguments.__file__), "4000", "four_bar",
          "planar_leg", "mini_cheetah"],
@@ -107,7 +107,7 @@ WITH_OUT = [name.rstrip("*") for name in odd_arguments.FUNCTIONS if name.endswit
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 @pytest.mark.parametrize("states", [None, 1, 5, 300])
 def test_out_that_overlaps_an_input(name: str, kind: type, states: int | None) -> None:
-    """Before, behind, within and exactly on it: the result is that of separate memory."""
+    """Overlapping before, behind, within and exactly: the result is that of separate memory."""
     model = arm(6)
     arguments = odd_arguments.FUNCTIONS[name + "*"]
     random = np.random.default_rng(1)
@@ -166,7 +166,7 @@ def test_out_that_overlaps_what_is_strided() -> None:
 
 @pytest.mark.parametrize("thing", odd_arguments.THINGS, ids=lambda thing: type(thing).__name__)
 def test_builders_refuse_odd_numbers(thing: object) -> None:
-    """Or take them, where they are numbers."""
+    """Or accept them, if they are numbers."""
     mechanism = kempe.Mechanism("odd")
     for attributes in ({"mass": thing}, {"center_of_mass": thing}, {"inertia": thing}):
         with contextlib.suppress(TypeError, ValueError):

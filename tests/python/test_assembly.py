@@ -1,4 +1,4 @@
-"""Loops that cannot be closed say so."""
+"""Loops that cannot be closed are reported."""
 
 from pathlib import Path
 

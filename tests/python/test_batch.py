@@ -1,4 +1,4 @@
-"""Many states at once: the same numbers as one by one, from arrays as they are."""
+"""Many states at once: the same numbers as one by one, from arrays in place."""
 
 import signal
 import subprocess

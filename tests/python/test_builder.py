@@ -151,7 +151,7 @@ def test_mistakes_are_named(call: object, error: type, message: str) -> None:
     before = repr(m)
     with pytest.raises(error, match=message):
         call(m)  # type: ignore[operator]
-    assert repr(m) == before  # nothing half made is left
+    assert repr(m) == before  # no partial element is left
 
 
 def test_mistakes_that_compiling_finds() -> None:
@@ -211,7 +211,7 @@ def test_function_as_constraint(functions: dict) -> None:
     np.testing.assert_allclose(model.constraint_jacobian(Q)[:, 1, 0], slope, atol=1e-12)
     bias = (-0.5 * np.sin(leader) + 0.2) * 1.3**2
     np.testing.assert_allclose(model.constraint_bias(Q, [1.3])[:, 1], bias, atol=1e-12)
-    # Two pendulums by hand: energy of one freedom.
+    # Two pendulums in closed form: energy of one degree of freedom.
     inertia = 1.1
     expected = inertia * (1 + slope**2)
     np.testing.assert_allclose(model.mass_matrix(Q)[:, 0, 0], expected, atol=1e-12)
@@ -312,7 +312,7 @@ def test_function_that_fails_in_a_batch() -> None:
             compute(q, [1.0], [0.0])
     with pytest.raises(RuntimeError, match="enough"):
         model.coriolis_matrix(q, [1.0])
-    calls = 0  # and goes on
+    calls = 0  # and continues
     assert model.forward_dynamics(q[:50], [1.0], [0.0]).shape == (50, 1)
 
 

@@ -102,7 +102,7 @@ def test_json_is_one_object_and_nothing_else(command: list[str]) -> None:
 
 
 def on_a_terminal(*arguments: str, **environment: str) -> str:
-    """What the program prints where it believes to be on a terminal."""
+    """The output of the program on a pseudo-terminal."""
     reader, writer = pty.openpty()
     variables = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
     process = subprocess.Popen(
@@ -113,7 +113,7 @@ def on_a_terminal(*arguments: str, **environment: str) -> str:
     while True:
         try:
             part = os.read(reader, 65536)
-        except OSError:  # how Linux says that the other end is closed
+        except OSError:  # the error on Linux when the other end is closed
             break
         if not part:
             break

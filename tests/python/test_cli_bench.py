@@ -52,7 +52,7 @@ ROBOTS = [*kempe.robots.names(), os.fspath(ROOT / "examples" / "geared_four_bar_
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_pinocchio_has_the_same_tree(name: str) -> None:
-    """Projected onto the loops, its mass matrix and forces are ours."""
+    """Projected onto the loops, its mass matrix and forces equal Kempe's."""
     pytest.importorskip("pinocchio")
     from kempe.pinocchio_tree import open_tree, pinocchio
 

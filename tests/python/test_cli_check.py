@@ -1,4 +1,4 @@
-"""`kempe check`: whether to trust a model."""
+"""`kempe check`: tests of a model."""
 
 import json
 import math
@@ -93,7 +93,7 @@ def test_wrong_options(arguments: list[str], text: str) -> None:
 # --- what is wrong is found, what is only badly conditioned is not blamed -------------------------
 
 class Tampered:
-    """A model with a function that gives something else for some methods."""
+    """A model with a function that returns wrong results for some methods."""
 
     def __init__(self, model: kempe.Model, function: str,
                  change: Callable[[str, np.ndarray], np.ndarray]) -> None:
@@ -158,7 +158,7 @@ def test_a_wrong_model_is_not_to_be_trusted(monkeypatch: pytest.MonkeyPatch,
 
 
 def geared(size: float) -> kempe.Mechanism:
-    """A heavy arm and a rotor that is next to nothing: multipliers lose nearly all digits."""
+    """A heavy arm and a very light rotor: multipliers lose nearly all digits."""
     mechanism = kempe.Mechanism("geared")
     mechanism.add_body("world")
     mechanism.add_body("arm", mass=10 * size**3, center_of_mass=(0.5 * size, 0, 0),
@@ -191,7 +191,7 @@ def four_bar_of(size: float, coupler: float = 1.0, digits: int = 17) -> kempe.Me
 
 
 def slider(size: float) -> kempe.Mechanism:
-    """The motor is a slide: a metre is far on a small robot."""
+    """The motor is a prismatic joint: a metre is far on a small robot."""
     mechanism = four_bar_of(size)
     mechanism.find_joint("motor").independent = False
     mechanism.add_body("piston", mass=size**3, inertia=np.ones(3) * size**5)
@@ -203,7 +203,7 @@ def slider(size: float) -> kempe.Mechanism:
 
 
 def far_away() -> kempe.Mechanism:
-    """Ten kilometres above where potential energy is zero."""
+    """Ten kilometres above the zero of potential energy."""
     mechanism = four_bar_of(1.0)
     mechanism.add_body("earth")
     mechanism.add_fixed("tower", parent="earth", child="ground", xyz=(0, 0, 1e4))
@@ -307,7 +307,7 @@ def test_ends_of_the_reach_are_found(short_four_bar: kempe.Model) -> None:  # no
 
 
 def test_positions_that_can_be_passed_are_found(four_bar: kempe.Model) -> None:
-    """A parallelogram is singular where its links lie on one line, though it can move on."""
+    """A parallelogram is singular when its links are collinear, although it can move on."""
     ends = [abs(sweeper(four_bar, "joint1").sweep(side).end) for side in (-1, 1)]
     assert sorted(ends) == pytest.approx([0.0, math.pi], abs=1e-6)
 

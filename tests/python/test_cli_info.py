@@ -53,7 +53,7 @@ def test_json_tells_all() -> None:
     assert [cluster["loops"] for cluster in report["clusters"]] == [
         cluster.loops for cluster in model.clusters]
     assert set(report["folded_rotors"]) == set(model.folded_rotors)
-    assert report["joints"][0]["lower"] is None  # infinity has no place in JSON
+    assert report["joints"][0]["lower"] is None  # JSON has no infinity
 
 
 def test_names_loops_left_cut(tmp_path: Path) -> None:

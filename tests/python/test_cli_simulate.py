@@ -1,4 +1,4 @@
-"""`kempe simulate`: runs, controllers, files, and ends before the end."""
+"""`kempe simulate`: runs, controllers, files, and early stops."""
 
 import json
 import shutil
@@ -135,7 +135,7 @@ def test_controller_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "gains.py").write_text("GAIN = 0.05\n")
     (tmp_path / "push.py").write_text("""
 import numpy as np
-from gains import GAIN  # files beside it can be imported
+from gains import GAIN  # files in the same folder can be imported
 
 def setup(model):
     global size
@@ -274,7 +274,7 @@ def test_wrong_options(tmp_path: Path, arguments: list[str], text: str) -> None:
 
 def test_existing_files_that_cannot_be_written_are_told_before(tmp_path: Path) -> None:
     program = tmp_path / "run.npz"
-    shutil.copy("/bin/sleep", program)  # nobody, root neither, can write a program that runs
+    shutil.copy("/bin/sleep", program)  # not even root can write to a running program
     with subprocess.Popen([str(program), "60"]) as process:
         result = kempe_program("simulate", LEG, "--duration", "1e6", "--out", "run.npz",
                                folder=tmp_path)

@@ -1,4 +1,4 @@
-"""`kempe view`: what can go wrong before a browser is involved."""
+"""`kempe view`: errors before a browser is involved."""
 
 import re
 import signal

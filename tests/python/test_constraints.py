@@ -85,7 +85,7 @@ def test_function_of_time() -> None:
     across = np.array([-along[1], along[0]])
     q, v = r * along, out * along + w * r * across
     a, multipliers = model.constrained_forward_dynamics(q, v, [0, 0], constraints, t)
-    close(a, 2 * w * out * across)  # r̈ = ω² r: what is left is Coriolis
+    close(a, 2 * w * out * across)  # r̈ = ω² r: only the Coriolis term is left
     close(multipliers, np.array([2 * 0.5 * w * out]))
     close(model.constraint_errors(q, constraints, t), np.zeros(1))
     close(model.constraint_velocity_errors(q, v, constraints, t), np.zeros(1))
@@ -233,7 +233,7 @@ def test_many_states_are_as_one_by_one() -> None:
         assert many.rank[i] == one.rank
         close(model.constraint_velocity_errors(q[i], after[i], constraints, 0.2),
               np.zeros(constraints.rows))
-        # λ are forces that forward_dynamics knows as tau.
+        # λ are forces that can be passed to forward_dynamics as tau.
         K = model.constraint_rows(q[i], constraints, 0.2)
         close(model.forward_dynamics(q[i], v[i], tau[i] + K.T @ one.multipliers,
                                      external={model.body_names[0]: np.arange(6.0)}), one.a, 1e-8)
@@ -426,7 +426,7 @@ def test_belt_can_be_left_cut() -> None:
 # --- in a simulator -----------------------------------------------------------------------------
 
 def pendulum_on_two_joints() -> kempe.Mechanism:
-    """Two bars in line that hang from the ground, in the plane across y."""
+    """Two collinear bars that hang from the ground, in the plane normal to y."""
     mechanism = kempe.Mechanism("double")
     mechanism.add_body("ground")
     parent = "ground"

@@ -1,4 +1,4 @@
-"""Laws of mechanics that hold whatever way the numbers take from C++ to numpy."""
+"""Laws of mechanics, checked through the Python bindings."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Real files: closures, motors, start poses, balls of three hinges, and what cannot be read."""
+"""Real files: closures, motors, start poses, balls of three hinges, and invalid files."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""Forces between bodies: names, shapes, words and what is refused. The laws are tested in C++."""
+"""Forces between bodies: names, shapes, options and errors. The laws are tested in C++."""
 
 import copy
 import pickle
@@ -33,9 +33,9 @@ def test_pin_of_a_pendulum() -> None:
     model = pendulum()
     force = model.joint_forces([0.0], [3.0], [0.0])["pin"]
     close(force, np.array([0, 0, 2.0 * (9.81 + 9.0 * 0.5), 0, 0, 0]), 1e-12)
-    # Hanging still, with the same acceleration given.
+    # Hanging at rest, with the same acceleration given.
     close(model.joint_forces([0.0], [0.0], a=[0.0])["pin"], np.array([0, 0, 19.62, 0, 0, 0]))
-    # Seen from the child, turned by a quarter.
+    # In the child's frame, rotated by a quarter turn.
     local = model.joint_forces([np.pi / 2], [0.0], a=[0.0], reference="local")["pin"]
     close(local, np.array([-19.62, 0, 0, 0, 9.81, 0]))
     close(model.joint_forces([np.pi / 2], [0.0], a=[0.0], frame="bob")["pin"], local)
@@ -71,7 +71,7 @@ def test_all_from_one_evaluation(name: str) -> None:
         np.testing.assert_array_equal(force, joints[joint])
     for loop, force in model.loop_forces(s.q, s.v, s.tau).items():
         np.testing.assert_array_equal(force, loops[loop])
-    # The motion that tau causes takes that tau and these forces.
+    # Inverse dynamics of the motion that tau causes returns that tau and these forces.
     tau, again, _ = model.forces(s.q, s.v, a=a)
     scale = max(1.0, max(np.abs(force).max() for force in joints.values()))
     np.testing.assert_allclose(tau, s.tau, rtol=0, atol=1e-9 * scale)
@@ -104,7 +104,7 @@ def test_loops_can_be_copied_and_pickled() -> None:
 
 def test_what_is_refused() -> None:
     model = geared()
-    with pytest.raises(ValueError, match="tau: give tau, or the motion it causes as a="):
+    with pytest.raises(ValueError, match="tau: give tau, or the accelerations as a="):
         model.joint_forces([0.0], [0.0])
     with pytest.raises(ValueError, match="tau and a are both given"):
         model.joint_forces([0.0], [0.0], [1.0], a=[1.0])

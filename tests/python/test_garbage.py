@@ -1,4 +1,4 @@
-"""Objects that refer to each other in a circle through Python functions are freed."""
+"""Reference cycles through Python functions are collected."""
 
 import copy
 import gc
@@ -49,7 +49,7 @@ class Controller:
 
 
 class Describer:
-    """Owns a mechanism, its parts and what is made of it; a function of it is a loop."""
+    """Owns a mechanism, its parts and models of it; one of its methods is a loop function."""
 
     def __init__(self) -> None:
         self.mechanism = pendulum()
@@ -108,7 +108,7 @@ def test_circles_that_are_in_use_stay() -> None:
 @pytest.mark.parametrize("kept", ["model", "other", "own_model", "again", "function", "arm",
                                   "simulator", "copies"])
 def test_what_is_kept_keeps_its_functions(kept: str) -> None:
-    """Any object that can call a function is enough for it to live."""
+    """Any object that can call a function keeps it alive."""
     one = getattr(Describer(), kept)
     gc.collect()
     if kept == "function":
@@ -176,7 +176,7 @@ def test_a_controller_may_replace_itself() -> None:
 
 
 def test_parts_outlive_nothing() -> None:
-    """A part keeps the mechanism that it is a part of."""
+    """A part keeps its mechanism alive."""
     mechanism = pendulum()
     reference = weakref.ref(mechanism)
     body = mechanism.find_body("arm")

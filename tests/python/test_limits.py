@@ -1,4 +1,4 @@
-"""Configurations outside joint limits are told of."""
+"""Configurations outside joint limits are reported."""
 
 import json
 import math
@@ -13,7 +13,7 @@ import kempe
 
 
 def contradicting() -> kempe.Mechanism:
-    """Two geared joints: one wants to be at 0.5 or more, the other, twice that, at 0.2 or less."""
+    """Two geared joints: one must be at 0.5 or more, the other, twice that, at 0.2 or less."""
     mechanism = kempe.Mechanism("contradicting")
     mechanism.add_body("world")
     for name in ("slow", "fast"):

@@ -1,4 +1,4 @@
-"""What a model knows of itself, and configurations that close their loops."""
+"""Properties of a model, and configurations that close the loops."""
 
 import threading
 

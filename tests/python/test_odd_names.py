@@ -1,4 +1,4 @@
-"""Names that mean something to matplotlib, re or a browser are shown as they are."""
+"""Names with special characters of matplotlib, re or HTML are shown verbatim."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""`kempe paper`: what it computes, and the page that it writes."""
+"""`kempe paper`: its computations, and the page that it writes."""
 
 import ctypes.util
 import json
@@ -16,7 +16,7 @@ import kempe
 from kempe.paper import jump, published, robots, speed, torque
 from kempe.timing import Spread, Timed, calls_of, measure
 
-LIBC = ctypes.util.find_library("c")  # a library, but not the one
+LIBC = ctypes.util.find_library("c")  # a library, but not the right one
 
 # --- what the paper says -------------------------------------------------------------------------
 
@@ -29,7 +29,7 @@ def test_published_times_give_the_published_percentages(comparison: published.Co
 
 
 def test_published_chains_agree_with_the_robots_of_twelve_links() -> None:
-    """Two runs of the authors' program: alike, not equal."""
+    """Two runs of the authors' program: similar, not equal."""
     twelve = published.LINKS.index(12)
     for scaling in published.SCALINGS:
         comparison = next(c for c in published.COMPARISONS if c.algorithm == scaling.algorithm)
@@ -228,7 +228,7 @@ def test_torques_ahead_move_the_robot_as_planned(hopper: kempe.Model) -> None:
 
 
 def test_exact_torques_leave_the_error_of_holding_them(hopper: kempe.Model) -> None:
-    """Which goes with the time for which they are held; that of the approximation stays."""
+    """It is smaller if they are held for a shorter time; that of the approximation is not."""
     def largest(method: str, step: float) -> float:
         found = jump.jump(hopper, jump.Plan(hopper, step), method, "medium")
         return float(found.foot_error.max())
@@ -343,7 +343,7 @@ def test_page_has_its_numbers_beside(page: Path) -> None:
 
 def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
               capsys: pytest.CaptureFixture[str]) -> None:
-    """What is printed is what is written; measured in no time, beside a peer of one second."""
+    """The output equals the file; with instant measurements, and a peer that takes one second."""
     from kempe import cli
     from kempe.paper import peers, study
 

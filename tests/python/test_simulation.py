@@ -18,7 +18,7 @@ def brick(mechanism: kempe.Mechanism, name: str = "brick") -> kempe.Body:
 
 
 def brick_on(joint: str, *, gravity: float = -9.81, tied: bool = False) -> kempe.Model:
-    """A brick that a joint carries, and that a rod ties down, if it does."""
+    """A brick on a joint, optionally with a rod to the ground."""
     mechanism = kempe.Mechanism(f"{joint}_brick")
     mechanism.gravity = (0, 0, gravity)
     mechanism.add_body("world")
@@ -61,7 +61,7 @@ def velocity(model: kempe.Model, size: float = 1.0) -> np.ndarray:
 
 
 def distance(model: kempe.Model, one: kempe.Run, other: kempe.Run) -> float:
-    """Between the ends of two runs."""
+    """Difference between the ends of two runs."""
     return float(np.linalg.norm(model.difference(one.q[-1], other.q[-1]))
                  + np.linalg.norm(one.v[-1] - other.v[-1]))
 
@@ -81,7 +81,7 @@ def test_runge_kutta_is_of_order_four(make: Callable[[], kempe.Model]) -> None:
         kempe.simulate(model, q, v, duration=duration, dt=duration / steps)
         for steps in (128, 8, 16))
     ratio = distance(model, coarse, exact) / distance(model, fine, exact)
-    assert 11 < ratio < 23  # 16, and what higher orders add
+    assert 11 < ratio < 23  # 16, plus higher-order terms
 
 
 @pytest.mark.parametrize("make", [tied_brick, geared_leg, bundled("tello")])
@@ -183,7 +183,7 @@ def test_damping_and_friction_take_energy() -> None:
 def test_external_forces_do_work() -> None:
     model = flying_brick()
     weight = 2.0 * 9.81
-    # At the frame's origin: the moment makes up for the centre of mass being elsewhere.
+    # At the frame's origin: the moment compensates for the offset of the centre of mass.
     held = {"brick": [0, 0, weight, -0.05 * weight, -0.1 * weight, 0]}
     run = kempe.simulate(model, duration=0.2, dt=1e-2, external=held)
     np.testing.assert_allclose(run.v, 0, atol=1e-12)
@@ -264,9 +264,11 @@ def test_runs_with_wrong_shapes_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("field, value, text", [
     ("dt", "slow", "real numbers"), ("dt", [1e-3], "one number"), ("dt", np.nan, "positive"),
     ("dt", 0.0, "positive"), ("t", 1.0, "at least one sample"), ("t", ["a"] * 11, "real numbers"),
-    ("t", [np.nan] * 11, "finite"), ("t", [0.0] * 11, "order"), ("t", [], "at least one sample"),
+    ("t", [np.nan] * 11, "finite"), ("t", [0.0] * 11, "increasing"),
+    ("t", [], "at least one sample"),
     ("q", np.full((11, 7), np.nan), "finite"), ("v", np.zeros((11, 6), bool), "real numbers"),
-    ("robot", 3, "a text"), ("q_names", "x", "list of texts"), ("v_names", [1.0] * 6, "texts"),
+    ("robot", 3, "a string"), ("q_names", "x", "list of strings"),
+    ("v_names", [1.0] * 6, "strings"),
     ("kempe_run", [1, 1], "format"),
 ])
 def test_runs_with_malformed_fields_are_refused(
@@ -376,8 +378,8 @@ EXTERNAL_FAILURES = [
     (lambda: {"brick": np.zeros((1, 6))}, r'external: "brick" needs 6 .*shape \(1, 6\)'),
     (lambda: {"brick": [np.inf] * 6}, "external: .*inf"),
     (lambda: {"brick": [1j] * 6}, 'external: of "brick": .*complex'),
-    (lambda: {"nobody": [0] * 6}, 'external: "nobody" is no frame'),
-    (lambda: {99: [0] * 6}, 'external: "99" is no frame'),
+    (lambda: {"nobody": [0] * 6}, 'external: "nobody" is not a frame'),
+    (lambda: {99: [0] * 6}, 'external: "99" is not a frame'),
 ]
 
 

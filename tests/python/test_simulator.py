@@ -1,4 +1,4 @@
-"""kempe.Simulator: dead points, what acts on a robot, going on from a moment."""
+"""kempe.Simulator: dead points, force elements, snapshots."""
 
 from collections.abc import Callable
 

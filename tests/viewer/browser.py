@@ -1,4 +1,4 @@
-"""A real browser, without a window, and what can be seen and done in it."""
+"""A real browser, without a window: pictures, input and errors."""
 
 import contextlib
 import io
@@ -40,7 +40,7 @@ class Browser:
         wait_until(self._dismiss_advice, "advice to use a graphics card")
 
     def _dismiss_advice(self) -> bool:
-        """Closes what covers the picture."""
+        """Closes overlays that cover the picture."""
         closing = self.driver.find_elements(
             By.CSS_SELECTOR, ".mantine-Notification-closeButton")
         for button in closing:
@@ -48,12 +48,12 @@ class Browser:
         return bool(closing)
 
     def errors(self) -> list[str]:
-        """What pages have complained about since the last call."""
+        """Errors of pages since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser")
                 if entry["level"] == "SEVERE"]
 
     def canvas(self) -> np.ndarray:
-        """The picture of the scene, without the panel beside it, (rows, columns, 3)."""
+        """The picture of the scene, without the panel, (rows, columns, 3)."""
         area = self.driver.execute_script(
             "const r = document.querySelector('canvas').getBoundingClientRect();"
             "return [r.left, r.top, r.right, r.bottom];")
@@ -107,8 +107,8 @@ def changed_pixels(before: np.ndarray, after: np.ndarray) -> int:
 
 
 def has_moved(before: np.ndarray, after: np.ndarray) -> bool:
-    """Whether what is coloured, the robot, is somewhere else. The rest may change: browsers that
-    are slow draw in coarser pixels for a while."""
+    """Whether the coloured pixels, the robot, have moved. The rest may change: slow browsers draw
+    at a lower resolution for a while."""
     then, now = (np.ptp(picture, axis=2) > 60 for picture in (before, after))
     return bool(then.sum() > 100 and (then ^ now).sum() > 0.4 * (then | now).sum())
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def pictures() -> Path:
-    """Where screenshots are kept for people to look at."""
+    """Folder of screenshots for inspection."""
     folder = ROOT / "build" / "viewer"
     folder.mkdir(parents=True, exist_ok=True)
     return folder

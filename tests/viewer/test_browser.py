@@ -1,4 +1,4 @@
-"""The viewer as a person meets it: in a browser, with keyboard and mouse, by its pixels."""
+"""The viewer as users see it: in a browser, with keyboard and mouse, by its pixels."""
 
 import colorsys
 import json

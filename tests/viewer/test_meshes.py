@@ -7,7 +7,7 @@ from kempe.viewer import meshes, rotations
 
 
 def volume(mesh: meshes.Mesh) -> float:
-    """What the surface encloses; above zero only where triangles look outwards."""
+    """Volume that the surface encloses; positive only if triangles face outwards."""
     a, b, c = (mesh.vertices[mesh.faces[:, i]] for i in range(3))
     return float(np.einsum("ni,ni->n", a, np.cross(b, c)).sum() / 6)
 

@@ -1,4 +1,4 @@
-"""Names from a file are text in the panel: they are no Markdown, which would fetch pictures."""
+"""Names from a file are plain text in the panel, not Markdown, which would load images."""
 
 from collections.abc import Iterator
 

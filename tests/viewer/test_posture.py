@@ -1,4 +1,4 @@
-"""Controls move configurations, and the loops follow."""
+"""Controls move configurations, and the loops stay closed."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_free_bases_take_positions_and_angles() -> None:
     posture = posture_of(model)
     base = [c for c in posture.controls if isinstance(c, Angle) or c.unit == "m"]
     assert [c.label.rpartition(".")[2] for c in base] == ["x", "y", "z", "roll", "pitch", "yaw"]
-    wanted = [0.1, -0.2, 0.3, 0.4, np.pi / 2, -2.0]  # pitch: where angles are not unique
+    wanted = [0.1, -0.2, 0.3, 0.4, np.pi / 2, -2.0]  # at this pitch, angles are not unique
     for each, value in zip(base, wanted, strict=True):
         assert posture.move(each, value) is None
     assert [posture.value(each) for each in base] == wanted

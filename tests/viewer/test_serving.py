@@ -111,7 +111,8 @@ def test_ctrl_c_ends_view() -> None:
                           stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
-        assert re.fullmatch(r"four_bar is shown at http://localhost:\d+  \(Ctrl-C ends\)\n", line)
+        assert re.fullmatch(
+            r"four_bar is shown at http://localhost:\d+  \(press Ctrl-C to stop\)\n", line)
         process.send_signal(signal.SIGINT)
         out, errors = process.communicate(timeout=30)
     assert (process.returncode, out, errors) == (0, "over\n", "")

@@ -1,4 +1,4 @@
-"""What is drawn for each body."""
+"""Drawings of bodies."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def parts_of(robot: kempe.Mechanism, body: str) -> list[shapes.Part]:
 
 
 def everything_drawn(model: kempe.Model) -> shapes.Drawing:
-    """The drawing, after seeing that bodies with mass are in it and that its numbers are good."""
+    """The drawing, checked: it has all bodies with mass, and its numbers are valid."""
     drawing = shapes.draw(model)
     for body in model.mechanism.bodies:
         for part in drawing.parts[body.name]:
@@ -151,7 +151,7 @@ def test_missing_and_broken_meshes_are_named_and_replaced(tmp_path: Path) -> Non
     file = tmp_path / "robot.urdf"
     file.write_text(URDF.format(mesh="arm.stl"))
     drawing = shapes.draw(kempe.load(file))
-    assert drawing.notices == ['mesh "arm.stl" was not found; a made-up shape is shown']
+    assert drawing.notices == ['mesh "arm.stl" was not found; a substitute shape is shown']
     assert drawing.parts["arm"]
     (tmp_path / "arm.stl").write_text("no triangles")
     (notice,) = shapes.draw(kempe.load(file)).notices

@@ -1,4 +1,4 @@
-"""`kempe bench`: how long the algorithms take for a robot, on this machine."""
+"""`kempe bench`: times of the algorithms for a robot, on this machine."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from kempe.cli.common import (
 from kempe.timing import Spread, Timed, calls_of, measure, processor
 
 NAME = "bench"
-SUMMARY = "measure how long the algorithms take for a robot, on this machine"
+SUMMARY = "measure the times of the algorithms for a robot, on this machine"
 DESCRIPTION = """\
-Measures how long algorithms and methods take for a robot, called from Python: one state at a time,
-and batches on one thread and on all. Figures are medians of repetitions that take turns; the spread
-is that of the middle half. Times of one state include the call from Python, about a microsecond or
-two; those of batches hardly do. Where the package `pinocchio` is installed (pip install pin), it is
-measured alongside in the same way, on the open tree: all bodies and rotors, but no loops, as its
-recursions know none."""
+Measures the times of algorithms and methods for a robot, called from Python: one state at a time,
+and batches on one thread and on all. Times are medians of interleaved repetitions; the spread is
+half the interquartile range. Times of one state include the overhead of a Python call, one or two
+microseconds, which is negligible for batches. If the package `pinocchio` is installed (pip install
+pin), it is measured in the same way, on the open tree: all bodies and rotors, but no loops, which
+its recursions do not support."""
 EXAMPLES = """examples:
   kempe bench tello
   kempe bench four_bar --batch 4096 --seconds 2
   kempe bench mini_cheetah --seconds 1 --json
 """
-SMALLER = "Take a smaller --batch or -n."  # where memory is short
+SMALLER = "Use a smaller --batch or -n."  # if memory is short
 
 METHODS = ("cluster", "projection", "lagrange", "cut_joint", "approximate", "unconstrained")
 MOST_STATES = 10_000_000
@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
 
 
-# --- what is measured ----------------------------------------------------------------------------
+# --- measuring -----------------------------------------------------------------------------------
 
 def kempe_cases(model: kempe.Model, batch: int, threads: int) -> list[Case]:
     random = np.random.default_rng(0)
@@ -91,7 +91,7 @@ def kempe_cases(model: kempe.Model, batch: int, threads: int) -> list[Case]:
         try:
             single()
         except ValueError:
-            return  # the robot has no such model; `kempe check` says why
+            return  # the method does not apply to this robot; `kempe check` says why
         cases.append(Case(algorithm, method, "single", single))
         cases.append(Case(algorithm, method, "batch", many, batch, threads=1))
         if threads > 1:
@@ -113,11 +113,11 @@ def kempe_cases(model: kempe.Model, batch: int, threads: int) -> list[Case]:
 
 
 def pinocchio_cases(model: kempe.Model) -> tuple[list[Case], str]:
-    """Pinocchio on the open tree, and a word on that."""
+    """Pinocchio on the open tree, and a note on it."""
     try:
         from kempe.pinocchio_tree import open_tree, pinocchio
     except ImportError:
-        return [], "Pinocchio is not installed; `pip install pin` puts it beside."
+        return [], "Pinocchio is not installed; `pip install pin` adds it to the comparison."
     opened = open_tree(model)
     tree, data = opened.model, opened.model.createData()
     q = model.spanning_positions(model.random_configuration(1))[opened.positions]
@@ -131,7 +131,7 @@ def pinocchio_cases(model: kempe.Model) -> tuple[list[Case], str]:
         f"{counted(tree.nv, 'DoF')}; the loops are left out.")
 
 
-# --- what is printed -----------------------------------------------------------------------------
+# --- printing ------------------------------------------------------------------------------------
 
 def report(model: kempe.Model, cases: list[Case], batch: int, threads: int,
            note: str) -> dict[str, Any]:

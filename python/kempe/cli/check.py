@@ -1,4 +1,4 @@
-"""`kempe check`: whether to trust the model of a robot."""
+"""`kempe check`: tests of the model of a robot."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from kempe.cli.common import (
 )
 
 NAME = "check"
-SUMMARY = "find out whether to trust the model of a robot"
+SUMMARY = "test the model of a robot in random states"
 DESCRIPTION = """\
-Loads a robot and puts its model to the test in random states: the loops close, all exact methods
-agree with each other, forward dynamics undoes inverse dynamics, the mass matrix is symmetric and
-positive definite, power is the rate of energy. Errors are compared with what rounding can do at the
-condition numbers of the mass matrix and the loops in each state. Lines marked "note" are for you to
-judge: warnings, joint limits that the neutral or random configurations violate, how wrong models
-without loops and rotors are, how well conditioned the loops are, dead points that a coordinate
-meets when it moves from the neutral position alone, joints without limits."""
+Loads a robot and tests its model in random states: the loops close, all exact methods agree with
+each other, forward dynamics inverts inverse dynamics, the mass matrix is symmetric and positive
+definite, power is the rate of change of energy. Errors are compared with the rounding error that
+the condition numbers of the mass matrix and the loops permit in each state. Lines marked "note" are
+for you to judge: warnings, joint limits that the neutral or random configurations violate, errors
+of models without loops and rotors, conditioning of the loops, dead points that a coordinate reaches
+when it alone moves from the neutral position, joints without limits."""
 EXAMPLES = """examples:
   kempe check tello
   kempe check examples/geared_four_bar_leg.urdf --samples 1000
   kempe check tello --quick
   kempe check planar_leg --json
 """
-SMALLER = "Take a smaller --samples or -n."  # where memory is short
+SMALLER = "Use a smaller --samples or -n."  # if memory is short
 
 MARKS = {True: "[green]ok[/]", False: "[bold red]FAILED[/]", None: "[yellow]note[/]"}
 
@@ -54,10 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_arguments(parser)
     parser.add_argument("--samples", type=int, metavar="N",
                         help=f"number of random states ({SAMPLES}; {QUICK_SAMPLES} with --quick)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first of them (0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first random state (0)")
     parser.add_argument("--time-limit", type=float, default=TIME_LIMIT, metavar="S",
-                        help="seconds that the search for dead points may take; coordinates that "
-                        f"are left are named ({TIME_LIMIT:g}; inf: no limit, 0: no search)")
+                        help="time limit of the search for dead points in seconds; skipped "
+                        f"coordinates are listed ({TIME_LIMIT:g}; inf: no limit, 0: no search)")
     parser.add_argument("--quick", action="store_true",
                         help="fewer states, and no search for dead points")
     add_json_argument(parser)

@@ -1,4 +1,4 @@
-"""What `kempe check` reports: whether laws hold (laws.py), and what is odd about a model."""
+"""Findings of `kempe check`: whether laws hold (laws.py), and suspicious values of a model."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SHOWN = 4  # warnings that are printed
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One line of the report, and its figures for machines."""
+    """One line of the report, and its numbers for --json."""
 
     what: str
     text: str
-    passed: bool | None  # None: to know, not to pass
+    passed: bool | None  # None: a note, not a test
     figures: dict[str, Any]
     details: list[str] = dataclasses.field(default_factory=list)
 
@@ -38,14 +38,14 @@ def small(value: float) -> str:
 
 
 def largest(values: Array) -> float:
-    """Of those that are numbers."""
+    """The largest value, ignoring NaN."""
     return float(np.nanmax(values, initial=0.0))
 
 
 # --- measuring -----------------------------------------------------------------------------------
 
 class Measurements:
-    """Errors of all laws in all states, and what is allowed there."""
+    """Errors of all laws in all states, and the errors that are allowed there."""
 
     def __init__(self, sampler: Sampler, done: Callable[[float], None]) -> None:
         self.model, self.seed, self.samples = sampler.model, sampler.seed, sampler.samples
@@ -75,7 +75,7 @@ class Measurements:
 
     def _take_methods(self, group: str, first: int, count: int,
                       result: tuple[Measured, dict[str, str]]) -> None:
-        """A method may be impossible in all states of a chunk, and possible in another one."""
+        """Handles methods that are impossible in all states of one chunk, but not of another."""
         measured, impossible = result
         self.impossible.setdefault(group, {}).update(impossible)
         known = {name.removeprefix(f"{group}/") for name in self._parts
@@ -124,7 +124,7 @@ def warnings(model: kempe.Model) -> Finding:
 def loops(m: Measurements) -> Finding:
     model = m.model
     if model.n_loop_rows == 0:
-        return Finding("loops", "there are none to close", True, {"largest": 0.0})
+        return Finding("loops", "the robot has no loops", True, {"largest": 0.0})
     standing, stepped = m["loops/standing"], m["loops/stepped"]
     gaps, allowed = np.maximum(standing, stepped), m["loops/allowed"]
     worst = int((gaps / allowed).argmax())
@@ -140,9 +140,10 @@ def loops(m: Measurements) -> Finding:
     redundant = any(cluster.redundant_rows for cluster in model.clusters if loop in cluster.loops)
     if not passed and redundant and gap <= laws.REDUNDANT * max(1.0, m.size):
         passed = None
-        details.append("rows of loops that others imply stay open: the file's figures are rounded")
+        details.append("redundant constraint rows stay open: the file's numbers are rounded")
     if blocked:
-        details.append(f"{blocked} of {m.samples} steps would leave what the loops allow")
+        details.append(f"{blocked} of {m.samples} steps were not possible: the loops cannot be "
+                       "closed there")
     return Finding("loops", text, passed,
                    {"standing": largest(standing), "after_a_step": largest(stepped),
                     "widest": loop, "seed": m.seed + worst, "allowed": float(allowed[worst]),
@@ -151,14 +152,14 @@ def loops(m: Measurements) -> Finding:
 
 @dataclasses.dataclass(frozen=True)
 class Judgement:
-    """Of a method, by one kind of result."""
+    """Verdict on a method for one kind of result."""
 
     method: str
-    error: float  # the largest, of states that can be judged
-    allowed: float  # there
+    error: float  # the largest, over states that can be judged
+    allowed: float  # in the same state
     seed: int
-    off: bool  # beyond what is allowed, in some state
-    undecided: int  # states in which rounding may do anything
+    off: bool  # the error exceeds the allowed one in some state
+    undecided: int  # states in which rounding may dominate
 
     @property
     def text(self) -> str:
@@ -167,7 +168,7 @@ class Judgement:
 
 def judged(m: Measurements, group: str, method: str) -> Judgement:
     errors, allowed = m.of(group)[method], m.of(f"allowed {group}")[method]
-    # However bad the condition numbers are: results that agree need no excuse.
+    # Results that agree are accepted, however bad the condition numbers are.
     allowed = np.where(errors <= laws.LEAST[group], laws.LEAST[group], allowed)
     decided = np.isfinite(errors) & (allowed < laws.UNDECIDED)
     excess = np.where(decided, errors / allowed, -1.0)
@@ -185,7 +186,7 @@ def methods(m: Measurements) -> Finding:
     details = []
     for group, all_of_them in judgements.items():
         wrong = [one for one in all_of_them if one.off]
-        # Where no other method agrees with the reference, that is what is off.
+        # If no other method agrees with the reference, the reference is wrong.
         others = [one for one in all_of_them if one.method != laws.REFERENCE]
         if others and all(one.off for one in others):
             culprit = (laws.REFERENCE if len(others) > 1
@@ -197,7 +198,7 @@ def methods(m: Measurements) -> Finding:
             if one.undecided:
                 details.append(
                     f"{one.method}: {group} in {one.undecided} of {m.samples} states cannot be "
-                    "judged: too badly conditioned, rounding may do anything")
+                    "judged: they are too badly conditioned, so rounding may dominate")
     for group, reasons in m.impossible.items():
         if group in judgements:
             details += [f"{method} is not possible: {reason}" for method, reason in reasons.items()
@@ -227,7 +228,7 @@ def inverse(m: Measurements) -> Finding:
         return Finding("round trip", f"forward dynamics is not possible: {reason}", False,
                        {"largest": None})
     one = judged(m, "accelerations", laws.REFERENCE)
-    text = f"forward dynamics undoes inverse dynamics to {small(one.error)}"
+    text = f"forward dynamics inverts inverse dynamics to {small(one.error)}"
     if one.off:
         text += f", where {small(one.allowed)} is allowed (seed {one.seed})"
     return Finding("round trip", text, not one.off,
@@ -243,7 +244,7 @@ def mass_matrix(m: Measurements) -> Finding:
     definite = ("positive definite" if smallest > rounding
                 else "NOT POSITIVE DEFINITE" if smallest < -rounding
                 else "singular: some motion moves no inertia")
-    text = (f"symmetric to {small(asymmetry)}, {definite}; H a + h is tau to {small(one.error)}; "
+    text = (f"symmetric to {small(asymmetry)}, {definite}; H a + h = tau to {small(one.error)}; "
             f"condition number {np.median(conditions):.3g}, worst {conditions[worst]:.3g}")
     return Finding("mass matrix", text,
                    smallest > rounding and asymmetry <= laws.LEAST["forces"] and not one.off,
@@ -259,23 +260,23 @@ def power_balance(m: Measurements) -> Finding:
     decided = np.isfinite(off)
     excess = np.where(decided, off / allowed, -1.0)
     worst = int(excess.argmax())
-    text = f"power is the rate of energy to {small(largest(off))}"
+    text = f"power equals the rate of change of energy to {small(largest(off))}"
     details = []
     if excess[worst] > 1:
         text += f", where {small(allowed[worst])} is allowed (seed {m.seed + worst})"
     if not decided.all():
         details.append(f"{(~decided).sum()} of {m.samples} states cannot be judged: the loops "
-                       "block the way, or the power is lost in rounding")
+                       "block the motion, or the power is below rounding")
     return Finding("energy", text, bool(excess[worst] <= 1),
                    {"largest": largest(off), "allowed": float(allowed[worst]),
                     "undecided": int((~decided).sum())}, details)
 
 
-# --- to know -------------------------------------------------------------------------------------
+# --- notes ---------------------------------------------------------------------------------------
 
 def outside_limits(model: kempe.Model, seed: int, outside: Array) -> dict[str, Any]:
-    """Limits that are violated: by neutral, and by random configurations, of which the first one
-    is told in full. `outside` counts the violations of each from `seed` on."""
+    """Limits that neutral and random configurations violate, with details of the worst random one.
+    `outside` counts the violations of each configuration, from `seed` on."""
     first = int(outside.argmax()) if outside.any() else None
     return {"neutral": laws.beyond_limits(model, model.neutral()[None])[0],
             "random_outside": int((outside > 0).sum()),
@@ -285,7 +286,7 @@ def outside_limits(model: kempe.Model, seed: int, outside: Array) -> dict[str, A
 
 
 def limits(m: Measurements) -> Finding | None:
-    """Limits that Kempe's own configurations do not keep."""
+    """Limits that Kempe's own configurations violate."""
     found = outside_limits(m.model, m.seed, m["limits/outside"])
     lines = []
     if found["neutral"]:
@@ -295,7 +296,7 @@ def limits(m: Measurements) -> Finding | None:
                      f"instance seed {found['random_seed']}: {listed(found['random'])}")
     if not lines:
         return None
-    return Finding("limits", "violated, as no closed configuration within them was found", None,
+    return Finding("limits", "violated: no closed configuration within them was found", None,
                    found, lines)
 
 
@@ -304,7 +305,7 @@ def listed(violations: list[dict[str, Any]]) -> str:
 
 
 def shortcuts(m: Measurements) -> Finding | None:
-    """How wrong it would be to leave out loops and rotors, in the forces of motors."""
+    """Errors of motor forces if loops and rotors are left out."""
     errors = m.of("shortcuts")
     impossible = m.impossible.get("shortcuts", {})
     if not errors and not impossible:
@@ -312,7 +313,7 @@ def shortcuts(m: Measurements) -> Finding | None:
     texts = [f"{method} method: motor forces off by {100 * np.nanmedian(off):.3g} % in the "
              f"median, {100 * largest(off):.3g} % at worst" for method, off in errors.items()]
     if not texts:
-        texts.append(f"the {' and '.join(laws.SHORTCUTS)} methods have no model of this robot")
+        texts.append(f"the {' and '.join(laws.SHORTCUTS)} methods do not apply to this robot")
     figures = {method: {"median": float(np.nanmedian(off)), "worst": largest(off)}
                for method, off in errors.items()}
     return Finding("shortcuts", texts[0], None, {**impossible, **figures}, texts[1:])
@@ -368,7 +369,7 @@ def dead_points(model: kempe.Model, clusters: list[ClusterLoops], seconds: float
 
 
 def remarks(model: kempe.Model) -> list[Finding]:
-    """What is allowed, but may be a slip in the file."""
+    """Values that are allowed, but may be mistakes in the file."""
     findings = []
     mechanism = model.mechanism
     joints = {joint.name: joint for joint in mechanism.joints}
@@ -399,8 +400,8 @@ def remarks(model: kempe.Model) -> list[Finding]:
 
 
 def odd_masses(model: kempe.Model) -> dict[str, float]:
-    """Bodies heavier than those of robots are; or the heaviest and the lightest, where they are
-    too far apart."""
+    """Bodies that are implausibly heavy; or the heaviest and the lightest, if their ratio is
+    implausible."""
     masses = {body.name: body.mass for body in model.mechanism.bodies if body.mass > 0}
     heavy = {name: mass for name, mass in masses.items() if mass > HEAVY}
     if heavy or not masses:
@@ -412,7 +413,7 @@ def odd_masses(model: kempe.Model) -> dict[str, float]:
 
 
 def oversized(model: kempe.Model) -> Iterator[tuple[str, float]]:
-    """Bodies whose inertia would need mass further away than the robot is large."""
+    """Bodies whose radius of gyration exceeds the size of the robot."""
     size = robot_size(model)
     for body in model.mechanism.bodies:
         if body.mass > 0 and size > 0:
@@ -428,8 +429,8 @@ def shortened(names: list[str], most: int = 6) -> str:
 
 def all_findings(model: kempe.Model, samples: int, seed: int, seconds: float,
                  done: Callable[[float], None]) -> list[Finding]:
-    """Everything, in the order in which it is read; `done` hears of the progress. Sweeps for dead
-    points take so many seconds at most."""
+    """All findings, in the order of the report. `done` is called with the fraction done; `seconds`
+    limits the time of the sweeps for dead points."""
     measured = Measurements(Sampler(model, samples, seed), lambda part: done(0.6 * part))
     results = [law(measured) for law in (loops, methods, inverse, mass_matrix, power_balance)]
     to_know = [limits(measured), shortcuts(measured), conditioning(measured),

@@ -1,4 +1,4 @@
-"""What the commands share: robots on the command line, output, exit codes."""
+"""Shared parts of the commands: robots on the command line, output, exit codes."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from rich.table import Table
 import kempe
 
 FINE = 0
-FAILED = 1  # the robot or the run did not pass, or cannot be
-BAD_INPUT = 2  # also argparse's own code for a command that it does not understand
-INTERRUPTED = 130  # as shells have it: 128 + SIGINT
+FAILED = 1  # the robot or the run did not pass, or is impossible
+BAD_INPUT = 2  # also argparse's own code for an invalid command
+INTERRUPTED = 130  # the convention of shells: 128 + SIGINT
 
 EXIT_CODES = """exit codes:
-  0    all is well
-  1    the robot did not pass its checks, its motion could not go on, or what came out of it
-       could not be written
-  2    the command, a file or an option is wrong
+  0    success
+  1    the robot did not pass its checks, its simulation stopped early, or the results could not
+       be written
+  2    the command, a file or an option is invalid
   130  interrupted with Ctrl-C
 """
 
-PLAIN_WIDTH = 100  # columns of what is not printed on a terminal
+PLAIN_WIDTH = 100  # columns of output that does not go to a terminal
 
 MOST_SEED = 2**32 - 1
 MOST_LINKS = 1_000_000
 
 
 class BadInput(Exception):
-    """Something on the command line is wrong; the text says what, and the remedy."""
+    """An error on the command line; the text says what is wrong, and the remedy."""
 
 
 class Failed(Exception):
-    """The command was understood, but the robot, its motion or a file did not turn out well.
+    """A valid command whose robot, simulation or output file failed.
 
-    Its arguments are texts, one for each thing that went wrong."""
+    Its arguments are messages, one for each failure."""
 
 
 def check_whole_number(option: str, value: int, least: int, most: int) -> None:
@@ -58,7 +58,7 @@ def check_whole_number(option: str, value: int, least: int, most: int) -> None:
 # --- output ----------------------------------------------------------------------------------
 
 class PipedConsole(Console):
-    """Leaves it to main() what happens when nobody reads on."""
+    """Leaves the handling of broken pipes to main()."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -72,12 +72,12 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def complain(text: str) -> None:
-    with suppress(OSError):  # where nobody can be told, the exit code still says it
+    with suppress(OSError):  # if standard error is closed, the exit code still tells
         console(stderr=True).print(f"[bold red]kempe:[/] {escaped(text)}", soft_wrap=True)
 
 
 def open_standard_streams() -> None:
-    """Gives those that the caller has closed somewhere to go; else the next file that is opened
+    """Opens standard streams that the caller has closed; otherwise the next file that is opened
     would take their place."""
     for number in range(3):
         try:
@@ -92,7 +92,7 @@ def open_standard_streams() -> None:
 
 @contextmanager
 def printing_to_stderr() -> Iterator[None]:
-    """Sends what code of others prints, and programs that it starts, to standard error."""
+    """Sends the output of users' code, and of programs that it starts, to standard error."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
@@ -100,13 +100,13 @@ def printing_to_stderr() -> Iterator[None]:
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        sys.stdout.flush()  # what was printed past the redirection, on sys.__stdout__
+        sys.stdout.flush()  # output to sys.__stdout__, which bypasses the redirection
         os.dup2(kept, 1)
         os.close(kept)
 
 
 def counted(count: int, what: str, several: str = "") -> str:
-    """A number and what it counts, as in "1 step" and "2 steps"."""
+    """A number with a noun, as in "1 step" and "2 steps"."""
     return f"{count} {what if count == 1 else several or what + 's'}"
 
 
@@ -124,7 +124,7 @@ def print_json(report: dict[str, Any]) -> None:
 
 
 def print_table(table: Table) -> None:
-    """Prints a table without blanks at the ends of its lines."""
+    """Prints a table without trailing blanks."""
     out = console()
     with out.capture() as captured:
         out.print(table)
@@ -144,7 +144,7 @@ def print_warnings(model: kempe.Model) -> None:
 
 @contextmanager
 def warnings_in_words() -> Iterator[None]:
-    """Prints Kempe's own Python warnings as the other warnings, without a line of code."""
+    """Prints Kempe's own Python warnings like its other warnings, without a line of code."""
     with warnings.catch_warnings():
         others = warnings.showwarning
 
@@ -160,13 +160,13 @@ def warnings_in_words() -> Iterator[None]:
 
 
 def escaped(text: str) -> str:
-    """Text that rich prints as it is."""
+    """Text that rich prints verbatim."""
     return text.replace("\\", "\\\\").replace("[", "\\[")
 
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
-    """A bar on stderr, if that is a terminal; call what it gives with the fraction done."""
+    """A bar on stderr, if that is a terminal. Yields a function to call with the fraction done."""
     with Progress(
         TextColumn(f"{what:<14}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(),
         console=console(stderr=True), transient=True, refresh_per_second=10,
@@ -184,9 +184,9 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", type=int, metavar="LINKS", help="number of links of a bundled chain")
     base = parser.add_mutually_exclusive_group()
     base.add_argument(
-        "--floating-base", action="store_true", help="set the root body of a file free")
+        "--floating-base", action="store_true", help="give the root body of a file a free joint")
     base.add_argument("--fixed-base", action="store_true",
-                      help="hold the robot's free base where it is, as on a test stand")
+                      help="fix the robot's free base, as on a test stand")
     parser.add_argument(
         "--keep-rotors", action="store_true", help="keep rotors as bodies instead of folding them")
     parser.add_argument(
@@ -194,8 +194,8 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep three massless revolute joints that form a ball instead of merging them")
     parser.add_argument(
         "--start-pose", action="append", default=[], metavar="JOINT=VALUE,...",
-        help="where assembly starts, in radians or metres; a joint with several positions takes "
-        "them as JOINT=VALUE:VALUE:...; joints that are not named start at zero")
+        help="start of the assembly, in radians or metres; JOINT=VALUE:VALUE:... for a joint with "
+        "several positions; joints that are not named start at zero")
 
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
@@ -205,7 +205,7 @@ def add_json_argument(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def ended_at_once_by_ctrl_c() -> Iterator[None]:
-    """For what cannot be interrupted from Python: SIGINT has its default action meanwhile."""
+    """Restores the default action of SIGINT during calls that Python cannot interrupt."""
     ours = (threading.current_thread() is threading.main_thread()
             and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
     if ours:
@@ -218,7 +218,7 @@ def ended_at_once_by_ctrl_c() -> Iterator[None]:
 
 
 def load_robot(arguments: argparse.Namespace) -> kempe.Model:
-    """The model of a bundled robot's name or of a file."""
+    """The model of a bundled robot or of a file."""
     with ended_at_once_by_ctrl_c():
         return loaded_robot(arguments)
 
@@ -263,7 +263,7 @@ def start_pose(options: list[str]) -> dict[str, list[float]]:
         except ValueError:
             positions = []
         if not joint or not positions:
-            raise BadInput(f'--start-pose: "{entry}" is not understood; write JOINT=VALUE, or '
+            raise BadInput(f'--start-pose: "{entry}" is invalid; write JOINT=VALUE, or '
                            "JOINT=VALUE:VALUE:... for a joint with several positions")
         if joint in pose:
             raise BadInput(f'--start-pose: joint "{joint}" is given twice')
@@ -272,7 +272,7 @@ def start_pose(options: list[str]) -> dict[str, list[float]]:
 
 
 def hold_base(mechanism: kempe.Mechanism) -> None:
-    """Fixes the free joints that stand on the root."""
+    """Fixes the free joints whose parent is the root."""
     children = {joint.child for joint in mechanism.joints}
     bases = [joint for joint in mechanism.joints
              if joint.type == "free" and joint.parent not in children]
@@ -286,7 +286,7 @@ def hold_base(mechanism: kempe.Mechanism) -> None:
 
 
 def free_velocities(model: kempe.Model) -> list[int]:
-    """Where in v the velocities of free joints are: no motor drives them."""
+    """Indices in v of the velocities of free joints, which no motor drives."""
     types = {joint.name: joint.type for joint in model.mechanism.joints}
     return [index for index, name in enumerate(model.v_names)
             if types.get(name.rpartition(".")[0]) == "free"]

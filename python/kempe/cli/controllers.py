@@ -1,4 +1,4 @@
-"""Controllers that `kempe simulate` knows by name, and those that people write into a file."""
+"""Built-in controllers of `kempe simulate`, and controllers from Python files."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ import kempe
 from kempe.cli.common import BadInput, free_velocities
 from kempe.simulation import Controller, Vector
 
-FREQUENCY = 10.0  # rad/s at which `hold` returns from a disturbance, without swinging
+FREQUENCY = 10.0  # rad/s, natural frequency of `hold`, which is critically damped
 
 
 class Hold:
     """Keeps the pose of a robot: computed torque towards a position.
 
-    Every coordinate behaves as a critically damped spring of unit mass, whatever the robot weighs
-    and wherever it is, as inverse dynamics turns accelerations into forces. A free base has no
-    motor and gets no force: it falls, and the pose is held while it does.
+    Every coordinate behaves like a critically damped spring with unit mass, whatever the mass and
+    configuration of the robot, because inverse dynamics turns accelerations into forces. A free
+    base has no motor and gets no force: it falls, and the pose is held meanwhile.
     """
 
     def __init__(self, model: kempe.Model, q: Vector) -> None:
@@ -34,7 +34,7 @@ class Hold:
         away = self._model.difference(q, self._target)
         a = FREQUENCY**2 * away - 2 * FREQUENCY * v
         if self._base:
-            # The base accelerates as it does without forces of its own.
+            # The base accelerates as it does without a force on it.
             a[self._base] = 0.0
             missing = self._model.inverse_dynamics(q, v, a)[self._base]
             inertia = self._model.mass_matrix(q)[np.ix_(self._base, self._base)]
@@ -45,7 +45,7 @@ class Hold:
 
 
 def without_exit(control: Controller) -> Controller:
-    """A controller whose sys.exit() fails as any other error does: it must not lose the run."""
+    """Treats sys.exit() in a controller like any other error, so that the run is not lost."""
     @functools.wraps(control)
     def checked(t: float, q: Vector, v: Vector) -> ArrayLike:
         try:
@@ -83,7 +83,7 @@ class FromFile:
         self.control = without_exit(control)
 
     def place(self, error: BaseException | None) -> str:
-        """file:line of where the file raised an error; nothing where it did not."""
+        """file:line where the file raised an error; empty if the error is not from the file."""
         if error is None:
             return ""
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)

@@ -1,4 +1,4 @@
-"""Units and sizes that numbers of a robot are compared with."""
+"""Units and reference lengths of a robot's coordinates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import kempe
 
 Array = NDArray[np.floating[Any]]
 
-# Degrees of freedom of joints, where they have several, and those of them that are lengths.
+# Degrees of freedom of joints that have several, and the indices of those that are lengths.
 FREEDOMS = {"cylindrical": 2, "universal": 2, "planar": 3, "spherical": 3, "free": 6}
 SLIDES = {"prismatic": (0,), "cylindrical": (1,), "planar": (0, 1), "free": (0, 1, 2)}
 
@@ -27,7 +27,7 @@ def robot_size(model: kempe.Model) -> float:
 
 
 def velocity_units(model: kempe.Model, size: float) -> Array:
-    """What one is of each velocity: radians, and sizes of the robot."""
+    """The unit of each velocity: one radian, or the size of the robot for lengths."""
     units = np.ones(model.nv)
     for joint in model.mechanism.joints:
         if joint.name not in model.joint_names:

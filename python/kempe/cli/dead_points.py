@@ -1,7 +1,8 @@
-"""How well loops determine a robot's position, and where they do not.
+"""Conditioning of loops, and dead points.
 
-Where the dependent columns K_d of a cluster's constraint Jacobian are singular the independent
-coordinates do not determine the others: a dead point. Its condition number says how near one is.
+Where the dependent columns K_d of a cluster's constraint Jacobian K are singular, the independent
+coordinates do not determine the others: a dead point. The condition number of K_d tells how near
+one is.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from kempe.cli.coordinates import FREEDOMS, SLIDES
 
 Array = NDArray[np.floating[Any]]
 
-STEP = 1e-5  # of the differences that K is computed with: radians, or sizes of the robot
-SCALED = 16  # random configurations that typical lengths of rows are taken from
-NOTHING = 1e-6  # relative length of a row of K that is zero, but for rounding
+STEP = 1e-5  # of finite differences for K: radians, or sizes of the robot
+SCALED = 16  # random configurations that determine typical lengths of rows
+NOTHING = 1e-6  # relative length of a row of K that is zero up to rounding
 STEPS = 180  # of a sweep to one side
 SINGULAR = 1e-5  # smallest over largest singular value of K_d; less is a dead point
-SUSPECT = 0.1  # less is looked at closely
+SUSPECT = 0.1  # smaller ratios are examined closely
 BISECTIONS = 50
 HALF_TURN = math.pi
 
@@ -33,11 +34,11 @@ CANNOT_MOVE = (kempe.AssemblyError, kempe.SingularityError)
 
 
 class OutOfTime(Exception):
-    """A sweep that was not finished."""
+    """A sweep was not finished."""
 
 
 class Clock:
-    """A limit to the time that sweeps take together."""
+    """A limit on the total time of all sweeps."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
@@ -49,20 +50,20 @@ class Clock:
 
 @dataclasses.dataclass(frozen=True)
 class Sweep:
-    """How far a coordinate can go from neutral to one side, the others held."""
+    """Range of a coordinate from neutral to one side, with the others held."""
 
     coordinate: str
     start: float
     end: float
     loops: list[str]
-    dead_point: bool  # at `end`; otherwise a limit, or all there is to see
+    dead_point: bool  # at `end`; otherwise a limit, or the end of the sweep
 
 
 class ClusterLoops:
     """The constraint Jacobian of a cluster whose loops are implicit."""
 
     def __init__(self, model: kempe.Model, cluster: kempe.Cluster, size: float) -> None:
-        """`size` is that of the robot, which lengths are compared with."""
+        """`size` is that of the robot, the unit of lengths."""
         self._model = model
         self.cluster = cluster
         units: list[float] = []
@@ -81,8 +82,8 @@ class ClusterLoops:
                 units.append(size if component in SLIDES.get(types[joint], ()) else 1.0)
         self._units = np.array(units)
 
-        # Rows come in different units. What they are divided by must not change with the position,
-        # as a row may vanish at a dead point.
+        # Rows have different units. Their scale must not depend on the position, as a row may
+        # vanish at a dead point.
         self._lengths = np.ones((1, 1))
         typical = self._jacobians(model.random_configuration(0, SCALED)) * self._units
         lengths = np.linalg.norm(typical, axis=2)
@@ -108,12 +109,13 @@ class ClusterLoops:
         return np.asarray(dependent[:, len(self._dependent) - 1] / largest)
 
     def conditions(self, q: Array) -> Array:
-        """Condition numbers: the inverse."""
+        """Condition numbers: the inverse of ratios()."""
         return np.asarray(1 / np.maximum(self.ratios(q), np.finfo(float).tiny))
 
 
 def mover(kind: str, start: int, component: int) -> Callable[[Array, float], None]:
-    """Moves one velocity of a joint, whose position begins at `start`, in many q at once."""
+    """A function that moves many q along one velocity of a joint, whose position begins at
+    `start`."""
     if kind == "spherical":
         return lambda q, by: turn(q[:, start:start + 4], component, by)
     if kind == "free" and component >= 3:
@@ -127,7 +129,7 @@ def mover(kind: str, start: int, component: int) -> Callable[[Array, float], Non
 
 
 def turn(quaternions: Array, axis: int, by: float) -> None:
-    """About an axis of the body, by a small angle."""
+    """Turns about an axis of the body, by a small angle."""
     x, y, z, w = quaternions.T.copy()
     rates = ((w, z, -y, -x), (-z, w, x, -y), (y, -x, w, -z))[axis]
     quaternions += 0.5 * by * np.column_stack(rates)
@@ -135,14 +137,14 @@ def turn(quaternions: Array, axis: int, by: float) -> None:
 
 
 def slide(positions: Array, axis: int, by: float) -> None:
-    """Along an axis of the body."""
+    """Moves along an axis of the body."""
     u, w = positions[:, 3:6], positions[:, 6:7]
     once = np.cross(u, np.eye(3)[axis])
     positions[:, :3] += by * (np.eye(3)[axis] + 2 * (w * once + np.cross(u, once)))
 
 
 class Sweeper:
-    """Moves one coordinate of a cluster from neutral, the loops following."""
+    """Moves one coordinate of a cluster from neutral, with closed loops."""
 
     def __init__(self, model: kempe.Model, loops: ClusterLoops, coordinate: str,
                  clock: Clock) -> None:
@@ -167,8 +169,8 @@ class Sweeper:
         return all(low - 1e-9 <= q[index] <= high + 1e-9 for index, low, high in self._limits)
 
     def _reach(self, side: int) -> float:
-        """How far to look: to the limit, or until a joint that it drives has made half a turn, at
-        the ratio that it has at neutral."""
+        """Range of the sweep: to the limit, or until a joint that the coordinate drives has made
+        half a turn, at the transmission ratio at neutral."""
         limit = self._high - self.start if side > 0 else self.start - self._low
         if math.isfinite(limit):
             return max(limit, 0.0)
@@ -204,7 +206,7 @@ class Sweeper:
                      dead is not None or blocked != 0.0)
 
     def _blocked(self, q: Array, step: float) -> float:
-        """How much of a step can be gone, where all of it cannot."""
+        """The part of an impossible step after which the loops block, by bisection."""
         possible, impossible = 0.0, step
         for _ in range(BISECTIONS):
             middle = 0.5 * (possible + impossible)

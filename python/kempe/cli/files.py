@@ -1,4 +1,4 @@
-"""What the commands read and write, and the parts of the package that are optional."""
+"""Files that the commands read and write, and optional parts of the package."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def load_run(path: str, model: kempe.Model) -> kempe.Run:
 
 
 def require_writable(path: str, option: str, endings: tuple[str, ...]) -> None:
-    """Says before the work, not after it, that a file cannot be written."""
+    """Checks before the computation that a file can be written."""
     file = Path(path)
     if file.is_dir():
         raise BadInput(f"{option} {path}: that is a folder. Name a file.")
     if file.suffix.lower() not in endings:
         raise BadInput(f"{option} {path}: the name must end in {' or '.join(endings)}")
     if not file.parent.is_dir():
-        raise BadInput(f"{option} {path}: there is no folder {file.parent}. Make it first.")
+        raise BadInput(f"{option} {path}: there is no folder {file.parent}. Create it first.")
     if file.exists() and not file.is_file():
         return  # a device or a pipe: opening it may have effects
     new = not file.exists()
@@ -44,7 +44,7 @@ def require_writable(path: str, option: str, endings: tuple[str, ...]) -> None:
 
 @contextmanager
 def optional_packages(extra: str) -> Iterator[None]:
-    """For code that works only where the packages of an extra are installed."""
+    """For code that needs the packages of an extra."""
     try:
         yield
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""`kempe info`: what a robot consists of."""
+"""`kempe info`: the structure of a robot."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from kempe.cli.common import (
 )
 
 NAME = "info"
-SUMMARY = "show a robot's bodies, joints, loops and freedoms as a tree"
+SUMMARY = "show a robot's bodies, joints, loops and degrees of freedom as a tree"
 DESCRIPTION = """\
-Shows a robot's bodies, joints, loops, clusters, freedoms, folded rotors and masses as a tree.
-What is odd about it is printed as warnings on standard error, joint limits that the neutral or
-random configurations violate among it."""
+Shows a robot's bodies, joints, loops, clusters, degrees of freedom (DoF), folded rotors and masses
+as a tree. Warnings go to standard error; they include joint limits that the neutral or random
+configurations violate."""
 EXAMPLES = """examples:
   kempe info tello
   kempe info examples/geared_four_bar_leg.urdf
   kempe info geared_chain -n 3 --keep-rotors
   kempe info four_bar --json
 """
-SMALLER = "Take a robot with fewer bodies, or a smaller -n."  # where memory is short
+SMALLER = "Use a robot with fewer bodies, or a smaller -n."  # if memory is short
 
 DRAWS = 20  # random configurations that are compared with the limits
 
@@ -71,7 +71,7 @@ def finite(value: float) -> float | None:
 
 
 def limits_violated(model: kempe.Model) -> dict[str, Any]:
-    """By neutral, and by some random configurations."""
+    """Joint limits that the neutral and some random configurations violate."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kempe.LimitsWarning)  # it is printed below
         try:
@@ -93,7 +93,7 @@ def print_limits(model: kempe.Model) -> None:
 
 
 def described(model: kempe.Model) -> dict[str, Any]:
-    """All of it, for machines."""
+    """The content of --json."""
     mechanism = model.mechanism
     return {
         "robot": model.name,

@@ -1,9 +1,9 @@
-"""Laws that every right model obeys, measured in random states.
+"""Laws that every correct model obeys, measured in random states.
 
-What rounding may do to a result depends on how well conditioned the mass matrix and the loops are
-in that state. Errors are therefore relative to the largest result that the state admits, and are
-compared with the unit roundoff times the condition numbers that a method depends on. Coordinates
-are scaled by the roots of the diagonal of the mass matrix, so that units do not count.
+The rounding error of a result depends on the conditioning of the mass matrix and the loops in that
+state. Errors are therefore relative to the largest result that the state admits, and are compared
+with the unit roundoff times the condition numbers that a method depends on. Coordinates are scaled
+by the roots of the diagonal of the mass matrix, so that units do not matter.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ Array = NDArray[np.floating[Any]]
 
 REFERENCE = "cluster"
 EXACT = (REFERENCE, "projection", "lagrange", "cut_joint")
-WITH_TREE = ("lagrange", "cut_joint")  # solve with the mass matrix of the open tree
+WITH_TREE = ("lagrange", "cut_joint")  # methods that solve with the mass matrix of the open tree
 SHORTCUTS = ("approximate", "unconstrained")
 
 EPSILON = float(np.finfo(float).eps)
 ROUNDING = 1e3 * EPSILON  # of a method; times condition numbers
 SMALLEST = float(np.finfo(float).tiny)
 
-# Errors that are allowed however good the condition numbers are.
+# Errors that are always allowed, however good the condition numbers are.
 CLOSED = 1e-12  # of a robot of up to one metre
 LEAST = {"forces": 1e-9, "accelerations": 1e-9}
 ENERGY = 1e-6
-UNDECIDED = 1e-2  # where rounding alone may do this much, a state says nothing
-REDUNDANT = 1e-5  # what rows that others imply are left open by where a file's figures are rounded
+UNDECIDED = 1e-2  # states are not judged if rounding alone may cause this error
+REDUNDANT = 1e-5  # residual of redundant rows if the file's numbers are rounded
 
 STEP = 0.01  # seconds that the robot moves, at up to one unit of each velocity
-DIFFERENCE = 1e-3  # seconds between the samples of an energy whose rate is wanted
-CHUNK = 250  # states between two looks at the progress bar
+DIFFERENCE = 1e-3  # seconds between energy samples of finite differences
+CHUNK = 250  # states between updates of the progress bar
 
 
 class Impossible(Exception):
-    """A function that has no result in any state; the text says why."""
+    """A function has no result in any state; the text says why."""
 
 
 def row_by_row(compute: Callable[..., Array], *arrays: Array) -> Array:
-    """A function of many states; NaN where it has no result."""
+    """The results of a function for many states; NaN where it has no result."""
     try:
         return compute(*arrays)
     except CANNOT_MOVE as error:
@@ -72,7 +72,7 @@ def norm(x: Array) -> Array:
 
 
 def ratio(error: Array, size: Array) -> Array:
-    """Relative, where there is something to be relative to."""
+    """The relative error; the absolute one if the size is zero."""
     return np.asarray(error / np.where(size > 0, size, 1.0))
 
 
@@ -82,7 +82,7 @@ class Tree:
     """The robot with all loops open."""
 
     def __init__(self, model: kempe.Model) -> None:
-        """Raises ModelError or ValueError where that is no robot."""
+        """Raises ModelError or ValueError if the open tree is not a valid robot."""
         mechanism = model.mechanism
         for loops in (mechanism.loops, mechanism.couplings, mechanism.rods, mechanism.functions):
             for loop in loops:
@@ -95,9 +95,9 @@ class Tree:
                             for name in self._tree.v_names]
 
     def condition(self, q: Array) -> Array:
-        """Condition numbers of what multipliers are computed with: of its mass matrix, or the
-        largest ratio of the acceleration that a force causes along a coordinate with loops open to
-        that with loops closed, if that is larger: these accelerations are subtracted."""
+        """Condition numbers of the computation of multipliers: that of the mass matrix, or, if
+        larger, the largest ratio of the acceleration that a force causes along a coordinate with
+        loops open to that with loops closed, because these accelerations are subtracted."""
         spanning = self._model.spanning_positions(q)
         matrix = ScaledMatrix(self._tree.mass_matrix(spanning[:, self._positions]))
         try:
@@ -159,7 +159,7 @@ class Sampler:
         try:
             self._tree = Tree(model)
         except (kempe.ModelError, kempe.AssemblyError, ValueError):
-            self._tree = None  # bodies without mass: the methods that need it cannot be judged
+            self._tree = None  # bodies without mass: methods that need the tree are not judged
 
     def draw(self, first: int, count: int) -> States:
         model = self.model
@@ -182,7 +182,7 @@ Measured = dict[str, Array]  # a number for each state
 
 def loop_gaps(model: kempe.Model, states: States, size: float) -> Measured:
     """The widest gaps, in the states and after a step, their rows, and the gaps that are allowed:
-    rounding grows with the robot's size and with what couplings multiply positions by."""
+    rounding grows with the robot's size and with the coefficients of couplings."""
     if model.n_loop_rows == 0:
         return {}
     largest = max((abs(coefficient) for coupling in model.mechanism.couplings
@@ -237,7 +237,8 @@ def forces(model: kempe.Model, states: States) -> tuple[Measured, dict[str, str]
 
 
 def accelerations(model: kempe.Model, states: States) -> tuple[Measured, dict[str, str]]:
-    """Forward dynamics by all exact methods, relative to the largest that the forces can cause.
+    """Errors of forward dynamics by all exact methods, relative to the largest acceleration that
+    the forces can cause.
 
     The reference is compared with the acceleration that the forces were computed from.
     """
@@ -256,7 +257,7 @@ def accelerations(model: kempe.Model, states: States) -> tuple[Measured, dict[st
 
 
 def allowed(states: States, method: str, least: float, openness: float) -> Array:
-    """What rounding may do in a state: to a result of a method, relatively."""
+    """The relative error of a method's result that rounding may cause in each state."""
     condition = states.loops
     if method in WITH_TREE:
         condition = condition * states.tree
@@ -264,7 +265,7 @@ def allowed(states: States, method: str, least: float, openness: float) -> Array
 
 
 def dissipated(model: kempe.Model, states: States) -> Array:
-    """Power that damping and friction take."""
+    """Power dissipated by damping and friction."""
     rates = model.spanning(states.q, states.v)[1]
     power = np.zeros(len(states.q))
     for joint in model.mechanism.joints:
@@ -276,11 +277,12 @@ def dissipated(model: kempe.Model, states: States) -> Array:
 
 
 def power(model: kempe.Model, states: States) -> Measured:
-    """How far tau·v is from the rate of the energy and what joints take, relatively; NaN where
-    rounding, or a way that the loops block, leaves no difference to compare with.
+    """Relative error of the power balance: tau·v is the rate of change of energy plus the power
+    dissipated in joints. NaN where rounding, or loops that block the motion, prevent finite
+    differences.
 
-    Differences are taken over several times: near a dead point short ones are the better ones,
-    elsewhere long ones.
+    Finite differences use several time steps: near a dead point short ones are better, elsewhere
+    long ones.
     """
     q, v, a = states.q, states.v, states.a
     taken = dissipated(model, states)
@@ -315,7 +317,7 @@ def power(model: kempe.Model, states: States) -> Measured:
 
 
 def shortcut_errors(model: kempe.Model, states: States) -> tuple[Measured, dict[str, str]]:
-    """How wrong motor forces are without loops and rotors."""
+    """Relative errors of motor forces without loops and rotors."""
     motors = [index for index in range(model.nv) if index not in free_velocities(model)]
     tau = model.inverse_dynamics(states.q, states.v, states.a)[:, motors]
     measured, impossible = {}, {}

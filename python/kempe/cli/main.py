@@ -1,4 +1,4 @@
-"""The program `kempe`: its commands, and what becomes of errors."""
+"""The program `kempe`: its commands, and the handling of errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EXAMPLES = """examples:
   kempe check examples/geared_four_bar_leg.urdf
   kempe simulate six_bar --speed 1 --out run.npz
 
-`kempe COMMAND --help` has more.
+For the options of a command, run `kempe COMMAND --help`.
 
 """
 
@@ -72,12 +72,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def outcome(arguments: argparse.Namespace) -> int:
-    """Runs a command; the exit code."""
+    """Runs a command and returns the exit code."""
     try:
         with warnings_in_words():
             arguments.run(arguments)
     except BrokenPipeError:
-        return FINE  # whoever read our output has seen enough
+        return FINE  # the reader of the output has closed the pipe
     except (BadInput, OSError) as error:
         if isinstance(error, OSError) and error.filename is None and error.errno in CANNOT_PRINT:
             complain(f"standard output: {error.strerror}")

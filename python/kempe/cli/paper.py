@@ -22,31 +22,31 @@ if TYPE_CHECKING:
     from kempe.paper.peers import Peer
 
 NAME = "paper"
-SUMMARY = "repeat the results of the paper that Kempe builds on, as a page"
+SUMMARY = "reproduce the results of the paper that Kempe builds on, as a page"
 DESCRIPTION = """\
-Repeats the results of M. Chignoli, N. Adrian, S. Kim and P. M. Wensing, "Recursive Rigid-Body
-Dynamics Algorithms for Systems with Kinematic Loops" (2023), and puts the paper's figures beside
-ours: times of all methods on six robots (Tables II to IV, Figs. 9, 10, 12) and on chains of up to
-200 links (Figs. 11, 13), torques that approximations get wrong (Fig. 14), and what that does to a
-controller. Writes a page, index.html, with its figures as PNG and all numbers in results.json.
-Takes about four minutes on a machine that does nothing else; --quick takes a quarter of one and
-only shows that all works. Where the package `pinocchio` is installed (pip install pin), it is
-measured beside. Needs pip install "kempe[plot]"."""
+Reproduces the results of M. Chignoli, N. Adrian, S. Kim and P. M. Wensing, "Recursive Rigid-Body
+Dynamics Algorithms for Systems with Kinematic Loops" (2023), and compares them with the paper's:
+times of all methods on six robots (Tables II to IV, Figs. 9, 10, 12) and on chains of up to 200
+links (Figs. 11, 13), torque errors of approximations (Fig. 14), and their effect on a controller.
+Writes a page, index.html, with its figures as PNG and all numbers in results.json. Takes about four
+minutes on an otherwise idle machine; --quick takes about 15 seconds and only shows that everything
+works. If the package `pinocchio` is installed (pip install pin), it is included in the comparison.
+Needs pip install "kempe[plot]"."""
 EXAMPLES = """examples:
   kempe paper --quick
   kempe paper --out report
   kempe paper --quick --json
 """
-SMALLER = "Take --quick."  # where memory is short
+SMALLER = "Use --quick."  # if memory is short
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FOLDER", default="paper",
-                        help="where the page goes; made if it is not there (paper)")
+                        help="folder for the page; created if it does not exist (paper)")
     parser.add_argument("--quick", action="store_true",
                         help="fewer repetitions and shorter chains")
     parser.add_argument("--pinocchio", metavar="LIBRARY",
-                        help="Pinocchio compiled for this machine, as `make paper` does it")
+                        help="Pinocchio compiled for this machine, as built by `make paper`")
     add_json_argument(parser)
 
 
@@ -63,8 +63,8 @@ def chosen_peer(library: str | None) -> Peer:
 
 
 def own_folder(path: str) -> Path:
-    """Says before the work, not after it, that nothing can be written there, or that it holds
-    somebody else's page."""
+    """Checks before the measurements that the folder can be written to and does not contain
+    another page."""
     if not path:
         raise BadInput("--out: the name of a folder is needed")
     folder = Path(path)
@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace) -> None:
         path = page.write()
     except OSError:
         raise
-    except Exception as error:  # of matplotlib; what was measured is not lost
+    except Exception as error:  # of matplotlib; the measurements are not lost
         raise Failed(f"the page could not be drawn: {error}. "
                      f"The numbers are in {folder / 'results.json'}") from error
     if arguments.json:

@@ -14,14 +14,14 @@ import kempe
 from kempe.drawing import INK, dress
 from kempe.simulation import Vector
 
-LEGEND = 7  # names of more lines than this do not fit beside a panel
-FLOOR = 1e-18  # what a logarithmic axis shows zero as
+LEGEND = 7  # the most names that fit next to a panel
+FLOOR = 1e-18  # value that represents zero on a logarithmic axis
 
 STYLE = {"kinetic": "#d1495b", "potential": "#2e86ab", "total": INK, "work": "#edae49"}
 
 
 def write_plot(run: kempe.Run, path: str) -> None:
-    """Writes the figure to a file .png, .pdf or .svg."""
+    """Writes the figure to a .png, .pdf or .svg file."""
     independent = [name for name in run.v_names if name in run.q_names]
     positions = run.q[:, [run.q_names.index(name) for name in independent]]
     driven = bool(np.any(run.tau))
@@ -45,8 +45,8 @@ def write_plot(run: kempe.Run, path: str) -> None:
 
 
 def legend(axes: Axes, labels: list[tuple[str, Line2D]]) -> None:
-    """Labels are shown as they are, be there a $ in them or an underscore in front, which
-    matplotlib reads as mathematics and as "no label"."""
+    """Shows labels verbatim, including a $ or a leading underscore, which matplotlib would take
+    for mathematics and for "no label"."""
     shown = axes.legend(
         [line for _, line in labels], [str(number) for number in range(len(labels))],
         loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
@@ -56,7 +56,7 @@ def legend(axes: Axes, labels: list[tuple[str, Line2D]]) -> None:
 
 
 def lines(axes: Axes, run: kempe.Run, values: Vector, names: list[str], label: str) -> None:
-    """A line for each coordinate; the legend names those that move most."""
+    """One line per coordinate; the legend names those with the largest range."""
     ranges = np.ptp(values, axis=0)
     named = set(np.argsort(-ranges, kind="stable")[:LEGEND].tolist())
     labels: list[tuple[str, Line2D]] = []

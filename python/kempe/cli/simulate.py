@@ -1,4 +1,4 @@
-"""`kempe simulate`: the motion of a robot, recorded."""
+"""`kempe simulate`: simulates and records the motion of a robot."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ from kempe.cli.files import load_run, optional_packages, require_writable
 from kempe.simulation import INTEGRATORS, Controller, Vector
 
 NAME = "simulate"
-SUMMARY = "let a robot move, passively or controlled, and record it"
+SUMMARY = "simulate a robot, passive or controlled, and record the motion"
 DESCRIPTION = """\
-Simulates the motion of a robot and reports energy, loop closure and time. A run that cannot go on
-(the end of what loops allow, a controller that fails) or is stopped with Ctrl-C is
-kept until then.
+Simulates the motion of a robot and reports energy, loop closure and computing time. If the
+simulation stops early (the loops cannot be closed any further, a controller fails, Ctrl-C), the run
+up to that point is kept.
 
 controllers:
-  none      no forces: the robot swings under gravity
-  hold      keeps the starting pose with computed torque; a free base has no motor, so it falls
+  none      no forces: the robot moves under gravity
+  hold      holds the initial pose by computed torque; a free base has no motor, so it falls
   FILE.py   a Python file with one function
                 def control(t, q, v):      # seconds, positions, velocities (numpy arrays)
                     return tau             # nv forces, one for each of model.v_names
-            and, if it needs the model, another that is called once before:
+            and, if it needs the model, another that is called once before the run:
                 def setup(model): ...
 
 start: neutral; random or random:SEED; a file of nq numbers (.txt, .npy), whose loops are closed
-first; or a recorded run (.npz), to go on from its end"""
+first; or a recorded run (.npz), to continue from its end"""
 EXAMPLES = """examples:
   kempe simulate examples/geared_four_bar_leg.urdf --start random:1 --duration 2
   kempe simulate six_bar --speed 1 --out run.npz --plot run.png
@@ -62,14 +62,14 @@ EXAMPLES = """examples:
   kempe simulate tello --fixed-base --controller examples/controllers/tello_run.py --duration 0.5
   kempe simulate mini_cheetah --duration 0.2 --integrator semi_implicit_euler --dt 1e-4 --json
 """
-SMALLER = "Take a shorter --duration, a longer --dt or a smaller -n."  # where memory is short
+SMALLER = "Use a shorter --duration, a longer --dt or a smaller -n."  # if memory is short
 
-ENDINGS = {  # of what is written
+ENDINGS = {  # of output files
     "out": (".npz",),
     "plot": (".pdf", ".png", ".svg"),
     "html": (".html", ".htm"),
 }
-REFRESH = 0.05  # seconds between two looks at the progress bar
+REFRESH = 0.05  # seconds between updates of the progress bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,8 +86,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--start", default="neutral", metavar="WHERE",
                         help="neutral (default), random[:SEED], or a file, see above")
     parser.add_argument("--speed", type=float, default=0.0, metavar="V",
-                        help="start with random velocities, up to V of every independent "
-                        "coordinate, rad/s or m/s (0)")
+                        help="start with random velocities of the independent coordinates, up to "
+                        "V rad/s or m/s (0)")
     parser.add_argument("--out", metavar="RUN.npz", help="write the run, for numpy and kempe view")
     parser.add_argument("--plot", metavar="FILE", help="write a figure, .png, .pdf or .svg; needs "
                         'pip install "kempe[plot]"')
@@ -185,7 +185,7 @@ WRITERS: dict[str, Callable[[kempe.Model, kempe.Run, str], None]] = {
 
 def write_files(model: kempe.Model, run: kempe.Run,
                 arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
-    """The files that were written, and what is wrong with those that could not be."""
+    """The files that were written, and error messages for those that could not be."""
     written, problems = [], []
     for option, write in WRITERS.items():
         path = getattr(arguments, option)
@@ -231,12 +231,12 @@ def print_summary(model: kempe.Model, report: dict[str, Any]) -> None:
               f"controller {escaped(report['controller'])}", soft_wrap=True)
     row("energy", f"{report['energy_start']:.6g} J at the start, {report['energy_end']:.6g} J at "
         f"the end, work {report['work']:.6g} J")
-    note = " (damping and friction take energy)" if resists(model) else ""
-    row("energy error", f"{report['energy_error']:.1e} J, {report['energy_drift']:.1e} of what "
-        f"moved{note}")
+    note = " (includes losses by damping and friction)" if resists(model) else ""
+    row("energy error", f"{report['energy_error']:.1e} J, {report['energy_drift']:.1e} of the "
+        f"exchanged energy{note}")
     row("loop error", f"at most {report['loop_error']:.1e}")
     row("time", f"{report['seconds']:.2f} s, {1e6 * report['seconds_per_step']:.0f} µs per step, "
-        f"{report['reached'] / max(report['seconds'], 1e-9):.1f} times as fast as the robot")
+        f"{report['reached'] / max(report['seconds'], 1e-9):.1f} times real time")
     for path in report["files"]:
         row("wrote", path)
 
@@ -244,7 +244,7 @@ def print_summary(model: kempe.Model, report: dict[str, Any]) -> None:
 # --- the run -------------------------------------------------------------------------------------
 
 class Interrupt:
-    """Turns the first Ctrl-C into a wish to stop after the step; the second one ends at once."""
+    """The first Ctrl-C requests a stop after the current step; the second one stops at once."""
 
     def __init__(self) -> None:
         self.wished = False
@@ -265,7 +265,7 @@ def interruptible() -> Iterator[Interrupt]:
 
 
 def with_place(error: Exception, file: FromFile | None) -> str:
-    """What went wrong, and where in the controller's file if it was there."""
+    """The error message, with the line of the controller's file if the error is from there."""
     place = file.place(error.__cause__) if file is not None else ""
     return f"{error} ({place})" if place else str(error)
 

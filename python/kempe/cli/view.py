@@ -16,15 +16,15 @@ from kempe.cli.files import load_run, optional_packages
 NAME = "view"
 SUMMARY = "open a robot, or a recorded run, in the browser"
 DESCRIPTION = """\
-Opens a robot in the browser: sliders for its independent coordinates (the loops follow), clusters
-in colours, joint axes, centres of mass. With --run, plays back what `kempe simulate --out` has
-recorded. Ctrl-C ends it. Needs pip install "kempe[view]"."""
+Opens a robot in the browser, with sliders for its independent coordinates (the loops stay closed),
+clusters in colours, joint axes and centres of mass. With --run, plays back a run recorded with
+`kempe simulate --out`. Press Ctrl-C to stop. Needs pip install "kempe[view]"."""
 EXAMPLES = """examples:
   kempe view tello
   kempe view six_bar --run run.npz
   kempe view examples/geared_four_bar_leg.urdf --port 9000 --no-browser
 """
-SMALLER = "Take a robot with fewer bodies, a smaller -n or a shorter run."  # where memory is short
+SMALLER = "Use a robot with fewer bodies, a smaller -n or a shorter run."  # if memory is short
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=8080,
                         help="port to serve on (8080), or the next free one; 0 for any")
     parser.add_argument(
-        "--no-browser", action="store_true", help="only serve; do not open a browser")
+        "--no-browser", action="store_true", help="start the server, but do not open a browser")
 
 
 def run(arguments: argparse.Namespace) -> None:

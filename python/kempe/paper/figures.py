@@ -39,7 +39,7 @@ def save(figure: Figure, path: Path) -> None:
 # --- bars: Figures 9, 10, 12 ---------------------------------------------------------------------
 
 def draw_comparison(comparison: Comparison, times: Times, path: Path) -> None:
-    """What was measured here, and what the paper has."""
+    """Times measured on this machine, and the paper's."""
     figure = Figure(figsize=(11, 3.6), layout="constrained")
     ours, theirs = figure.subplots(1, 2)
     unknown = Spread(np.nan, np.nan, np.nan)
@@ -49,7 +49,7 @@ def draw_comparison(comparison: Comparison, times: Times, path: Path) -> None:
         if any(key in times for key in keys):
             measured[method] = [times.time(key) if key in times else unknown for key in keys]
     draw_bars(ours, {method: 1e6 * np.array(spreads) for method, spreads in measured.items()})
-    dress(ours, "µs per call", "", "Here; the middle half of the repetitions as bars of error")
+    dress(ours, "µs per call", "", "Here; error bars show the interquartile range")
     draw_bars(theirs, {method: np.column_stack([values] * 3)
                        for method, values in comparison.microseconds.items()})
     dress(theirs, "µs per call", "", f"The paper's program, {published.MACHINE}")
@@ -61,7 +61,7 @@ def draw_comparison(comparison: Comparison, times: Times, path: Path) -> None:
 
 
 def draw_bars(axes: Axes, times: dict[str, Vector]) -> None:
-    """Of each method a row for each robot: median, low, high."""
+    """Draws bars; `times` has a row (median, low, high) per robot for each method."""
     width = 0.84 / len(times)
     for number, (method, (median, low, high)) in enumerate(
             (method, spreads.T) for method, spreads in times.items()):
@@ -113,7 +113,7 @@ def draw_scaling(scalings: Sequence[Scaling], times: Times, links: Sequence[int]
 # --- torques: Figure 14 --------------------------------------------------------------------------
 
 def draw_torques(torques: Torques, path: Path) -> None:
-    """Knee and ankle over two turns of the sinusoid."""
+    """Torques of knee and ankle over two periods of the sinusoid."""
     figure = Figure(figsize=(11, 3.6), layout="constrained")
     shown = torques.t <= 2 / FREQUENCY
     panels = figure.subplots(1, 2)
@@ -129,7 +129,7 @@ def draw_torques(torques: Torques, path: Path) -> None:
 # --- the jump ------------------------------------------------------------------------------------
 
 def draw_jumps(jumps: Sequence[Jump], path: Path) -> None:
-    """Of the softest controller over time, and the foot's error by all of them."""
+    """Motion with the softest controller over time, and the foot error of all controllers."""
     figure = Figure(figsize=(11, 6.2), layout="constrained")
     (angle, height), (error, feedback) = figure.subplots(2, 2)
     first = [jump for jump in jumps if jump.gains == jumps[0].gains]
@@ -147,6 +147,6 @@ def draw_jumps(jumps: Sequence[Jump], path: Path) -> None:
     dress(angle, "degrees", "time, s", f"Knee, {first[0].gains} feedback")
     dress(height, "mm", "time, s", "Height of the torso")
     dress(error, "mm", "time, s", "Error of the foot's place below the torso")
-    dress(feedback, "N·m", "time, s", "What feedback has to add, all joints")
+    dress(feedback, "N·m", "time, s", "Feedback torque, all joints")
     legend_above(figure, angle)
     save(figure, path)

@@ -1,10 +1,10 @@
-"""What the approximation does to a controller: a leg that jumps on a rail.
+"""Effect of the approximation on a controller: a leg that jumps on a rail.
 
 The MIT Humanoid's leg carries its torso, which slides on a vertical rail; the foot stands on the
 ground until it would have to pull. A controller at 1 kHz adds feedback (position and velocity of
-the five joints) to torques that it computes ahead from the planned motion, by exact, approximate or
-unconstrained inverse dynamics. The robot that is simulated is always the exact one. A run ends when
-the foot touches down.
+the five joints) to feed-forward torques for the planned motion, by exact, approximate or
+unconstrained inverse dynamics. The simulated robot is always the exact one. A run ends when the
+foot touches down.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TAKE_OFF_SPEED = 1.8  # m/s
 CROUCHING, PUSHING, FLYING = 0.35, 0.16, 2 * TAKE_OFF_SPEED / GRAVITY  # s
 
 CONTROL_STEP, STEPS_PER_CONTROL = 1e-3, 2
-CLEAR = 5e-3  # m: height of a foot that has left the ground for good
+CLEAR = 5e-3  # m: height above which the foot counts as off the ground
 GAINS = {"soft": (20.0, 0.5), "medium": (60.0, 1.5), "stiff": (200.0, 4.0)}  # N·m/rad, N·m·s/rad
 
 
@@ -66,7 +66,7 @@ class Motion(NamedTuple):
 
 def quintic(start: tuple[float, float, float], end: tuple[float, float, float],
             duration: float) -> Polynomial:
-    """Between two positions, velocities and accelerations."""
+    """A quintic polynomial between two positions, velocities and accelerations."""
     T = duration
     rows = np.array([
         [1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 2, 0, 0, 0],
@@ -76,7 +76,7 @@ def quintic(start: tuple[float, float, float], end: tuple[float, float, float],
 
 
 def planned_height(t: Vector) -> Motion:
-    """Of the hip above the ankle."""
+    """Height of the hip above the ankle."""
     off = (TAKE_OFF, TAKE_OFF_SPEED, -GRAVITY)
     parts = [(CROUCHING, quintic((STANDING, 0, 0), (CROUCHED, 0, 0), CROUCHING)),
              (PUSHING, quintic((CROUCHED, 0, 0), off, PUSHING)),
@@ -104,7 +104,7 @@ def angle_opposite(own: float, other: float, height: Motion) -> Motion:
 
 
 def planned_joints(t: Vector) -> Motion:
-    """Of the five joints: the foot stays level below the hip."""
+    """Motion of the five joints: the foot stays level below the hip."""
     height = planned_height(t)
     hip, ankle = angle_opposite(THIGH, SHIN, height), angle_opposite(SHIN, THIGH, height)
     return Motion(*(np.stack([0 * at_hip, 0 * at_hip, -at_hip, at_hip + at_ankle, -at_ankle], -1)
@@ -112,7 +112,7 @@ def planned_joints(t: Vector) -> Motion:
 
 
 class Plan:
-    """The motion at the instants of control, and the torques that a method computes for it."""
+    """The motion at the control instants, and the torques that a method computes for it."""
 
     def __init__(self, model: kempe.Model, control_step: float = CONTROL_STEP) -> None:
         self._model = model
@@ -122,7 +122,7 @@ class Plan:
         self.on_ground = self.t < CROUCHING + PUSHING - 1e-9
         self.joints = planned_joints(self.t)
         height = planned_height(self.t)
-        # In flight, how the torso moves follows from the joints: it has no motor.
+        # In flight, the motion of the torso follows from the joints: it has no motor.
         self._rail = Motion(height.position, np.where(self.on_ground, height.velocity, 0.0),
                             np.where(self.on_ground, height.acceleration, 0.0))
 
@@ -132,11 +132,11 @@ class Plan:
                 np.concatenate([[self._rail.velocity[index]], self.joints.velocity[index]]))
 
     def torques(self, method: str) -> Vector:
-        """Of the joints at each instant."""
+        """Torques of the joints at each instant."""
         model = self._model
         q, v, a = (np.column_stack(parts) for parts in zip(self._rail, self.joints, strict=True))
         force = model.inverse_dynamics(q, v, a, method=method)
-        # On the ground, its force at the foot does what the rail's coordinate lacks a motor for.
+        # On the ground, the contact force at the foot replaces the missing motor of the rail.
         lifting = model.frame_jacobian(q, FOOT)[:, 2, :]
         on_ground = force - lifting * force[:, :1]
         # In flight, the torso accelerates such that no force is needed.
@@ -151,7 +151,7 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Jump:
-    """What came of a plan."""
+    """The recorded result of a plan."""
 
     method: str
     gains: str
@@ -159,15 +159,15 @@ class Jump:
     joints: Vector  # positions of the joints
     wanted: Vector
     feedback: Vector  # torques of the joints
-    torque: Vector  # all of it
+    torque: Vector  # total torques of the joints
     motor_torque: Vector  # at the rotors
     height: Vector  # of the torso
     foot_error: Vector  # m, relative to the torso
-    take_off: float | None  # s; None where the foot stays on the ground
+    take_off: float | None  # s; None if the foot stays on the ground
 
     @property
     def joint_error(self) -> Vector:
-        """Root mean square of each joint, rad."""
+        """Root mean square error of each joint, rad."""
         return root_mean_square(self.joints - self.wanted)
 
     def report(self) -> dict[str, Any]:
@@ -186,7 +186,7 @@ class Jump:
 
 
 def motor_torques(model: kempe.Model, torque: Vector) -> Vector:
-    """At the rotors: τ = Rᵀ τ_rotors with R the rotors' rows of G, which is constant."""
+    """Torques at the rotors: τ = Rᵀ τ_rotors, where R is the rotors' rows of G, a constant."""
     rotors = [joint.name for joint in model.mechanism.joints if joint.child.endswith("_rotor")]
     rows = [model.joint_velocity_index(name) for name in rotors]
     ratios = model.constraint_jacobian(model.neutral())[rows, 1:]
@@ -194,7 +194,7 @@ def motor_torques(model: kempe.Model, torque: Vector) -> Vector:
 
 
 def jump(model: kempe.Model, plan: Plan, method: str, gains: str) -> Jump:
-    """Runs the plan with torques by a method, on the exact robot."""
+    """Simulates the exact robot with the plan and torques of a method."""
     stiffness, damping = GAINS[gains]
     ahead = plan.torques(method)
     simulator = kempe.Simulator(model, "rk4")

@@ -1,4 +1,4 @@
-"""A page as a list of blocks, and how it becomes HTML or Markdown."""
+"""A page as a list of blocks, and its conversion to HTML and Markdown."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Picture(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """Of a table: "ours" or "paper" says whose figure it is, "words" that it is none."""
+    """A cell of a table. The kind is "ours" or "paper" for numbers, "words" for text."""
 
     content: str
     kind: str = ""
 
 
 class Table(NamedTuple):
-    """Columns whose last cell holds words stand on the left."""
+    """Columns whose last cell contains words are left-aligned."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str | Cell]]
@@ -81,7 +81,7 @@ img { max-width: 100%; }
 
 
 def html_page(title: str, blocks: Iterable[Block]) -> str:
-    """One file that needs no other: pictures are within."""
+    """A single self-contained file with embedded pictures."""
     return "\n".join([
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
@@ -116,7 +116,7 @@ def element(tag: str, text: str, kind: str = "") -> str:
 # --- Markdown ------------------------------------------------------------------------------------
 
 def markdown_page(blocks: Iterable[Block]) -> str:
-    """Pictures are files beside it."""
+    """Markdown; pictures are separate files in the same folder."""
     return "\n\n".join(map(markdown_of, blocks)) + "\n"
 
 
@@ -150,5 +150,5 @@ def between(values: Sequence[float], form: str = ".0f") -> str:
 
 
 def percent(part: float) -> str:
-    """Of a part, with two digits that count."""
+    """A fraction as a percentage with two significant digits."""
     return f"{100 * part:.2g} %" if part < 0.1 else f"{100 * part:.0f} %"

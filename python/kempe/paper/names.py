@@ -1,4 +1,4 @@
-"""What methods are called in tables and figures."""
+"""Names of methods in tables and figures."""
 
 METHODS = {
     "cluster": "exact (recursion)",

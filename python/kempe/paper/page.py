@@ -1,4 +1,4 @@
-"""The page: tables, figures and what they mean."""
+"""The page: tables, figures and conclusions."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ Row = list[str | Cell]
 
 
 class Page:
-    """Made of results, in a folder."""
+    """Writes results as a page into a folder."""
 
     def __init__(self, results: Results, folder: Path) -> None:
         self.results, self.folder = results, folder
 
     def write(self) -> Path:
-        """index.html, which needs no other file; index.md and its figures beside it. In the look
-        that matplotlib comes with, whatever the user has set."""
+        """Writes index.html, which is self-contained, and index.md with its figures. Uses the
+        default style of matplotlib, whatever the user's settings."""
         with matplotlib.rc_context():
             matplotlib.rcdefaults()
             blocks = self.blocks()
@@ -90,7 +90,7 @@ class Page:
 
     def cost_of_exactness(self) -> str:
         def more(percents: Sequence[float]) -> dict[str, float]:
-            """Percent more time for exact, where the approximation takes so much more or less."""
+            """Extra time of the exact method in percent, from that of the approximation."""
             return {robot: 100 * (1 / (1 + value / 100) - 1)
                     for robot, value in zip(published.ROBOTS, percents, strict=True)}
         approximate = self.percents("forward_dynamics", "approximate")
@@ -122,7 +122,7 @@ class Page:
             program. The machines differ, so this shows the order of magnitude only."""
 
     def compared_with_pinocchio(self) -> list[str]:
-        """Nothing where it was not measured at its best."""
+        """Empty if Pinocchio was not compiled for this machine."""
         parts: dict[str, list[float]] = {}
         for method in ("pinocchio", "pinocchio_exact"):
             keys = [Key("forward_dynamics", robot, method) for robot in published.ROBOTS]

@@ -24,7 +24,7 @@ Cases = dict[tuple[str, str], Timed]  # by algorithm and method
 
 @dataclasses.dataclass(frozen=True)
 class Peer:
-    """What there is to compare with, and a word on it."""
+    """A library to compare with, and a note on it."""
 
     note: str
     version: str = ""
@@ -33,7 +33,7 @@ class Peer:
 
 
 def installed_pinocchio() -> Peer:
-    """Pinocchio as its Python package brings it."""
+    """Pinocchio from its Python package."""
     try:
         from kempe import pinocchio_tree
         version = pinocchio_tree.pinocchio.__version__
@@ -83,8 +83,8 @@ def one_joint(pinocchio: Any) -> Any:
 # --- compiled ------------------------------------------------------------------------------------
 
 def compiled_pinocchio(path: str) -> Peer:
-    """Pinocchio in a library that benchmarks/peer_library.cpp is compiled to. Raises OSError where
-    it cannot be loaded, AttributeError where it is another library."""
+    """Pinocchio in the library compiled from benchmarks/peer_library.cpp. Raises OSError if it
+    cannot be loaded, AttributeError if it is another library."""
     library = ctypes.CDLL(path)
     library.kempe_peer_open.restype = ctypes.c_void_p
     library.kempe_peer_open.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p]

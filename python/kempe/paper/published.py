@@ -1,4 +1,4 @@
-"""What the paper reports, to be put beside what is measured here.
+"""Results that the paper reports, for comparison with measurements.
 
 Percentages are those of its Tables II to IV. Times are not printed in the paper, but drawn in its
 Figures 9 to 13; the authors published the numbers behind the drawings with their program
@@ -117,11 +117,11 @@ SCALINGS = (
 
 
 class TorqueError(NamedTuple):
-    """Section IX-B: torques of a leg's joint by other methods than the exact one."""
+    """Section IX-B: torque errors of a leg's joint by methods other than the exact one."""
 
     rms: float  # N·m
     share: float  # of the largest torque
 
 
 TORQUE_ERRORS = {"approximate": TorqueError(1.04, 0.095), "unconstrained": TorqueError(4.31, 0.392)}
-LARGEST_TORQUE = 11.0  # N·m: what both shares are a part of
+LARGEST_TORQUE = 11.0  # N·m: the reference of both shares

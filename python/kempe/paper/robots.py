@@ -1,4 +1,4 @@
-"""What the studies ask of the bundled robots."""
+"""The bundled robots as the studies use them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LINK_JOINTS = {"tello": [f"{side}-{joint}" for side in ("left", "right") for joi
 
 
 def in_link_coordinates(model: kempe.Model) -> kempe.Model:
-    """The robot with coordinates of its links where those of the model are its rotors'."""
+    """The robot in link coordinates, if those of the model are rotor coordinates."""
     joints = LINK_JOINTS.get(model.name)
     return model if joints is None else model.with_independent(joints)
 
@@ -24,7 +24,7 @@ FEET = {"mini_cheetah": "front_right_foot", "mit_humanoid": "right_foot", "tello
 
 
 def foot_of(model: kempe.Model) -> str:
-    """The body of a foot; of chains the last link."""
+    """The body of a foot; for chains the last link."""
     if model.name not in FEET:
         return f"link-{model.nv - 1}"
     joint = model.mechanism.joint_above(FEET[model.name])
@@ -33,7 +33,7 @@ def foot_of(model: kempe.Model) -> str:
 
 
 def mechanism(name: str, links: int | None = None) -> kempe.Mechanism:
-    """A robot as the authors have it: the axes of the chains are along gravity."""
+    """A robot as in the authors' program: the axes of the chains are along gravity."""
     return kempe.robots.mechanism(name, links, upright=False)
 
 
@@ -42,10 +42,10 @@ def load(name: str, links: int | None = None, *, fold_rotors: bool = True) -> ke
 
 
 def approximate_tree(model: kempe.Model, *, keep_mass: bool = False) -> kempe.Model:
-    """What a library without loops approximates a robot by: its links as an open tree, without
-    rotors, whose reflected inertia becomes the armature of joints. Of a robot in link coordinates;
-    computes what method="approximate" does, without a detour. With `keep_mass`, rotors are not left
-    out but held fast on the bodies that carry them."""
+    """The approximation of a robot in libraries without loops: its links as an open tree, without
+    rotors, whose reflected inertia becomes the armature of joints. The model must be in link
+    coordinates. The results are those of method="approximate", computed directly. With `keep_mass`,
+    rotors are not left out but fixed to the bodies that carry them."""
     q, still = model.neutral(), np.zeros(model.nv)
     inertias = {name: reflected_inertia(model, q, still, number)
                 for number, name in enumerate(model.v_names)}
@@ -72,7 +72,7 @@ def approximate_tree(model: kempe.Model, *, keep_mass: bool = False) -> kempe.Mo
 
 
 def reflected_inertia(model: kempe.Model, q: Vector, still: Vector, number: int) -> float:
-    """What the approximation adds to the diagonal of the mass matrix."""
+    """Inertias that the approximation adds to the diagonal of the mass matrix."""
     a = still.copy()
     a[number] = 1.0
     approximate, plain = (model.inverse_dynamics(q, still, a, method=method)[number]

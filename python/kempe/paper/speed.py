@@ -1,4 +1,4 @@
-"""How long each method takes: Tables II to IV and Figures 9 to 13."""
+"""Times of the methods: Tables II to IV and Figures 9 to 13."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Key(NamedTuple):
 
 
 class Times:
-    """What was measured: times, and ratios of those of the same round."""
+    """Measured times, and ratios of times of the same round."""
 
     def __init__(self, cases: dict[Key, Timed]) -> None:
         self._times = {key: np.array(case.times) for key, case in cases.items()}
@@ -42,7 +42,7 @@ class Times:
         return Spread.of(self._times[key])
 
     def ratio(self, key: Key, to: str = "cluster") -> Spread:
-        """To the exact recursion, or to another method, in the same round."""
+        """Ratio to the time of the exact recursion, or of another method, in the same round."""
         return Spread.of(self._times[key] / self._times[key._replace(method=to)])
 
     @property
@@ -56,7 +56,7 @@ class Times:
 
 
 class States(NamedTuple):
-    """Of a model: configurations, velocities, and forces or accelerations."""
+    """States of a model: configurations, velocities, and forces or accelerations."""
 
     model: kempe.Model
     q: Vector
@@ -92,7 +92,7 @@ class Robot:
         self.tree = States.random(approximate_tree(linked), states)
 
     def cases(self, algorithm: str) -> dict[str, Timed]:
-        """By method."""
+        """Cases by method."""
         cases = {method: self.exact.case(algorithm, method, self.foot)
                  for method in EXACT_METHODS}
         cases["cluster_bodies"] = self.bodies.case(algorithm, "cluster", self.foot)
@@ -103,7 +103,7 @@ class Robot:
 
 
 def measure_robots(seconds: float, done: Callable[[float], None], peer: Peer) -> Times:
-    """All methods on the paper's robots."""
+    """Measures all methods on the paper's robots."""
     algorithms = [comparison.algorithm for comparison in published.COMPARISONS]
     cases: dict[Key, Timed] = {}
     for name in published.ROBOTS:
@@ -114,7 +114,7 @@ def measure_robots(seconds: float, done: Callable[[float], None], peer: Peer) ->
 
 def measure_chains(links: Sequence[int], seconds: float, done: Callable[[float], None],
                    peer: Peer) -> Times:
-    """Forward dynamics and operational inertia of chains of so many links."""
+    """Measures forward dynamics and operational inertia of chains with these numbers of links."""
     cases: dict[Key, Timed] = {}
     for robot in dict.fromkeys(scaling.robot for scaling in published.SCALINGS):
         algorithms = [scaling.algorithm for scaling in published.SCALINGS
@@ -137,7 +137,7 @@ def add_cases(cases: dict[Key, Timed], name: str, robot: Robot, algorithms: Sequ
 
 
 def measured(cases: dict[Key, Timed], seconds: float, done: Callable[[float], None]) -> Times:
-    """Methods for the same thing are a group."""
+    """Measures all cases; methods for the same algorithm and robot form a group."""
     groups: dict[Key, list[Timed]] = {}
     for key, case in cases.items():
         groups.setdefault(key._replace(method=""), []).append(case)

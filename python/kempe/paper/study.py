@@ -1,4 +1,4 @@
-"""All that the page shows, measured and computed."""
+"""Measures and computes all results of the page."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from kempe.paper import jump, published, speed, torque
 from kempe.paper.peers import Peer
 from kempe.timing import processor
 
-Progress = Callable[[str, float], None]  # what is done, and the fraction of it
+Progress = Callable[[str, float], None]  # name of a part, and the fraction done
 
 
 @dataclasses.dataclass(frozen=True)
 class Extent:
-    """How much is measured."""
+    """The extent of the measurements."""
 
     robot_seconds: float
     chain_seconds: float
@@ -39,7 +39,7 @@ QUICK = Extent(2.0, 2.0, speed.QUICK_LINKS, 100, quick=True)
 class Results:
     quick: bool
     machine: dict[str, str]
-    peer: str  # a word on Pinocchio
+    peer: str  # a note on Pinocchio
     peer_at_its_best: bool
     robots: speed.Times
     chains: speed.Times

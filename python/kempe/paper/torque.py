@@ -1,4 +1,4 @@
-"""What methods that are not exact get wrong: Figure 14 and section IX-B.
+"""Torque errors of methods that are not exact: Figure 14 and section IX-B.
 
 Torques of the MIT Humanoid's leg, whose five joints all follow the same sinusoid, by exact,
 approximate and unconstrained inverse dynamics.
@@ -32,14 +32,14 @@ def root_mean_square(values: Vector) -> Vector:
 
 @dataclasses.dataclass(frozen=True)
 class Torques:
-    """Of all joints over time, by method."""
+    """Torques of all joints over time, by method."""
 
     t: Vector
     tau: dict[str, Vector]
 
     @property
     def largest(self) -> Vector:
-        """Of each joint, by the exact method."""
+        """Peak torque of each joint by the exact method."""
         return np.asarray(np.abs(self.tau["cluster"]).max(axis=0))
 
     def error(self, method: str) -> Vector:
@@ -74,11 +74,11 @@ def torques(frequency: float = FREQUENCY, moving: tuple[int, ...] | None = None)
 
 @dataclasses.dataclass(frozen=True)
 class Study:
-    """The paper's experiment, and what tells where its figures come from."""
+    """The paper's experiment, and variants that explain its numbers."""
 
-    at_hertz: Torques  # ω = 1.5 turns a second, as the paper's equation has it: sin(2π ω t)
-    at_radians: Torques  # ω = 1.5 rad/s, as the paper's caption has it
-    knee_and_ankle: Torques  # only these move: what the belt's coupling is alone
+    at_hertz: Torques  # ω = 1.5 revolutions per second, as in the paper's equation: sin(2π ω t)
+    at_radians: Torques  # ω = 1.5 rad/s, as in the paper's caption
+    knee_and_ankle: Torques  # only these move: the effect of the belt's coupling alone
     sweep: dict[float, Torques]  # by frequency, Hz
 
     def report(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ SPEED, ACCELERATION = 5.0, 50.0
 
 @dataclasses.dataclass(frozen=True)
 class RobotError:
-    """Of torques of random motions, as a part of the exact torques; both root mean squares."""
+    """Errors of torques in random motions, relative to the exact torques; root mean squares."""
 
     all_joints: float
     worst_joint: float
@@ -109,7 +109,7 @@ class RobotError:
 
 
 def robot_errors(states: int) -> dict[str, dict[str, RobotError]]:
-    """By robot and method. Bases are held, as on a test stand; coordinates are those of links. With
+    """By robot and method. Bases are fixed, as on a test stand, in coordinates of the links. With
     method "mass_kept", the approximation keeps the rotors' mass on the bodies that carry them."""
     errors: dict[str, dict[str, RobotError]] = {}
     for name in published.ROBOTS:

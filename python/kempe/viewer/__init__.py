@@ -25,19 +25,19 @@ __all__ = ["Session", "view", "write_html"]
 
 def view(model: Model, run: Run | None = None, *, host: str = "localhost", port: int = 8080,
          open_browser: bool = True) -> None:
-    """Shows a robot in the browser, with sliders for its freedoms, until Ctrl-C.
+    """Shows a robot in the browser, with sliders for its degrees of freedom (DoF), until Ctrl-C.
 
-    With a `run`, that can be played. Where `port` is taken, the next free one is used; the address
-    is printed. Raises ValueError where `run` was recorded with another robot.
+    A `run` can be played back. If `port` is in use, the next free one is used; the address is
+    printed. Raises ValueError if `run` was recorded with another robot.
     """
     with contextlib.suppress(KeyboardInterrupt):
         session = Session(model, run, host=host, port=port)
         try:
             if port not in {0, session.server.get_port()}:
-                print(f"Port {port} is taken.")
+                print(f"Port {port} is in use.")
             for notice in session.notices:
                 print(f"notice: {notice}", file=sys.stderr)
-            print(f"{model.name} is shown at {session.url}  (Ctrl-C ends)", flush=True)
+            print(f"{model.name} is shown at {session.url}  (press Ctrl-C to stop)", flush=True)
             if open_browser:
                 webbrowser.open(session.url)
             threading.Event().wait()

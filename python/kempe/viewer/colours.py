@@ -1,4 +1,4 @@
-"""Colours of clusters, which people with any kind of colour vision tell apart."""
+"""Colours of clusters, which people with any kind of colour vision can tell apart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Colour = tuple[int, int, int]
 PALETTE: tuple[Colour, ...] = (
     (0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167), (86, 180, 233), (213, 94, 0))
 ALONE: Colour = (187, 190, 197)  # a cluster of one body
-FIXED: Colour = (110, 113, 120)  # the root and what is fixed to it
+FIXED: Colour = (110, 113, 120)  # the root and bodies that are fixed to it
 AXIS: Colour = (60, 60, 160)
 LOOP: Colour = (200, 0, 60)
 COUPLING: Colour = (120, 60, 160)
@@ -25,14 +25,14 @@ SHADES = (0.0, 0.45, -0.35)
 
 @dataclasses.dataclass(frozen=True)
 class Palette:
-    """The colour of each body and what the colours mean."""
+    """The colour of each body, and a legend."""
 
     bodies: dict[str, Colour]
     legend: list[tuple[Colour, str]]
 
 
 def cluster_colours(model: Model) -> Palette:
-    """Bodies of one cluster have shades of one colour; what is fixed to a body has its colour."""
+    """Bodies of one cluster have shades of one colour; bodies fixed to another have its colour."""
     bodies: dict[str, Colour] = {}
     legend: list[tuple[Colour, str]] = []
     coupled = 0
@@ -58,7 +58,7 @@ def cluster_colours(model: Model) -> Palette:
 
 
 def shaded(colour: Colour, shade: float) -> Colour:
-    """Towards white for shades above zero, towards black below."""
+    """Lighter for shades above zero, darker below."""
     end = 255 if shade > 0 else 0
     red, green, blue = (round(value + abs(shade) * (end - value)) for value in colour)
     return red, green, blue

@@ -1,4 +1,4 @@
-"""Meshes that a robot's file names."""
+"""Mesh files of a robot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class MeshProblem(Exception):
 
 
 def find(name: str, source: str) -> Path | None:
-    """The file that `name` in the robot's file `source` means; None where there is none.
+    """The file that `name` in the robot's file `source` refers to; None if it does not exist.
 
     `package://some_package/rest` is looked for as `some_package/rest` in the folders of the
     variable ROS_PACKAGE_PATH, and in the folder of `source` and all above it, as

@@ -1,4 +1,4 @@
-"""Triangle meshes of simple solids, and where they are."""
+"""Triangle meshes of simple solids."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ SEGMENTS = 24  # of a full circle
 
 @dataclasses.dataclass(frozen=True)
 class Mesh:
-    """Triangles, seen from outside counter-clockwise. Edges that shall look sharp do not share
+    """Triangles, counter-clockwise seen from outside. Faces at sharp edges do not share
     vertices."""
 
     vertices: Array  # (V, 3)
     faces: Array  # (F, 3), indices of vertices
 
     def corners(self) -> Array:
-        """Of the box around it, along the axes."""
+        """Of the bounding box along the axes."""
         ends = np.stack([self.vertices.min(axis=0), self.vertices.max(axis=0)])
         return np.array([[ends[i, 0], ends[j, 1], ends[k, 2]]
                          for i in (0, 1) for j in (0, 1) for k in (0, 1)])
@@ -30,7 +30,7 @@ class Mesh:
         return Mesh(self.vertices @ np.asarray(R).T + p, self.faces)
 
     def scaled(self, factors: Array) -> Mesh:
-        """Along each axis; a factor below zero mirrors, which turns triangles inside out."""
+        """Scales along each axis; a negative factor mirrors, so triangles are reversed."""
         faces = self.faces if np.prod(factors) > 0 else self.faces[:, ::-1]
         return Mesh(self.vertices * factors, faces)
 
@@ -43,7 +43,7 @@ def joined(meshes: Sequence[Mesh]) -> Mesh:
 
 
 def box(size: Array) -> Mesh:
-    """With its centre at zero; six faces of four vertices each."""
+    """A box with its centre at zero; six faces of four vertices each."""
     vertices: list[Array] = []
     faces: list[list[int]] = []
     for axis in range(3):
@@ -58,7 +58,7 @@ def box(size: Array) -> Mesh:
 
 
 def revolved(profile: Sequence[tuple[float, float]]) -> Mesh:
-    """What a line of (radius, height) sweeps around z, from the lowest point to the highest."""
+    """Solid of revolution about z of a line (radius, height), from the lowest point up."""
     angles = np.linspace(0, 2 * np.pi, SEGMENTS, endpoint=False)
     circle = np.stack([np.cos(angles), np.sin(angles), np.zeros(SEGMENTS)], axis=1)
     vertices = np.concatenate([circle * r + np.array([0, 0, h]) for r, h in profile])
@@ -73,7 +73,7 @@ def revolved(profile: Sequence[tuple[float, float]]) -> Mesh:
 
 
 def cylinder(radius: float, length: float) -> Mesh:
-    """Along z, with its centre at zero."""
+    """A cylinder along z with its centre at zero."""
     h = length / 2
     return joined([revolved([(0, -h), (radius, -h)]), revolved([(radius, -h), (radius, h)]),
                    revolved([(radius, h), (0, h)])])

@@ -18,7 +18,7 @@ from kempe.viewer.scene import RobotScene
 if TYPE_CHECKING:
     from kempe import Model, Run
 
-GRAIN = 2.0**-20  # metres: finer digits of places only make the page larger
+GRAIN = 2.0**-20  # metres: resolution of positions, which limits the size of the page
 
 
 def write_html(model: Model, run: Run, path: str | os.PathLike[str], *,
@@ -47,7 +47,7 @@ def write_html(model: Model, run: Run, path: str | os.PathLike[str], *,
         page = recording.as_html()
     finally:
         web.stop(server)
-    # As a function: in a text, re.sub would take backslashes of the name for its own.
+    # A function, because re.sub would interpret backslashes of the name in a string.
     title = f"<title>{html.escape(model.name)}</title>"
     page = re.sub(r"<title>.*?</title>", lambda _: title, page, count=1)
     path = Path(path)
@@ -60,7 +60,7 @@ def coarse(points: Array) -> Array:
 
 
 def frame_indices(t: Array, frames_per_second: float) -> Array:
-    """Of the states to show: the last one before each picture, and the very last."""
+    """Indices of the states to show: the last one before each frame, and the final one."""
     pictures = np.arange(t[0], t[-1], 1 / frames_per_second)
     indices = np.searchsorted(t, pictures + 1e-9, side="right") - 1
     return np.unique(np.append(indices, len(t) - 1))

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from kempe import Run
     from kempe.viewer.session import Session
 
-FRAME = 1 / 30  # seconds between pictures
+FRAME = 1 / 30  # seconds between frames
 SPEEDS = {"1/10": 0.1, "1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
 
 
 class Playback:
-    """Buttons and a thread that move a session's robot through a run, again and again."""
+    """Buttons and a thread that play a run in a loop."""
 
     def __init__(self, session: Session, run: Run) -> None:
         self._session = session
@@ -54,7 +54,7 @@ class Playback:
                 self._thread.start()
 
     def pause(self) -> None:
-        """Stops at the present picture, from where the sliders go on."""
+        """Stops at the current frame, which the sliders take over."""
         with self._session.lock:
             if not self.playing:
                 return
@@ -69,7 +69,7 @@ class Playback:
             self._thread.join()
 
     def _index(self) -> int:
-        """Of the last state that is not later than now."""
+        """Index of the last state that is not later than now."""
         return max(int(np.searchsorted(self._run.t, self._now, side="right")) - 1, 0)
 
     def _describe(self, index: int) -> str:

@@ -1,4 +1,4 @@
-"""Sliders for the freedoms of a robot."""
+"""Sliders for the degrees of freedom of a robot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIGITS = {"rad": 3, "m": 4}  # that a slider shows
 
 
 class PosePanel:
-    """One slider for each control of the session's posture; the loops follow."""
+    """One slider for each control of the session's posture; the loops stay closed."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -32,7 +32,7 @@ class PosePanel:
         buttons = gui.add_button_group("Go to", ("Neutral", "Random"))
         buttons.on_click(
             lambda _: self._neutral() if buttons.value == "Neutral" else self._random())
-        # HTML, not Markdown: names in it can then be escaped, and fetch no pictures.
+        # HTML, not Markdown, so that names can be escaped and do not load images.
         self._message = gui.add_html("", visible=False)
         joints = [control.joint for control in self._posture.controls]
         for joint in dict.fromkeys(joints):
@@ -95,7 +95,7 @@ class PosePanel:
         self._jump(self._posture.model.neutral())
 
     def _random(self) -> None:
-        """A random configuration of a robot that stays where it is."""
+        """A random configuration; the base keeps its place."""
         self._draws += 1
         model = self._posture.model
         try:

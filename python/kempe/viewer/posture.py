@@ -1,4 +1,4 @@
-"""A configuration that is moved by one number at a time while its loops stay closed."""
+"""A configuration that is changed one coordinate at a time while its loops stay closed."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Unit: TypeAlias = Literal["rad", "m"]
 LONGEST_STEP: dict[Unit, float] = {"rad": 0.05, "m": 0.01}
 SHORTEST_STEP: dict[Unit, float] = {"rad": 1e-4, "m": 1e-5}
 ANGLES = ("roll", "pitch", "yaw")
-SLACK = 1e-9  # by which a joint may pass its limits
+SLACK = 1e-9  # tolerance on joint limits
 
 
 class LimitReached(Exception):
-    """A joint would pass its limits: one that is moved, or one that follows."""
+    """A joint would exceed its limits: the one that is moved, or a dependent one."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Control:
-    """A number that a person can set."""
+    """A number that the user can set."""
 
     label: str
     joint: str
@@ -42,30 +42,30 @@ class Coordinate(Control):
     """An independent position that is a plain number in q."""
 
     in_q: int
-    in_v: int | None  # the velocity that moves it alone, where there is one
+    in_v: int | None  # index of the velocity that moves only this position, if there is one
 
 
 @dataclasses.dataclass(frozen=True)
 class Angle(Control):
     """Roll, pitch or yaw of a quaternion in q."""
 
-    quaternion: int  # where (x, y, z, w) begin in q
+    quaternion: int  # index of (x, y, z, w) in q
     which: int
 
 
 @dataclasses.dataclass(frozen=True)
 class Turn(Control):
-    """An independent velocity without a position of its own, as a component of a ball joint whose
-    other components follow: how far the robot was moved along it."""
+    """An independent velocity without a position of its own, such as a component of a ball joint
+    whose other components are dependent: the distance moved along it."""
 
     in_v: int
 
 
 class Posture:
-    """The configuration `q`, and controls for each of its freedoms."""
+    """The configuration `q`, and controls for each of its degrees of freedom."""
 
     def __init__(self, model: Model, size: float) -> None:
-        """`size`, that of the robot, is how far slides without limits can be moved."""
+        """`size` of the robot is the range of sliding joints without limits."""
         self.model = model
         self.size = size
         self.lower, self.upper = model.position_limits
@@ -76,7 +76,7 @@ class Posture:
         """Takes over a closed configuration."""
         self.q = np.array(q, dtype=float)
         self._turned = {control: 0.0 for control in self.controls if isinstance(control, Turn)}
-        # Kept beside q, because near pitch = ±π/2 angles cannot be had back from a quaternion.
+        # Stored in addition to q: near pitch = ±π/2 a quaternion does not determine the angles.
         self._angles = {
             control.quaternion: self._read_angles(control.quaternion)
             for control in self.controls if isinstance(control, Angle)}
@@ -92,9 +92,9 @@ class Posture:
         raise TypeError(f"unknown kind of control: {control!r}")
 
     def move(self, control: Control, target: float) -> str | None:
-        """Brings a control to a value, or as near as loops and limits allow.
+        """Moves a control to a value, or as near as loops and limits allow.
 
-        Returns what stands in the way, None where nothing does.
+        Returns the obstacle, or None.
         """
         step = LONGEST_STEP[control.unit]
         while (here := self.value(control)) != target:
@@ -121,7 +121,7 @@ class Posture:
             self._turned[control] = value
 
     def _check_limits(self, q: Array) -> None:
-        """A joint may come back from beyond its limits, but not go further."""
+        """A joint outside its limits may move back, but not further out."""
         before = self._beyond_limits(self.model.spanning_positions(self.q))
         after = self._beyond_limits(self.model.spanning_positions(q))
         further = np.flatnonzero(after > before + SLACK)
@@ -135,7 +135,7 @@ class Posture:
         return np.asarray(np.maximum(excess, 0.0))
 
     def _moved(self, control: Control, value: float) -> Array:
-        """The configuration near this one where a control has a value."""
+        """The configuration near this one in which a control has a given value."""
         q = self.q.copy()
         if isinstance(control, Turn):
             moved = self._integrated(control.in_v, value - self.value(control))
@@ -153,11 +153,11 @@ class Posture:
             return np.asarray(self.model.project(q))
         q = self.model.project_positions(q, self._holding(control, q))
         if isinstance(control, Coordinate):
-            q[control.in_q] = value  # exactly, where rounding had its way
+            q[control.in_q] = value  # removes rounding errors
         return np.asarray(q)
 
     def _holding(self, control: Control, q: Array) -> Constraints:
-        """What keeps a control where it is at q while loops that are left cut pull at it."""
+        """Constraints that hold a control at its value in q while cut loops are closed."""
         model = self.model
         constraints = Constraints(model)
         if isinstance(control, Coordinate) and control.in_v is not None:
@@ -215,7 +215,7 @@ class Posture:
         return controls
 
     def _free_controls(self, joint: Joint, positions: list[str]) -> list[Control]:
-        """x, y, z and angles instead of the velocities, which are those of the turned body."""
+        """x, y, z and angles instead of velocities, which are expressed in the body's frame."""
         start = self.model.q_names.index(positions[0])
         slides = [
             Coordinate(name, joint.name, "m", -self.size, self.size, start + i, None)
@@ -226,7 +226,7 @@ class Posture:
         return [*slides, *turns]
 
     def _reach(self, unit: Unit, in_v: int, in_spanning: int) -> float:
-        """How far a coordinate without limits can be moved: a full turn, of what a rotor turns."""
+        """Range of a coordinate without limits: a full turn, for a rotor of its driven joint."""
         if unit == "m":
             return self.size
         try:
@@ -239,7 +239,7 @@ class Posture:
 
 
 def coordinate_counts(joint_type: str) -> tuple[int, int]:
-    """Numbers of positions and velocities."""
+    """Number of positions and of velocities."""
     counts = {"fixed": (0, 0), "cylindrical": (2, 2), "universal": (2, 2), "planar": (3, 3),
               "spherical": (4, 3), "free": (7, 6)}
     return counts.get(joint_type, (1, 1))

@@ -1,4 +1,4 @@
-"""Rotations as matrices, quaternions and angles; of one or of many at once."""
+"""Rotations as matrices, quaternions and angles, one or many at once."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ def quaternions(R: Array) -> Array:
     """Unit quaternions (w, x, y, z), shape (…, 4), of matrices, shape (…, 3, 3)."""
     R = np.asarray(R, dtype=float)
     r = {(i, j): R[..., i, j] for i in range(3) for j in range(3)}
-    # The rows of 4 q qᵀ; the one with the largest diagonal loses no digits.
+    # The rows of 4 q qᵀ; the one with the largest diagonal entry is the most accurate.
     rows = [
         [1 + r[0, 0] + r[1, 1] + r[2, 2], r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]],
         [r[2, 1] - r[1, 2], 1 + r[0, 0] - r[1, 1] - r[2, 2], r[0, 1] + r[1, 0], r[0, 2] + r[2, 0]],
@@ -26,7 +26,7 @@ def quaternions(R: Array) -> Array:
 
 
 def matrix_of_angles(roll: float, pitch: float, yaw: float) -> Array:
-    """Turns about the fixed axes x, y and z, in this order, as URDF writes them."""
+    """Rotation about the fixed axes x, y and z, in this order, as in URDF."""
     (cr, cp, cy), (sr, sp, sy) = np.cos([roll, pitch, yaw]), np.sin([roll, pitch, yaw])
     return np.array([
         [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],

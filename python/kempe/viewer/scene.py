@@ -1,4 +1,4 @@
-"""The robot in the scene of a viewer: bodies, and what can be shown on them."""
+"""The robot in the scene of a viewer: bodies, axes, centres of mass, loops and names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DrawnPart(NamedTuple):
 
 
 class RobotScene:
-    """Nodes of a robot. `place` moves them; the other functions say what of it is shown."""
+    """Nodes of a robot. `place` moves them; the other functions select what is shown."""
 
     def __init__(self, scene: viser.SceneApi, model: Model) -> None:
         self._scene = scene
@@ -61,7 +61,7 @@ class RobotScene:
     # --- showing -------------------------------------------------------------------------------
 
     def place(self, R: Array, p: Array, centre_of_mass: Array) -> None:
-        """Moves everything to where the bodies, in the order of the mechanism, are."""
+        """Moves everything to the given placements of the bodies, in the mechanism's order."""
         for i, (frame, turn) in enumerate(zip(self._frames, quaternions(R), strict=True)):
             last = self._places[i]
             if last is None or not np.array_equal(last[0], turn):
@@ -76,8 +76,8 @@ class RobotScene:
             self._couplings.points = np.array(ends, dtype=np.float32)
 
     def follow(self, way: Array) -> None:
-        """Moves the whole world back by the way that the robot has gone, which keeps the robot
-        before the camera: of recordings, which cannot move cameras, as well."""
+        """Moves the whole world back by the displacement of the robot, which keeps the robot in
+        view, also in recordings, which cannot move the camera."""
         if not np.array_equal(self._way, way):
             self._world.position = -way
             self._way = way
@@ -102,7 +102,7 @@ class RobotScene:
     def show_names(self, wanted: bool) -> None:
         show(self._names, wanted)
 
-    # --- making --------------------------------------------------------------------------------
+    # --- creating ------------------------------------------------------------------------------
 
     def _add_parts(self, body: str) -> None:
         cluster = self.palette.bodies[body]
@@ -117,7 +117,7 @@ class RobotScene:
             self._parts.append(DrawnPart(handle, cluster, own, opacity))
 
     def _add_axes(self) -> None:
-        """An arrow for each axis, through the body that the joint hangs on."""
+        """An arrow for each axis, at the body that the axis is fixed in."""
         half = 0.1 * self.drawing.size
         for joint in self._mechanism.joints:
             R, p = joint.origin
@@ -132,7 +132,7 @@ class RobotScene:
                     head_length=half / 4, visible=False))
 
     def _add_centres(self) -> None:
-        """Balls, in volume as the masses, and a larger one for the whole robot."""
+        """Balls whose volumes are proportional to the masses, and one for the whole robot."""
         heaviest = max((body.mass for body in self._mechanism.bodies), default=0.0)
         for body in self._mechanism.bodies:
             if body.mass > 0:
@@ -146,7 +146,7 @@ class RobotScene:
         self._centres.append(self._total)
 
     def _add_loop_joints(self) -> None:
-        """A pin in one body and a collar around it in the other, which coincide where the loop is
+        """A pin in one body and a collar around it in the other, which coincide if the loop is
         closed; balls for loop joints without an axis."""
         for loop in self._mechanism.loops:
             radius = max(self.drawing.thickness[loop.predecessor],
@@ -189,7 +189,7 @@ class RobotScene:
 
     def _add_couplings(self) -> None:
         """Lines between the bodies that gears, belts and functions couple, with a dot on each,
-        because motors often sit inside of the joints that they drive."""
+        because motors are often inside the joints that they drive."""
         child = {joint.name: joint.child for joint in self._mechanism.joints}
         coupled = {coupling.name: [joint for (joint, _), _ in coupling.terms]
                    for coupling in self._mechanism.couplings}
@@ -219,7 +219,7 @@ class RobotScene:
 
 
 def node(body: str) -> str:
-    """The name of a body's node; slashes would mean nodes below nodes."""
+    """The name of a body's node; slashes are quoted, because they would mean child nodes."""
     return f"{WORLD}/bodies/{quote(body, safe=' ')}"
 
 

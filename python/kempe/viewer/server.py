@@ -1,4 +1,4 @@
-"""A web server for a scene, at a port that is free, and quiet about it."""
+"""A web server for a scene, at a free port, without messages on the terminal."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PORTS_TRIED = 100
 
 
 def start(host: str, port: int, label: str) -> viser.ViserServer:
-    """Serves at `port` or, where that is taken, at the next free one; 0 takes any.
+    """Serves at `port` or, if that is in use, at the next free one; 0: any free port.
 
-    Raises ValueError for a host that is not this machine's, and OSError if no port is free.
+    Raises ValueError for a host that is not this machine, and OSError if no port is free.
     """
     if not 0 <= port <= 65535:
         raise ValueError(f"port: must be from 0 to 65535, got {port}")
@@ -35,8 +35,8 @@ def free_port(host: str, port: int) -> int:
         addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError as error:
         raise ValueError(f'host "{host}" is not known: {error.strerror}') from None
-    except UnicodeError:  # parts that are empty or longer than names of hosts have
-        raise ValueError(f'host "{host}" is not known: no name of a host') from None
+    except UnicodeError:  # parts that are empty or too long for a host name
+        raise ValueError(f'host "{host}" is not known: not a valid host name') from None
     if port == 0:
         port = any_port(host, addresses[0][0])
     last = min(port + PORTS_TRIED, 65536)
@@ -58,7 +58,7 @@ def any_port(host: str, family: socket.AddressFamily) -> int:
 
 def is_free(family: socket.AddressFamily, address: str | int, port: int) -> bool:
     with socket.socket(family, socket.SOCK_STREAM) as probe:
-        # As the server does: a port whose last connections are still fading can be had.
+        # As the server does: a port with connections in TIME_WAIT can be used.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
@@ -73,6 +73,6 @@ def is_free(family: socket.AddressFamily, address: str | int, port: int) -> bool
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Keeps what the server prints on starting and stopping from the terminal."""
+    """Suppresses messages of the server on starting and stopping."""
     with contextlib.redirect_stdout(io.StringIO()):
         yield

@@ -1,4 +1,4 @@
-"""A robot in the browser: the server, the scene and the panel beside it."""
+"""A robot in the browser: the server, the scene and the panel next to it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SMALL = "font-size:0.8em;padding:0.1em 1em"  # text in the panel
 
 
 class Session:
-    """Serves a robot until stop(). Browsers that look at it see and do the same."""
+    """Serves a robot until stop(). All connected browsers share one state."""
 
     def __init__(self, model: Model, run: Run | None = None, *, host: str = "localhost",
                  port: int = 8080) -> None:
@@ -54,7 +54,7 @@ class Session:
 
     @property
     def notices(self) -> list[str]:
-        """What could not be drawn as the robot's file has it."""
+        """Shapes of the robot's file that could not be drawn."""
         return self.scene.drawing.notices
 
     def stop(self) -> None:
@@ -63,7 +63,7 @@ class Session:
         web.stop(self.server)
 
     def show(self, q: Array) -> None:
-        """Draws a configuration and prints its figures."""
+        """Draws a configuration and shows its loop error, energy and centre of mass."""
         R, p = self.model.forward_kinematics(q, frames=self._bodies)
         centre = self.model.center_of_mass(q)
         with self.lock, self.server.atomic():
@@ -125,7 +125,7 @@ class Session:
 
 
 def address(host: str, port: int) -> str:
-    """Where a browser on this machine finds the server."""
+    """The URL of the server for a browser on this machine."""
     if host in {"0.0.0.0", "::"}:  # all addresses of the machine
         host = "localhost"
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

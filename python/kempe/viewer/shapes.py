@@ -1,8 +1,8 @@
-"""What is drawn for each body: what the robot's file shows, or solids made from the figures.
+"""Shapes of each body: visuals of the robot's file, or solids derived from its parameters.
 
 Bodies without visuals get solids that tell where they reach and where their mass is:
 
-  links    a capsule from the body's joint to each joint, loop or rod that hangs on it
+  links    a capsule from the body's joint to each joint, loop or rod attached to it
   hubs     with more than two of those, the box of the same inertia, and struts
   leaves   the box of the same inertia and a strut to its joint, or, where the inertia is not one of
            a real body of this size, a bar from the joint with the same centre of mass
@@ -24,8 +24,8 @@ from kempe.viewer.rotations import Array, turning_z_to
 if TYPE_CHECKING:
     from kempe import Body, Joint, Mechanism, Model, Shape
 
-DENSITY = 1500.0  # kg/m³, of what has a mass and no volume: between plastic and aluminium
-THIN, THICK = 0.03, 0.14  # radius of capsules over their length
+DENSITY = 1500.0  # kg/m³, for bodies with a mass but no volume: between plastic and aluminium
+THIN, THICK = 0.03, 0.14  # bounds of the radius of capsules over their length
 TURNING = {"revolute", "continuous"}
 
 
@@ -35,7 +35,7 @@ class Part:
 
     mesh: Mesh
     colour: tuple[float, float, float, float] | None = None  # of the robot's file, 0 to 1
-    flat: bool = False  # every triangle has an edge, for meshes that do not tell where theirs are
+    flat: bool = False  # flat shading, for meshes without normals
 
 
 @dataclasses.dataclass
@@ -48,8 +48,8 @@ class Drawing:
     notices: list[str]
 
     def corners(self, R: Array, p: Array) -> Array:
-        """Points around all parts, shape (…, n, 3), where R, shape (…, bodies, 3, 3), and p place
-        the bodies: the corners of a box around each part."""
+        """Corners of the boxes around all parts, shape (…, n, 3), for placements of the bodies R,
+        shape (…, bodies, 3, 3), and p."""
         found = [
             part.mesh.corners() @ np.swapaxes(R[..., i, :, :], -1, -2) + p[..., i, None, :]
             for i, parts in enumerate(self.parts.values()) for part in parts]
@@ -58,18 +58,18 @@ class Drawing:
 
 @dataclasses.dataclass
 class Surroundings:
-    """What the solids of a body are made from."""
+    """The parameters that the solids of a body are derived from."""
 
-    points: list[Array]  # where things hang on it
+    points: list[Array]  # where joints, loops and rods are attached
     joint: Joint | None  # the one above
-    coupled: bool = False  # whether a gear or belt speaks of that joint
-    layer: int = 0  # number of bodies before it whose origins are in the same place
+    coupled: bool = False  # whether a gear or belt couples that joint
+    layer: int = 0  # number of preceding bodies with the same origin
     size: float = 1.0  # of the robot
-    link: float = 0.0  # a usual length of its links
+    link: float = 0.0  # a typical length of its links
 
 
 def draw(model: Model) -> Drawing:
-    """What to draw for each body of the mechanism, folded rotors and fixed bodies included."""
+    """The drawing of each body of the mechanism, including folded rotors and fixed bodies."""
     mechanism = model.mechanism
     surroundings = survey(mechanism)
     R, p = model.forward_kinematics(model.neutral(), frames=[b.name for b in mechanism.bodies])
@@ -88,7 +88,7 @@ def draw(model: Model) -> Drawing:
         radius = strut_radius(body, around)
         parts, problems = visual_parts(body, mechanism.source)
         drawing.notices += problems
-        # Where others have visuals, a body without mass and visuals is a mere frame.
+        # If other bodies have visuals, a body without mass and visuals is just a frame.
         if problems or not (parts or (has_visuals and body.mass == 0)):
             solids = solids_of(body, around, radius)
             parts += [Part(meshes.joined(solids))] if solids else []
@@ -131,7 +131,7 @@ def survey(mechanism: Mechanism) -> dict[str, Surroundings]:
 
 
 def visual_parts(body: Body, source: str) -> tuple[list[Part], list[str]]:
-    """The visuals of the robot's file, and what is wrong with those that cannot be drawn."""
+    """The visuals of the robot's file, and messages about those that cannot be drawn."""
     parts, problems = [], []
     for shape in body.visuals:
         try:
@@ -139,7 +139,7 @@ def visual_parts(body: Body, source: str) -> tuple[list[Part], list[str]]:
             parts.append(Part(visual_mesh(shape, source).placed(R, p), shape_colour(shape),
                               flat=shape.kind == "mesh"))
         except mesh_files.MeshProblem as problem:
-            problems.append(f"{problem}; a made-up shape is shown")
+            problems.append(f"{problem}; a substitute shape is shown")
     return parts, problems
 
 
@@ -164,11 +164,11 @@ def visual_mesh(shape: Shape, source: str) -> Mesh:
             return mesh_files.load(shape.mesh, source).scaled(shape.size)
 
 
-# --- solids from figures -----------------------------------------------------------------------
+# --- solids from parameters --------------------------------------------------------------------
 
 
 def strut_radius(body: Body, around: Surroundings) -> float:
-    """So thick that the struts would have the body's mass, within what looks right."""
+    """Thickness for which the struts would have the body's mass, within plausible bounds."""
     ends = around.points or [body.center_of_mass]
     lengths = [float(np.linalg.norm(end)) for end in ends]
     longest = max(lengths)
@@ -199,7 +199,7 @@ def solids_of(body: Body, around: Surroundings, radius: float) -> list[Mesh]:
 
 
 def distance_to_struts(point: Array, ends: list[Array]) -> float:
-    """From a point to the nearest of the lines from zero to `ends`."""
+    """Distance from a point to the nearest of the lines from zero to `ends`."""
     fractions = [np.clip(point @ end / (end @ end), 0, 1) for end in ends]
     return float(min(np.linalg.norm(point - fraction * end)
                      for fraction, end in zip(fractions, ends, strict=True)))
@@ -218,7 +218,7 @@ def leaf(body: Body, around: Surroundings, radius: float) -> list[Mesh]:
 
 
 def hub(body: Body, around: Surroundings) -> Mesh:
-    """The box of the same inertia, or a ball where there is none."""
+    """The box with the same inertia, or a ball if there is none."""
     edges, axes = inertia_box(body)
     longest = edges.max()
     if longest < 1e-3 * around.size:
@@ -230,8 +230,8 @@ def hub(body: Body, around: Surroundings) -> Mesh:
 
 
 def largest_box(body: Body, around: Surroundings) -> float:
-    """The longest edge that is believed. Examples often have masses and inertias of one, whatever
-    their size; such boxes would hide the rest of the robot."""
+    """The longest plausible edge. Examples often have masses and inertias of one, whatever their
+    size; such boxes would hide the rest of the robot."""
     reaches = [float(np.linalg.norm(point)) for point in [body.center_of_mass, *around.points]]
     return max(2 * around.link, 3.5 * max(reaches)) or around.size
 
@@ -259,7 +259,7 @@ def is_rotor(body: Body, around: Surroundings) -> bool:
 
 
 def rotor(body: Body, around: Surroundings) -> Mesh:
-    """The cylinder of the same inertia: with I about its axis and J across it,
+    """The cylinder with the same inertia: with I about its axis and J across it,
     radius² = 2 I / mass and length² = 12 J / mass − 3 radius²."""
     assert around.joint is not None
     axis = around.joint.axis / np.linalg.norm(around.joint.axis)
@@ -271,6 +271,6 @@ def rotor(body: Body, around: Surroundings) -> Mesh:
         length = float(np.sqrt(max(12 * across / body.mass - 3 * radius**2, 0)))
     radius = float(np.clip(radius, 0.015 * around.size, 0.1 * around.size))
     length = float(np.clip(length, 0.5 * radius, 2 * radius))
-    # Rotors inside of each other shall not flicker through each other.
+    # Keeps rotors inside each other from flickering.
     radius, length = radius * 0.97**around.layer, length * 0.97**around.layer
     return meshes.cylinder(radius, length).placed(turning_z_to(axis), body.center_of_mass)

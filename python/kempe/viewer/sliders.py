@@ -1,4 +1,4 @@
-"""Sliders that programs move too."""
+"""Sliders that both the user and the program move."""
 
 import viser
 
@@ -7,12 +7,12 @@ Moved = viser.GuiEvent[Slider]
 
 
 def by_a_person(event: Moved) -> bool:
-    """Not by set_slider()."""
+    """Whether the user moved the slider, not set_slider()."""
     return event.client_id is not None
 
 
 def set_slider(slider: Slider, value: float) -> None:
-    """Sets a slider, and widens its range where the value is outside of it."""
+    """Sets a slider, and widens its range if the value is outside."""
     if not slider.min <= value <= slider.max:
         slider.min = min(slider.min, value)
         slider.max = max(slider.max, value)

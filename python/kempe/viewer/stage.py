@@ -1,4 +1,4 @@
-"""Where the robot stands: ground, light and the first look at it."""
+"""Surroundings of the robot: ground, light and the initial camera."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from kempe import Model, Run
 
 FIELD_OF_VIEW = np.radians(40)  # from top to bottom
-NARROWEST = 1.1  # width over height of a window that still shows all of the robot
+NARROWEST = 1.1  # smallest aspect ratio of a window that shows the whole robot
 MARGIN = 1.25
-SAMPLES = 24  # configurations that the first look takes in
+SAMPLES = 24  # configurations that the initial view includes
 OBLIQUE = np.array([0.75, -0.55, 0.35])  # from the front, the right and above
 ACROSS = np.array([1.0, 0.3, 0.3])  # along the axes of a planar mechanism, a little from the side
-ABOVE = np.array([0.0, -0.5, 1.2])  # of one that lies flat
+ABOVE = np.array([0.0, -0.5, 1.2])  # for a planar mechanism in the horizontal plane
 
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What will be seen: configurations, the one that it starts with first, and whether the camera
-    stays with the robot."""
+    """Configurations that will be shown, the initial one first, and whether the camera follows the
+    robot."""
 
     poses: Array  # (N, nq)
     follow: bool
 
 
 def plan(model: Model, run: Run | None, size: float) -> Plan:
-    """To see all of a run, or all positions of a robot that stands on the ground."""
+    """Plans a view of a whole run, or of all positions of a robot that is fixed to the ground."""
     if run is not None:
         chosen = np.unique(np.linspace(0, len(run.t) - 1, SAMPLES).round().astype(int))
         recorded = np.ascontiguousarray(run.q[chosen])
@@ -81,7 +81,7 @@ def set_up(server: viser.ViserServer, model: Model, drawing: shapes.Drawing, pla
 
 
 def camera_distance(points: Array, direction: Array, up: Array) -> float:
-    """From zero, so that a camera that looks back from there sees all points."""
+    """Distance from zero at which a camera that looks back sees all points."""
     right = np.cross(up, direction)
     right /= np.linalg.norm(right)
     upward = np.cross(direction, right)
@@ -90,14 +90,14 @@ def camera_distance(points: Array, direction: Array, up: Array) -> float:
 
 
 def up_direction(model: Model) -> Array:
-    """Against gravity; z where there is none."""
+    """The direction against gravity; z without gravity."""
     gravity = np.asarray(model.gravity, float)
     strength = np.linalg.norm(gravity)
     return -gravity / strength if strength > 0 else np.array([0.0, 0.0, 1.0])
 
 
 def add_ground(scene: viser.SceneApi, points: Array, up: Array, size: float) -> None:
-    """A grid right below the robot, in cells of a round number of metres."""
+    """A grid just below the robot, with cells of a round number of metres."""
     cell = 10.0 ** np.floor(np.log10(size / 2))
     height = float((points @ up).min()) - 0.005 * size
     scene.add_grid(
@@ -107,7 +107,8 @@ def add_ground(scene: viser.SceneApi, points: Array, up: Array, size: float) -> 
 
 
 def view_direction(model: Model, q: Array, up: Array) -> Array:
-    """From the robot to the camera: across the plane of planar mechanisms, else obliquely."""
+    """Direction from the robot to the camera: normal to the plane of planar mechanisms, otherwise
+    oblique."""
     turn = turning_z_to(up) if up[2] < 0.99 else np.eye(3)
     direction = turn @ OBLIQUE
     normal = plane_normal(model, q)
@@ -120,7 +121,7 @@ def view_direction(model: Model, q: Array, up: Array) -> Array:
 
 
 def plane_normal(model: Model, q: Array) -> Array | None:
-    """The direction that all turning axes have in common, if there is one."""
+    """The common direction of all rotation axes, if there is one."""
     joints = [joint for joint in model.mechanism.joints if joint.type in shapes.TURNING]
     if not joints or floats(model):
         return None

@@ -344,8 +344,8 @@ template <typename T, typename R>
     if (moving == kWorld) {
       continue;
     }
-    const Motion<T> S = base ? Motion<T>{unit(i), unit(i - 3)}
-                             : work.S[tables.bodies[moving].firstS + i];
+    const Motion<T> S =
+        base ? Motion<T>{unit(i), unit(i - 3)} : work.S[tables.bodies[moving].firstS + i];
     const RigidInertia<T> I = aboutOrigin(placed(work.X[b], body.central));
     const T angular = sqrt(dot(S.angular, S.angular)), linear = sqrt(dot(S.linear, S.linear));
     sum += I.mass * linear * linear + T(2) * sqrt(dot(I.moment, I.moment)) * linear * angular +
