@@ -264,6 +264,12 @@ void Simulation::advanceTo(double end) {
     const double most = std::min(part, work().secondsAhead(first_.regularity, velocities_));
     const bool last = most >= rest * (1.0 - 1e-9);
     const double h = last ? rest : most;
+    if (!last && state_.time + h == state_.time) {
+      throw std::runtime_error("the simulation diverged: velocities are so large that a step of " +
+                               shortNumber(h) +
+                               " s does not advance the time. Use a smaller dt, or a controller "
+                               "that limits its forces");
+    }
     double error = 0.0;
     const auto refused = [&] {
       if (!exchanged && exchangeCoordinates(1.0 + 1e-6)) {

@@ -243,7 +243,7 @@ TEST(UrdfWarnings, TagsOfOtherProgramsAndUnknownAttributes) {
                             "<safety_controller k_velocity='1'/></joint>"),
       "file");
   ASSERT_EQ(mechanism.warnings.size(), 4U);
-  EXPECT_TRUE(contains(mechanism.warnings[0], "file:8: <gazebo> has no meaning"));
+  EXPECT_TRUE(contains(mechanism.warnings[0], "file:8: <gazebo> does not affect the dynamics"));
   EXPECT_TRUE(contains(mechanism.warnings[0], "(2 times, first here)"));
   EXPECT_TRUE(contains(mechanism.warnings[1], "file:10: the attribute \"colour\" of <link>"));
   EXPECT_TRUE(contains(mechanism.warnings[2], "file:11: <safety_controller>"));

@@ -187,7 +187,7 @@ def test_memory_that_does_not_suffice_is_told(
     monkeypatch.setattr(kempe, "Model", greedy)
     assert cli.main([command, "four_bar"]) == 2
     errors = capsys.readouterr().err
-    assert errors.startswith("kempe: there is not enough memory. Take ")
+    assert errors.startswith("kempe: there is not enough memory. Use ")
     assert remedy in errors
 
 

@@ -322,7 +322,7 @@ def test_refusals() -> None:
         with pytest.raises(ValueError, match=text):
             action()
     assert constraints.names == ["gear"]
-    with pytest.raises(TypeError, match="there is no argument lenght"):
+    with pytest.raises(TypeError, match="there is no argument 'lenght'"):
         constraints.rod("a", successor="bob", successor_point=(0, 0, 0), length=1, lenght=1)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="the argument successor is missing"):
         constraints.connect("a", "fixed")  # type: ignore[call-arg]
