@@ -19,7 +19,7 @@ struct LoadOptions {
   bool floatingBase = false;
   /// Starting point of assembly: joint name → positions, added to Mechanism::startPose.
   std::map<std::string, std::vector<double>> startPose{};
-  ModelOptions model{.mergeGimbals = true};
+  ModelOptions model{true, true};  ///< rotors are folded, gimbals merged
 };
 
 /// Reads and compiles a robot from a `.urdf` file (with URDF+ and Kempe tags, see docs/formats.md)

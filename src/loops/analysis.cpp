@@ -564,15 +564,19 @@ class ClusterAnalyzer {
     if (columns.origin == ColumnSelection::Origin::AsMarked || mobility == 0) {
       return;
     }
-    std::vector<std::string> chosen, marked;
+    std::vector<std::string> chosen, added, marked;
     for (const int i : columns.independent) {
       chosen.push_back(problem_.names[i]);
+      if (problem_.wishes[i] != Wish::Independent) {
+        added.push_back(problem_.names[i]);
+      }
     }
     for (int i = 0; i < cluster_.velocities; ++i) {
       if (problem_.wishes[i] == Wish::Independent) {
         marked.push_back(problem_.names[i]);
       }
     }
+    const bool allKept = chosen.size() == added.size() + marked.size();
     const std::string count = std::to_string(mobility);
     const std::string result = "chosen for good conditioning: " + joined(chosen) + ".";
     if (columns.origin == ColumnSelection::Origin::Inadmissible) {
@@ -580,6 +584,10 @@ class ClusterAnalyzer {
     } else if (marked.empty()) {
       warn("it has " + count + " degree(s) of freedom and no independent coordinates are marked; " +
            result);
+    } else if (allKept) {
+      warn("it has " + count + " degree(s) of freedom, but only " + std::to_string(marked.size()) +
+           " coordinate(s) are marked independent (" + joined(marked) +
+           "); added for good conditioning: " + joined(added) + ".");
     } else {
       warn("it has " + count + " degree(s) of freedom, but " + std::to_string(marked.size()) +
            " coordinate(s) are marked independent (" + joined(marked) + "); " + result + " Mark " +

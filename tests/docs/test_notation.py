@@ -24,7 +24,7 @@ def names() -> list[str]:
 
 def members_of(type_name: str) -> str:
     """The body of a struct or class, up to the brace that closes it at the start of a line."""
-    bodies = re.findall(rf"^(?:struct|class) {type_name}\b[^;{{]*\{{(.*?)^\}};", code(),
+    bodies = re.findall(rf"^(?:struct|class) (?:KEMPE_API )?{type_name}\b[^;{{]*\{{(.*?)^\}};", code(),
                         re.MULTILINE | re.DOTALL)
     return "\n".join(bodies)
 
