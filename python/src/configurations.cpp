@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -42,7 +43,8 @@ nb::object randomConfigurationOf(const PyModel& self, std::uint64_t seed, std::o
   const Model& model = self.model();
   const Result result(inputs, {model.nq()});
   evaluateIn<double>(self, inputs, result, [&](Data&, const auto&, double* q, Eigen::Index i) {
-    vectorAt(q, model.nq()) = model.randomConfiguration(seed + static_cast<std::uint64_t>(i));
+    const Vector drawn = model.randomConfiguration(seed + static_cast<std::uint64_t>(i));
+    std::copy_n(drawn.data(), drawn.size(), q);
   });
   warnOfRandom(self, seed, result.row<double>(0), inputs.states());
   return result.array();

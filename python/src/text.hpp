@@ -54,6 +54,7 @@ namespace nanobind::detail {
 template <>
 struct type_caster<kempe::python::Text> {
   NB_TYPE_CASTER(kempe::python::Text, const_name("str"))
+  // NOLINTNEXTLINE(readability-identifier-naming): the name that nanobind calls
   bool from_python(handle source, std::uint8_t /*flags*/, cleanup_list* /*cleanup*/) noexcept {
     return value.read(source);
   }
@@ -62,6 +63,7 @@ struct type_caster<kempe::python::Text> {
 template <>
 struct type_caster<kempe::python::PathText> {
   NB_TYPE_CASTER(kempe::python::PathText, const_name("str | os.PathLike[str]"))
+  // NOLINTNEXTLINE(readability-identifier-naming): the name that nanobind calls
   bool from_python(handle source, std::uint8_t /*flags*/, cleanup_list* /*cleanup*/) noexcept {
     return value.read(source);
   }

@@ -26,6 +26,10 @@ constexpr double kSeconds = 3.0;
 constexpr int kStartsForLimits = 40;
 /// The same for one that closes exactly, once one is known that rounding would leave open so far.
 constexpr int kStartsForExactness = 20;
+/// Starts of the other joints for closing the loops with those of the start pose held, and how far
+/// from it, in radians or reaches, the neutral position may be without a warning.
+constexpr int kStartsForPose = 20;
+constexpr double kFarFromPose = 0.1;
 /// A neutral position is regular where it is so well conditioned, or nearly as well as any sample.
 constexpr double kWellConditioned = 1e-3;
 constexpr double kNearlyAsGood = 2e-2;
@@ -52,6 +56,9 @@ class ClusterAnalyzer {
       places.push_back(randomPlace());
     }
     setScales(tables_, problem_.functions, cluster_, scratch_, places);
+    if (cluster_.kind != ClusterKind::Explicit) {
+      holdStartPose();
+    }
     cluster_.kind == ClusterKind::Explicit ? sampleCouplings() : sampleConfigurations();
     const std::vector<RowSample> scaled = scaledRows();
     RowSelection rows = selectRows(scaled);
@@ -71,6 +78,7 @@ class ClusterAnalyzer {
           couplingForces(tables_, cluster_, samples_.front().K, solution_.dependent);
     } else {
       chooseNeutral();
+      reportStartPose();
       reportRounding();
     }
     if (mobility == 0) {
@@ -177,11 +185,59 @@ class ClusterAnalyzer {
 
   /// The same with all coordinates, from afar.
   Closure assemble(std::vector<double>& q, const AssemblyOptions& options) {
+    return assemble(q, allVelocities(), options);
+  }
+  /// The same with some coordinates.
+  Closure assemble(std::vector<double>& q, const std::vector<int>& movable,
+                   const AssemblyOptions& options) {
     std::vector<double> step(static_cast<std::size_t>(cluster_.velocities), 0.0);
     const Closure closure = assembleLoops(tables_, problem_.functions, cluster_, scratch_, q.data(),
-                                          step.data(), allVelocities(), options);
+                                          step.data(), movable, options);
     std::copy_n(scratch_.q.begin(), q.size(), q.begin());
     return closure;
+  }
+
+  /// Closes the loops with the joints of the start pose where it has them, if that is possible, and
+  /// starts from there.
+  void holdStartPose() {
+    if (problem_.posed.empty()) {
+      return;
+    }
+    const std::vector<int> others = complement(problem_.posed, cluster_.velocities);
+    for (int attempt = 0; attempt < kStartsForPose; ++attempt) {
+      Eigen::VectorXd way = randomWay(std::min(3.0, 0.2 * attempt));
+      way(problem_.posed).setZero();
+      std::vector<double> q = moved(start_, way);
+      if (assemble(q, others, {}).gap < kRounding) {
+        start_ = q;
+        return;
+      }
+    }
+  }
+
+  /// A start pose that the neutral position is far away from.
+  void reportStartPose() {
+    std::vector<std::string> elsewhere;
+    for (int b = 0; b < cluster_.bodies; ++b) {
+      const BodyEntry<double>& body = tables_.bodies[cluster_.firstBody + b];
+      const int position = body.firstPosition - cluster_.firstPosition;
+      const int velocity = body.firstVelocity - cluster_.firstVelocity;
+      if (!hasScalarCoordinates(body.type) ||
+          !std::ranges::binary_search(problem_.posed, velocity)) {
+        continue;
+      }
+      for (int i = 0; i < velocitySize(body.type); ++i) {
+        const double given = problem_.start[position + i], x = solution_.neutral[position + i];
+        if (std::abs(x - given) > kFarFromPose * tables_.velocityScales[body.firstVelocity + i]) {
+          elsewhere.push_back(problem_.names[velocity + i] + " = " + shortNumber(x) +
+                              " instead of " + shortNumber(given));
+        }
+      }
+    }
+    if (!elsewhere.empty()) {
+      warn("the loops cannot be closed at the start pose; the neutral configuration has " +
+           joined(elsewhere) + ".");
+    }
   }
 
   /// The start, then places that move away from it little by little, then anywhere.
@@ -577,21 +633,21 @@ class ClusterAnalyzer {
       }
     }
     const bool allKept = chosen.size() == added.size() + marked.size();
-    const std::string count = std::to_string(mobility);
+    const std::string degrees =
+        counted(static_cast<std::size_t>(mobility), "degree of freedom", "degrees of freedom");
+    const std::string coordinates = counted(marked.size(), "coordinate is", "coordinates are") +
+                                    " marked independent (" + joined(marked) + "); ";
     const std::string result = "chosen for good conditioning: " + joined(chosen) + ".";
     if (columns.origin == ColumnSelection::Origin::Inadmissible) {
       warn("the coordinates marked independent do not determine the others; " + result);
     } else if (marked.empty()) {
-      warn("it has " + count + " degree(s) of freedom and no independent coordinates are marked; " +
-           result);
+      warn("it has " + degrees + " and no independent coordinates are marked; " + result);
     } else if (allKept) {
-      warn("it has " + count + " degree(s) of freedom, but only " + std::to_string(marked.size()) +
-           " coordinate(s) are marked independent (" + joined(marked) +
-           "); added for good conditioning: " + joined(added) + ".");
+      warn("it has " + degrees + ", but only " + coordinates +
+           "added for good conditioning: " + joined(added) + ".");
     } else {
-      warn("it has " + count + " degree(s) of freedom, but " + std::to_string(marked.size()) +
-           " coordinate(s) are marked independent (" + joined(marked) + "); " + result + " Mark " +
-           count + ".");
+      warn("it has " + degrees + ", but " + coordinates + result + " Mark " +
+           std::to_string(mobility) + ".");
     }
   }
 

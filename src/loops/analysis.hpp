@@ -16,6 +16,7 @@ struct ClusterProblem {
   const Functions& functions;
   const ClusterEntry& cluster;
   std::vector<double> start;          ///< positions from which assembly starts
+  std::vector<int> posed;             ///< velocities whose joints the start pose names
   std::vector<double> lower, upper;   ///< limits of the cluster's positions
   std::vector<Wish> wishes;           ///< per velocity of the cluster
   std::vector<std::string> names;     ///< per velocity of the cluster

@@ -59,7 +59,7 @@ inline RotationRows tiltRows(const Mat3<double>& A, const Mat3<double>& B) {
     b.x = sine = 1e-6;
     b.y = 0.0;
   }
-  double f, h;
+  double f = 0.0, h = 0.0;
   if (sine < 1e-2 && b.z > 0.0) {
     const double s = sine * sine;
     f = 1.0 + s * (1.0 / 6.0 + s * (3.0 / 40.0));

@@ -17,6 +17,8 @@ std::size_t utf8Prefix(std::string_view text);
 bool isUtf8(std::string_view text);
 /// The text with '?' for every byte that is not UTF-8, so that messages can hold it.
 std::string asUtf8(std::string_view text);
+/// "1 coordinate", "2 coordinates".
+std::string counted(std::size_t count, std::string_view singular, std::string_view plural);
 /// "a, b, c".
 std::string joined(const std::vector<std::string>& words);
 

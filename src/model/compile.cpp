@@ -41,9 +41,11 @@ class Compiler {
     compileClusters(tree);
     analyzeClusters();
     if (model_.tables.nv == 0) {
-      throw ModelError(model_.mechanism.place() + "mechanism " + quoted(model_.mechanism.name) +
-                       " has no degree of freedom: its loops (" + joined(model_.loopNames) +
-                       ") hold every joint. Remove a loop or a coupling.");
+      throw ModelError(
+          model_.mechanism.place() + "mechanism " + quoted(model_.mechanism.name) +
+          " has no degree of freedom: its loops (" + joined(model_.loopNames) +
+          ") hold every joint. Check that the axes of planar linkages are parallel, or "
+          "remove a loop or a coupling.");
     }
     nameCoordinates(model_);
     listActuated(model_);
@@ -271,6 +273,7 @@ class Compiler {
                            .functions = model_.mechanism.functions,
                            .cluster = cluster,
                            .start = startOf(cluster),
+                           .posed = {},
                            .lower = {},
                            .upper = {},
                            .wishes = {},
@@ -286,6 +289,9 @@ class Compiler {
     for (int b = 0; b < cluster.bodies; ++b) {
       const Joint& joint = model_.joint(cluster.firstBody + b);
       for (const std::string& name : velocityNames(joint)) {
+        if (model_.mechanism.startPose.contains(joint.name)) {
+          problem.posed.push_back(static_cast<int>(problem.names.size()));
+        }
         problem.names.push_back(name);
         problem.wishes.push_back(!joint.independence   ? Wish::Unset
                                  : *joint.independence ? Wish::Independent

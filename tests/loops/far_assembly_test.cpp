@@ -212,6 +212,28 @@ TEST(FarAssembly, AStartPoseChoosesTheBranch) {
   }
 }
 
+TEST(FarAssembly, AStartPoseOfDependentJointsIsHeld) {
+  for (const char* joint : {"axle0", "axle1", "pin0"}) {
+    Mechanism robot = locomotive(2, 0.3, 1.0, 0.0);
+    robot.loops[0].successor.frame = at({1.05, 0, 0});
+    robot.startPose = {{joint, {0.9}}};
+    const Model model(robot);
+    EXPECT_NEAR(model.neutral()[model.jointPositionIndex(joint)], 0.9, 1e-9) << joint;
+    EXPECT_LE(opening(model, model.neutral()), 1e-12);
+  }
+}
+
+TEST(FarAssembly, AStartPoseThatCannotBeReachedIsReported) {
+  Mechanism robot = scissor(1, 1.0, 0.5);
+  robot.startPose = {{"slide", {3.0}}};
+  const Model model(robot);
+  EXPECT_TRUE(std::ranges::any_of(model.warnings(), [](const std::string& text) {
+    return text.find("cannot be closed at the start pose") != std::string::npos &&
+           text.find("slide = ") != std::string::npos &&
+           text.find("instead of 3") != std::string::npos;
+  }));
+}
+
 TEST(FarAssembly, ALoopThatCannotCloseIsNamedWithItsGap) {
   Mechanism robot = hexapod(1.0, false, false);
   robot.addBody("weight").withMass(1).withInertia(1e-3, 1e-3, 1e-3);

@@ -186,7 +186,7 @@ const std::vector<Mistake> couplings{
        m.addGear("other_gear", "elbow", 3, "shoulder");
      },
      "mechanism \"arm\" has no degree of freedom: its loops (gear, other_gear) hold every joint",
-     "Remove a loop or a coupling."},
+     "remove a loop or a coupling."},
 };
 INSTANTIATE_TEST_SUITE_P(Couplings, EveryBadLoop, ::testing::ValuesIn(couplings), titleOf);
 
@@ -297,7 +297,7 @@ TEST(IndependentSet, OfWrongSizeIsCorrectedAndSaidWithTheRightNumber) {
   EXPECT_EQ(model.nv(), 1);
   const std::string warnings = warningsOf(model);
   EXPECT_TRUE(contains(warnings,
-                       "coupling \"gear\": it has 1 degree(s) of freedom, but 2 coordinate(s) are "
+                       "coupling \"gear\": it has 1 degree of freedom, but 2 coordinates are "
                        "marked independent (shoulder, elbow)"))
       << warnings;
   EXPECT_TRUE(contains(warnings, "Mark 1.")) << warnings;
@@ -326,7 +326,7 @@ TEST(IndependentSet, ThatIsNotMarkedIsChosenAndSaid) {
   const Model model(robot);
   const std::string warnings = warningsOf(model);
   EXPECT_TRUE(contains(warnings,
-                       "coupling \"gear\": it has 1 degree(s) of freedom and no independent "
+                       "coupling \"gear\": it has 1 degree of freedom and no independent "
                        "coordinates are marked; chosen for good conditioning: " +
                            model.vNames().front() + "."))
       << warnings;

@@ -293,10 +293,9 @@ TEST(IndependentCoordinates, OfWrongNumberAreReplacedWithAWarning) {
   const Model model(robot);
   EXPECT_EQ(model.nv(), 1);
   const std::string warnings = test::warningsOf(model);
-  EXPECT_TRUE(
-      contains(warnings,
-               "loop \"loop\": it has 1 degree(s) of freedom, but 3 coordinate(s) are marked "
-               "independent"))
+  EXPECT_TRUE(contains(warnings,
+                       "loop \"loop\": it has 1 degree of freedom, but 3 coordinates are marked "
+                       "independent"))
       << warnings;
   EXPECT_TRUE(contains(warnings, "Mark 1.")) << warnings;
 }

@@ -34,7 +34,7 @@ SMALLEST = float(np.finfo(float).tiny)
 
 # Errors that are always allowed, however good the condition numbers are.
 CLOSED = 1e-12  # of a robot of up to one metre
-LEAST = {"forces": 1e-9, "accelerations": 1e-9}
+LEAST = {"forces": 1e-9, "accelerations": 1e-7}
 ENERGY = 1e-6
 UNDECIDED = 1e-2  # states are not judged if rounding alone may cause this error
 REDUNDANT = 1e-5  # residual of redundant rows if the file's numbers are rounded
