@@ -394,7 +394,7 @@ class Validator {
   void checkStartPose() const {
     for (const auto& [name, positions] : m_.startPose) {
       const Joint* const joint = m_.findJoint(name);
-      const auto refuse = [&](const std::string& reason) {
+      const auto refuse = [&, &name = name](const std::string& reason) {
         throw ModelError(m_.place(joint == nullptr ? 0 : joint->line) + "start pose of joint " +
                          quoted(asUtf8(name)) + ": " + reason);
       };

@@ -34,7 +34,8 @@ SMALLEST = float(np.finfo(float).tiny)
 
 # Errors that are always allowed, however good the condition numbers are.
 CLOSED = 1e-12  # of a robot of up to one metre
-LEAST = {"forces": 1e-9, "accelerations": 1e-7}
+LEAST = {"forces": 1e-9, "accelerations": 1e-9}
+LEAST_WITH_TREE = 1e-7  # of methods that invert the mass matrix of the open tree
 ENERGY = 1e-6
 UNDECIDED = 1e-2  # states are not judged if rounding alone may cause this error
 REDUNDANT = 1e-5  # residual of redundant rows if the file's numbers are rounded
@@ -261,6 +262,7 @@ def allowed(states: States, method: str, least: float, openness: float) -> Array
     condition = states.loops
     if method in WITH_TREE:
         condition = condition * states.tree
+        least = max(least, LEAST_WITH_TREE)
     return np.asarray(np.maximum(least, ROUNDING * condition + 100 * openness * states.loops))
 
 
