@@ -24,8 +24,8 @@ def names() -> list[str]:
 
 def members_of(type_name: str) -> str:
     """The body of a struct or class, up to the brace that closes it at the start of a line."""
-    bodies = re.findall(rf"^(?:struct|class) (?:KEMPE_API )?{type_name}\b[^;{{]*\{{(.*?)^\}};", code(),
-                        re.MULTILINE | re.DOTALL)
+    head = rf"^(?:struct|class) (?:KEMPE_API )?{type_name}\b[^;{{]*"
+    bodies = re.findall(head + r"\{(.*?)^\};", code(), re.MULTILINE | re.DOTALL)
     return "\n".join(bodies)
 
 
