@@ -87,4 +87,5 @@ def test_the_python_reference_has_every_name() -> None:
 def test_the_cpp_reference_has_every_header() -> None:
     page = (ROOT / "docs" / "reference" / "cpp.md").read_text()
     headers = {path.name for path in (ROOT / "include" / "kempe").glob("*.hpp")}
-    assert not {name for name in headers - {"kempe.hpp", "export.hpp"} if f".. header:: {name}\n" not in page}
+    headers -= {"kempe.hpp", "export.hpp"}
+    assert not {name for name in headers if f".. header:: {name}\n" not in page}
