@@ -60,10 +60,16 @@ class ClusterAnalyzer {
       holdStartPose();
     }
     cluster_.kind == ClusterKind::Explicit ? sampleCouplings() : sampleConfigurations();
-    const std::vector<RowSample> scaled = scaledRows();
+    std::vector<RowSample> scaled = scaledRows();
     RowSelection rows = selectRows(scaled);
     const int mobility = cluster_.velocities - rows.rank;
     ColumnSelection columns = selectIndependent(rows, mobility, problem_.wishes);
+    if (columns.origin == ColumnSelection::Origin::Inadmissible &&
+        cluster_.kind == ClusterKind::Implicit && findBranchOfMarked(rows, mobility)) {
+      scaled = scaledRows();
+      rows = selectRows(scaled);
+      columns = selectIndependent(rows, mobility, problem_.wishes);
+    }
     reportIndependent(columns, mobility);
 
     solution_.independent = columns.independent;
@@ -368,6 +374,41 @@ class ClusterAnalyzer {
         return;
       }
     }
+  }
+
+  /// Samples on a branch on which the coordinates that are marked independent determine the others,
+  /// instead of those found; false where there is none. A kite whose crank lies on the ground link
+  /// has another branch, on which only its other two links turn.
+  bool findBranchOfMarked(const RowSelection& rows, int mobility) {
+    std::vector<int> marked, dependent;
+    for (int i = 0; i < cluster_.velocities; ++i) {
+      (problem_.wishes[i] == Wish::Independent ? marked : dependent).push_back(i);
+    }
+    if (static_cast<int>(marked.size()) != mobility) {
+      return false;
+    }
+    std::vector<Sample> found;
+    const auto consider = [&](const Sample& sample) {
+      const Eigen::MatrixXd K = scaled(sample.K);
+      if (rankOf(singularValues(K), sample.gap) == rows.rank &&
+          rows.conditioning(K, dependent) > kWellConditioned) {
+        found.push_back(sample);
+      }
+    };
+    std::ranges::for_each(samples_, consider);
+    fromManyStarts(4 * kSamples, [&](const std::vector<double>& from) {
+      std::vector<double> q = from;
+      const Closure closure = assemble(q, {});
+      if (closure.gap < kRounding && withinLimits(q)) {
+        consider({q, jacobianAt(q), closure.gap});
+      }
+      return found.size() >= kSamples;
+    });
+    if (found.empty()) {
+      return false;
+    }
+    samples_ = std::move(found);
+    return true;
   }
 
   /// Largest difference of positions, in the units of the velocities.

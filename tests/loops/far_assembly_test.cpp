@@ -200,6 +200,19 @@ TEST(FarAssembly, RandomConfigurationsStayOnTheBranch) {
   }
 }
 
+TEST(FarAssembly, MarkedCoordinatesChooseTheBranchOfAKite) {
+  // Ground and crank 1, coupler and rocker 0.6: at zero the crank lies on the ground link, and the
+  // other two can turn together without it.
+  Mechanism robot = locomotive(2, 1.0, 1.0, 0.0);
+  robot.loops[0].predecessor.frame = at({0.6, 0, 0});
+  robot.loops[0].successor.frame = at({0.6, 0, 0});
+  const Model model(robot);
+  ASSERT_EQ(model.nv(), 1);
+  EXPECT_EQ(model.vNames().front(), "axle0");
+  EXPECT_GT(std::abs(model.neutral()[model.jointPositionIndex("axle0")]), 0.01);
+  EXPECT_LE(repeated(model, 50), 1);
+}
+
 TEST(FarAssembly, AStartPoseChoosesTheBranch) {
   for (const double side : {1.0, -1.0}) {
     Mechanism robot = locomotive(2, 0.3, 1.0, 0.0);
