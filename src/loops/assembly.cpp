@@ -348,7 +348,7 @@ Closure closeLoops(const ModelTables<double>& tables, const Functions& functions
         .run(step);
   };
   const Closure all = descend(nullptr);
-  if (all.closed || rows == Rows::All || !(all.gap < kRoundingElsewhere)) {
+  if (all.closed || rows == Rows::All || !(all.gap < kRounding)) {
     return all;
   }
   // All rows close to the rounding of the numbers in the file: close the kept ones exactly.

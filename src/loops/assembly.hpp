@@ -12,10 +12,8 @@ namespace kempe::detail {
 
 /// Loops count as closed within this fraction of the cluster's size, or radians.
 inline constexpr double kClosed = 1e-12;
-/// Redundant rows may stay open by this much in the same units where a mechanism is assembled, and
-/// by this much elsewhere: files round their numbers.
+/// Redundant rows may stay open by this much in the same units: files round their numbers.
 inline constexpr double kRounding = 1e-4;
-inline constexpr double kRoundingElsewhere = 1e-2;
 
 struct Closure {
   bool closed = false;
