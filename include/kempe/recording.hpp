@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -33,6 +32,15 @@ struct Work {
   }
 };
 
+/// Memory of the error-controlled integrators from one step to the next.
+struct StepControl {
+  double nextStep = 0.0;       ///< seconds; 0 if it is to be chosen from the state
+  double previousStep = 0.0;   ///< seconds
+  double previousError = 0.0;  ///< relative to the tolerances
+
+  [[nodiscard]] bool operator==(const StepControl&) const = default;
+};
+
 /// The complete state of a Simulator at one time, from which it can continue exactly.
 struct Snapshot {
   double time = 0.0;
@@ -40,7 +48,7 @@ struct Snapshot {
   Vector velocities{};                     ///< of all tree joints
   std::vector<std::string> coordinates{};  ///< independent coordinates at that time
   Work work{};
-  std::array<double, 2> stepControl{};  ///< adaptive integrator: next step, previous error
+  StepControl stepControl{};
 };
 
 /// A recorded motion: samples at the start and after every step. `velocities` are those of all tree
@@ -54,7 +62,7 @@ struct Recording {
     double loopError = 0.0;  ///< largest |loopResidual|
     Work work{};
     int choice = 0;  ///< index into `choices`
-    std::array<double, 2> stepControl{};
+    StepControl stepControl{};
   };
 
   std::string robot{};
@@ -67,7 +75,7 @@ struct Recording {
   /// Returns sample i as a snapshot for Simulator::restore.
   [[nodiscard]] KEMPE_API Snapshot snapshot(std::size_t i) const;
 
-  /// Writes a text file: the line "kempe recording 1", header lines that consist of a keyword and
+  /// Writes a text file: the line "kempe recording 2", header lines that consist of a keyword and
   /// its values, and one line of numbers per sample. Numbers have all their digits, so that load()
   /// restores them to the last bit. docs/simulation.md describes the format.
   KEMPE_API void save(const std::filesystem::path& path) const;

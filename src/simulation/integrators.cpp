@@ -34,8 +34,6 @@ constexpr double kPairErrors[] = {71.0 / 57600,      0,          -71.0 / 16695, 
                                   -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
 constexpr Tableau kPair{7, kPairNodes, kPairA, kPairWeights, kPairErrors};
 
-/// The tolerance of work is this many times that of velocities.
-constexpr double kWork = 10.0;
 /// Of implicit steps, relative to velocities (at least 1).
 constexpr double kConverged = 1e-13;
 constexpr double kAccepted = 1e-9;
@@ -125,6 +123,7 @@ double Simulation::rungeKutta(const Tableau& tableau, double h) {
 
 /// Root mean square of the estimated errors relative to their tolerances.
 double Simulation::tolerated(double h, const Tableau& tableau) const {
+  const Tolerances allowed = tolerances();
   double sum = 0.0;
   for (Eigen::Index k = 0; k < state_.v.size(); ++k) {
     double position = 0.0, velocity = 0.0;
@@ -133,8 +132,8 @@ double Simulation::tolerated(double h, const Tableau& tableau) const {
       velocity += h * tableau.errors[i] * accelerations_[i][k];
     }
     const double size = std::max(std::abs(state_.v[k]), std::abs(next_.v[k]));
-    position /= options.absoluteTolerance + options.relativeTolerance;
-    velocity /= options.absoluteTolerance + options.relativeTolerance * std::max(size, 1.0);
+    position /= allowed.ofPosition();
+    velocity /= allowed.ofVelocity(size);
     sum += position * position + velocity * velocity;
   }
   // Work too, as it can change where nothing else does: in an end stop that does not pull.
@@ -143,8 +142,7 @@ double Simulation::tolerated(double h, const Tableau& tableau) const {
     for (int i = 0; i < tableau.stages; ++i) {
       work += h * tableau.errors[i] * powers_[i][flow];
     }
-    work /= kWork * (options.absoluteTolerance +
-                     options.relativeTolerance * std::max(std::abs(next_.work[flow]), 1.0));
+    work /= allowed.ofWork(next_.work[flow]);
     sum += work * work;
   }
   return std::sqrt(sum / (2.0 * static_cast<double>(state_.v.size())));

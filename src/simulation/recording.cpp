@@ -1,5 +1,6 @@
 #include "kempe/recording.hpp"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <fstream>
@@ -10,7 +11,7 @@
 namespace kempe {
 namespace {
 
-constexpr const char* kFirstLine = "kempe recording 1";
+constexpr const char* kFirstLine = "kempe recording 2";
 
 /// All numbers of a sample, in the order of the file.
 template <typename Sample, typename Visit>
@@ -24,6 +25,13 @@ void visitNumbers(Sample& sample, const Visit& visit) {
   for (auto* number : {&sample.kinetic, &sample.potential, &sample.loopError,
                        &sample.work.controller, &sample.work.external, &sample.work.motors,
                        &sample.work.damping, &sample.work.friction, &sample.work.limits}) {
+    visit(*number);
+  }
+}
+
+template <typename Control, typename Visit>
+void visitControl(Control& control, const Visit& visit) {
+  for (auto* number : {&control.nextStep, &control.previousStep, &control.previousError}) {
     visit(*number);
   }
 }
@@ -96,9 +104,7 @@ void readSample(const Lines& lines, const Recording& recording, Recording::Sampl
                std::to_string(recording.choices.size()) + " that the file has");
   }
   sample.choice = static_cast<int>(choice);
-  for (double& x : sample.stepControl) {
-    x = lines.number(at);
-  }
+  visitControl(sample.stepControl, [&](double& x) { x = lines.number(at); });
   lines.requireEnd(at);
 }
 
@@ -166,8 +172,7 @@ void Recording::save(const std::filesystem::path& path) const {
     line.clear();
     visitNumbers(sample, [&](double x) { writeNumber(line, x); });
     writeNumber(line, sample.choice);
-    writeNumber(line, sample.stepControl[0]);
-    writeNumber(line, sample.stepControl[1]);
+    visitControl(sample.stepControl, [&](double x) { writeNumber(line, x); });
     file << line << '\n';
   }
   file.flush();

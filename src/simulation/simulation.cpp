@@ -22,8 +22,6 @@ constexpr double kGain = 1.5;
 constexpr double kDivision = 0.43;
 constexpr double kShortest = 1e-5;        // of a step's parts
 constexpr std::size_t kMostChoices = 32;  // of coordinates, that are kept
-/// Of the adaptive integrator.
-constexpr double kShrink = 0.2, kGrow = 5.0, kSafety = 0.9;
 
 }  // namespace
 
@@ -254,10 +252,10 @@ void Simulation::stepTo(double end) {
 }
 
 void Simulation::advanceTo(double end) {
-  const bool adaptive = options.integrator == Integrator::Adaptive;
+  const bool controlled = controlsError();
   const double whole = end - state_.time;
-  const double shortest = adaptive ? 1e-14 * std::max(1.0, std::abs(end)) : kShortest * whole;
-  double part = adaptive && stepControl_[0] > 0.0 ? stepControl_[0] : whole;
+  const double shortest = controlled ? 1e-14 * std::max(1.0, std::abs(end)) : kShortest * whole;
+  double part = controlled ? proposedStep(whole) : whole;
   bool exchanged = false;
   while (state_.time < end) {
     const double rest = end - state_.time;
@@ -292,7 +290,7 @@ void Simulation::advanceTo(double end) {
       throw;
     }
     if (error > 1.0) {
-      part = h * std::max(kShrink, kSafety * std::pow(error, -0.2));
+      part = shorterStep(h, error);
       if (!(part > shortest)) {
         throw std::runtime_error(
             "the adaptive integrator cannot keep its tolerances with steps of " + shortNumber(h) +
@@ -305,15 +303,9 @@ void Simulation::advanceTo(double end) {
     }
     exchanged = false;
     completeStep(last ? end : state_.time + h);
-    if (adaptive) {
-      // PI control (Gustafsson 1991), which keeps step lengths from swinging.
-      const double now = std::max(error, 1e-10);
-      const double past = stepControl_[1] > 0.0 ? stepControl_[1] : now;
-      const double factor =
-          std::clamp(kSafety * std::pow(now, -0.7 / 5) * std::pow(past, 0.4 / 5), kShrink, kGrow);
-      // A step that was cut short tells little about longer ones.
-      part = h < part ? std::max(part, h * factor) : h * factor;
-      stepControl_ = {part, now};
+    if (controlled) {
+      acceptStep(h, part, error);
+      part = stepControl_.nextStep;
     } else {
       part = std::max(part, 2.0 * h);
     }

@@ -8,6 +8,7 @@
 #include "kempe/simulator.hpp"
 #include "simulation/coordinates.hpp"
 #include "simulation/forces.hpp"
+#include "simulation/tolerances.hpp"
 
 namespace kempe::detail {
 
@@ -136,6 +137,21 @@ class Simulation {
   void midpointRates(double h, const Eigen::VectorXd& middle);
   bool newtonMidpoint(double h);
 
+  // --- step_control.cpp ---
+  /// Whether the integrator chooses the lengths of its steps.
+  [[nodiscard]] bool controlsError() const { return options.integrator == Integrator::Adaptive; }
+  [[nodiscard]] Tolerances tolerances() const {
+    return {options.relativeTolerance, options.absoluteTolerance};
+  }
+  /// The length of the next step, `most` at most.
+  double proposedStep(double most);
+  double firstStep(double most);
+  /// The length with which to repeat a step of h seconds, whose error was above the tolerances.
+  [[nodiscard]] double shorterStep(double h, double error) const;
+  /// Takes note of a step of h seconds that was completed, `proposed` being the longest that was
+  /// thought possible; proposedStep() is then that of the next.
+  void acceptStep(double h, double proposed, double error);
+
   [[nodiscard]] Coordinates& work() { return *choices_[choice_]; }
   void start(const Model& user);
   /// Switches to coordinates that are better by `gain` at the state; false if there are none.
@@ -161,7 +177,7 @@ class Simulation {
   Vector v_;                 // of the user's coordinates
   Vector velocities_;        // of all joints
   Eigen::VectorXd heading_;  // the same, when they were last not zero
-  std::array<double, 2> stepControl_{};
+  StepControl stepControl_;
 
   struct Before {  // a step
     State state;
@@ -169,7 +185,7 @@ class Simulation {
     Vector v, velocities;
     Eigen::VectorXd heading;
     std::size_t choice = 0;
-    std::array<double, 2> stepControl{};
+    StepControl stepControl;
     int coordinateChanges = 0;
   };
   Before before_;

@@ -146,6 +146,26 @@ TEST(Integrators, AdaptiveKeepsItsTolerance) {
   }
 }
 
+/// A sample interval says nothing about the motion: the controller is not asked about times far
+/// ahead, and steps that are refused are few.
+TEST(Integrators, FirstStepFitsTheMotion) {
+  for (const OrderCase& one : orderCases()) {
+    const Model model(one.robot);
+    Simulator simulator(model, {.integrator = Integrator::Adaptive});
+    for (const double start : {0.0, 5.0}) {  // a state that is set anew is a start, too
+      simulator.setState(model.randomConfiguration(3), someVelocity(model), start);
+      const double whole = 0.5;
+      double asked = start;
+      int evaluations = 0;
+      simulator.setController([&](double t, VectorIn, VectorIn, VectorOut) {
+        asked = ++evaluations <= 20 ? std::max(asked, t) : asked;
+      });
+      simulator.stepTo(start + whole);
+      EXPECT_LT(asked, start + 0.3 * whole) << one.name;
+    }
+  }
+}
+
 /// θ̈ = −(g/l) sin θ: the period of large swings is 4 √(l/g) K(sin θ₀/2).
 TEST(Integrators, PendulumHasItsPeriod) {
   Mechanism robot = planar("pendulum");

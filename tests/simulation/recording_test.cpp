@@ -119,7 +119,7 @@ TEST(Recordings, FilesThatAreSomethingElseAreNamed) {
     return copy.replace(copy.find(what), what.size(), with);
   };
   EXPECT_NE(errorOfText("").find("wrong.txt:1: not a recording"), std::string::npos);
-  EXPECT_NE(errorOfText(replaced("recording 1", "recording 2")).find("version"), std::string::npos);
+  EXPECT_NE(errorOfText(replaced("recording 2", "recording 1")).find("version"), std::string::npos);
   EXPECT_NE(errorOfText(replaced("rk4", "euler")).find("\"euler\" is not known"),
             std::string::npos);
   EXPECT_NE(errorOfText(replaced("samples 4", "samples 5")).find("ends after 4 of 5"),

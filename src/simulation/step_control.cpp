@@ -1,0 +1,79 @@
+#include <algorithm>
+#include <cmath>
+
+#include "simulation/simulation.hpp"
+
+namespace kempe::detail {
+namespace {
+
+constexpr double kShrink = 0.2, kGrow = 5.0, kSafety = 0.9;
+/// Errors are proportional to this power of the step: that of the embedded method.
+constexpr double kPower = 5.0;
+/// The first step changes the state by about this part of its size (Hairer, Nørsett, Wanner,
+/// Solving Ordinary Differential Equations I, section II.4).
+constexpr double kFirstChange = 0.01;
+
+}  // namespace
+
+double Simulation::proposedStep(double most) {
+  if (!(stepControl_.nextStep > 0.0)) {
+    stepControl_.nextStep = firstStep(most);
+  }
+  return stepControl_.nextStep;
+}
+
+/// Hairer, Nørsett, Wanner I, II.4: with the sizes d0 of the state, d1 of its rates and d2 of their
+/// rates, seen in a step of Euler's method, each relative to the tolerances,
+///   h0 = 0.01 d0 / d1,   h1 = (0.01 / max(d1, d2))^(1/p),   h = min(100 h0, h1).
+double Simulation::firstStep(double most) {
+  const Tolerances allowed = tolerances();
+  const auto size = [&](const Eigen::VectorXd& positions, const Eigen::VectorXd& velocities) {
+    double sum = 0.0;
+    for (Eigen::Index k = 0; k < positions.size(); ++k) {
+      const double x = positions[k] / allowed.ofPosition();
+      const double v = velocities[k] / allowed.ofVelocity(state_.v[k]);
+      sum += x * x + v * v;
+    }
+    return std::sqrt(sum / std::max(1.0, 2.0 * static_cast<double>(positions.size())));
+  };
+  y_.setOnes();
+  stageV_ = state_.v.cwiseAbs().cwiseMax(1.0);
+  const double d0 = size(y_, stageV_);
+  const double d1 = size(state_.v, first_.a);
+  const double h0 = kFirstChange * d0 / d1;
+  if (!(h0 < most)) {
+    return most;
+  }
+  y_ = h0 * state_.v;
+  stageV_ = state_.v + h0 * first_.a;
+  try {
+    work().follow(state_.q, first_.G.data(), y_, stageQ_);
+    evaluate(state_.time + h0, stageQ_, stageV_, last_);
+  } catch (const SingularityError&) {
+    return h0;
+  } catch (const AssemblyError&) {
+    return h0;
+  }
+  work().chartRates(state_.q, y_, stageQ_, stageV_, last_.velocities, residual_);
+  residual_ -= state_.v;
+  trial_ = last_.a - first_.a;
+  const double d2 = size(residual_, trial_) / h0;
+  const double h1 = std::pow(kFirstChange / std::max(d1, d2), 1.0 / kPower);
+  return std::min({100.0 * h0, h1, most});
+}
+
+double Simulation::shorterStep(double h, double error) const {
+  return h * std::max(kShrink, kSafety * std::pow(error, -1.0 / kPower));
+}
+
+void Simulation::acceptStep(double h, double proposed, double error) {
+  // PI control (Gustafsson 1991), which keeps step lengths from swinging.
+  const double now = std::max(error, 1e-10);
+  const double past = stepControl_.previousError > 0.0 ? stepControl_.previousError : now;
+  const double factor = std::clamp(
+      kSafety * std::pow(now, -0.7 / kPower) * std::pow(past, 0.4 / kPower), kShrink, kGrow);
+  // A step that was cut short tells little about longer ones.
+  stepControl_ = {h < proposed ? std::max(proposed, h * factor) : h * factor, h, now};
+}
+
+}  // namespace kempe::detail
