@@ -10,8 +10,8 @@
 
 namespace kempe {
 
-enum class Integrator { SemiImplicitEuler, RungeKutta4, ImplicitMidpoint, Adaptive };
-/// Returns "semi_implicit_euler", "rk4", "implicit_midpoint" or "adaptive".
+enum class Integrator { SemiImplicitEuler, RungeKutta4, ImplicitMidpoint, Adaptive, Radau };
+/// Returns "semi_implicit_euler", "rk4", "implicit_midpoint", "adaptive" or "radau".
 KEMPE_API std::string_view toString(Integrator integrator);
 /// Returns the integrator of this name. Throws std::invalid_argument, which lists the names, if
 /// there is none.

@@ -57,6 +57,8 @@ double Simulation::attempt(double h) {
       break;
     case Integrator::Adaptive:
       return rungeKutta(kPair, h);
+    case Integrator::Radau:
+      return radauStep(h);
   }
   evaluate(next_.time, next_.q, next_.v, last_);
   return 0.0;
@@ -146,6 +148,43 @@ double Simulation::tolerated(double h, const Tableau& tableau) const {
     sum += work * work;
   }
   return std::sqrt(sum / (2.0 * static_cast<double>(state_.v.size())));
+}
+
+/// The equations of motion in the chart around state_.
+class Simulation::ChartAtState : public ChartMotion {
+ public:
+  explicit ChartAtState(Simulation& simulation) : of_(simulation) {}
+
+  void rates(double t, VectorIn y, VectorIn v, VectorOut slope, VectorOut a,
+             Power& power) override {
+    of_.work().follow(of_.state_.q, of_.first_.G.data(), y, of_.stageQ_);
+    of_.evaluate(t, of_.stageQ_, v, of_.last_);
+    of_.work().chartRates(of_.state_.q, y, of_.stageQ_, v, of_.last_.velocities, slope);
+    a = of_.last_.a;
+    power = of_.last_.power;
+  }
+
+ private:
+  Simulation& of_;
+};
+
+double Simulation::radauStep(double h) {
+  if (radauChoice_ != choice_) {
+    radau_.forget();
+    radauChoice_ = choice_;
+  }
+  ChartAtState chart(*this);
+  const double error = radau_.step(
+      chart, {state_.time, state_.v, first_.a, first_.power, state_.work}, h, tolerances());
+  work().follow(state_.q, first_.G.data(), radau_.y(), next_.q);
+  next_.v = state_.v + radau_.changeOfV();
+  for (int i = 0; i < kFlows; ++i) {
+    next_.work[i] = state_.work[i] + radau_.work()[i];
+  }
+  if (!(error > 1.0)) {
+    evaluate(next_.time, next_.q, next_.v, last_);
+  }
+  return error;
 }
 
 /// Rates at the middle of a step with the velocity `middle` there, into last_; the position is in

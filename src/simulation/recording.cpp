@@ -120,6 +120,8 @@ std::string_view toString(Integrator integrator) {
       return "implicit_midpoint";
     case Integrator::Adaptive:
       return "adaptive";
+    case Integrator::Radau:
+      return "radau";
   }
   return "";
 }
@@ -127,7 +129,8 @@ std::string_view toString(Integrator integrator) {
 Integrator integratorCalled(std::string_view name) {
   std::vector<std::string> names;
   for (const Integrator one : {Integrator::RungeKutta4, Integrator::SemiImplicitEuler,
-                               Integrator::ImplicitMidpoint, Integrator::Adaptive}) {
+                               Integrator::ImplicitMidpoint, Integrator::Adaptive,
+                               Integrator::Radau}) {
     if (toString(one) == name) {
       return one;
     }

@@ -72,6 +72,7 @@ void Simulation::start(const Model& user) {
   pivots_.resize(static_cast<std::size_t>(model.nv()));
   limit_.assign(static_cast<std::size_t>(work().ratios()), 0.0);
   rows_.setZero(model.nLoopRows());
+  radau_.resize(model.nv());
   external_.reserve(model.impl().frames.size());
   before_ = {state_, first_, v_, velocities_, heading_, 0, {}, 0};
   fresh_ = false;
@@ -235,6 +236,7 @@ void Simulation::stepTo(double end) {
   before_.choice = choice_;
   before_.stepControl = stepControl_;
   before_.coordinateChanges = coordinateChanges;
+  radau_.forget();  // a motion continued from a snapshot starts without hints, too
   try {
     advanceTo(end);
   } catch (...) {

@@ -8,6 +8,7 @@
 #include "kempe/simulator.hpp"
 #include "simulation/coordinates.hpp"
 #include "simulation/forces.hpp"
+#include "simulation/radau.hpp"
 #include "simulation/tolerances.hpp"
 
 namespace kempe::detail {
@@ -27,12 +28,6 @@ struct Rates {
   Power power{};
   std::vector<double> G;
   std::vector<double> regularity;  ///< of the loops of each cluster
-};
-
-/// An implicit step that finds no solution; shorter ones may.
-class NoSolution : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
 };
 
 /// A point in phase space, in the current coordinates.
@@ -119,6 +114,8 @@ class Simulation {
   [[nodiscard]] const Coordinates& coordinates() const { return *choices_[choice_]; }
 
  private:
+  class ChartAtState;
+
   /// Regularity at q; writes G into `G`. Near a change point that no motion leads through, or that
   /// the linkage does not reach exactly, the configuration counts as regular if G is usable.
   Standing standAt(VectorIn q, double* G);
@@ -133,13 +130,16 @@ class Simulation {
   void semiImplicitEuler(double h);
   double rungeKutta(const Tableau& tableau, double h);
   void implicitMidpoint(double h);
+  double radauStep(double h);
   double tolerated(double h, const Tableau& tableau) const;
   void midpointRates(double h, const Eigen::VectorXd& middle);
   bool newtonMidpoint(double h);
 
   // --- step_control.cpp ---
   /// Whether the integrator chooses the lengths of its steps.
-  [[nodiscard]] bool controlsError() const { return options.integrator == Integrator::Adaptive; }
+  [[nodiscard]] bool controlsError() const {
+    return options.integrator == Integrator::Adaptive || options.integrator == Integrator::Radau;
+  }
   [[nodiscard]] Tolerances tolerances() const {
     return {options.relativeTolerance, options.absoluteTolerance};
   }
@@ -189,6 +189,9 @@ class Simulation {
     int coordinateChanges = 0;
   };
   Before before_;
+
+  Radau radau_;
+  std::size_t radauChoice_ = 0;  // of coordinates, to which its hints refer
 
   // Scratch.
   Eigen::VectorXd spanningForces_, tau_, stageQ_, stageV_, y_, nodeQ_, residual_, trial_, middle_,

@@ -7,8 +7,12 @@ namespace kempe::detail {
 namespace {
 
 constexpr double kShrink = 0.2, kGrow = 5.0, kSafety = 0.9;
-/// Errors are proportional to this power of the step: that of the embedded method.
-constexpr double kPower = 5.0;
+/// Estimated errors are proportional to this power of the step: one more than the order of the
+/// embedded method.
+constexpr double kPairPower = 5.0, kRadauPower = 4.0;
+/// A step of Radau IIA that could be longer by less than this keeps its length, and with it the
+/// factors of its matrices.
+constexpr double kSame = 1.2;
 /// The first step changes the state by about this part of its size (Hairer, Nørsett, Wanner,
 /// Solving Ordinary Differential Equations I, section II.4).
 constexpr double kFirstChange = 0.01;
@@ -58,20 +62,35 @@ double Simulation::firstStep(double most) {
   residual_ -= state_.v;
   trial_ = last_.a - first_.a;
   const double d2 = size(residual_, trial_) / h0;
-  const double h1 = std::pow(kFirstChange / std::max(d1, d2), 1.0 / kPower);
+  const double h1 = std::pow(kFirstChange / std::max(d1, d2), 1.0 / kPairPower);
   return std::min({100.0 * h0, h1, most});
 }
 
 double Simulation::shorterStep(double h, double error) const {
-  return h * std::max(kShrink, kSafety * std::pow(error, -1.0 / kPower));
+  const double power = options.integrator == Integrator::Radau ? kRadauPower : kPairPower;
+  return h * std::max(kShrink, kSafety * std::pow(error, -1.0 / power));
 }
 
 void Simulation::acceptStep(double h, double proposed, double error) {
-  // PI control (Gustafsson 1991), which keeps step lengths from swinging.
   const double now = std::max(error, 1e-10);
   const double past = stepControl_.previousError > 0.0 ? stepControl_.previousError : now;
-  const double factor = std::clamp(
-      kSafety * std::pow(now, -0.7 / kPower) * std::pow(past, 0.4 / kPower), kShrink, kGrow);
+  double factor = 0.0;
+  if (options.integrator == Integrator::Radau) {
+    // Predictive control (Gustafsson 1994; Hairer, Wanner II, (8.21), (8.25)): errors continue to
+    // change as they did. Steps that needed many iterations are not prolonged as much.
+    const double safety = kSafety * (2.0 * Radau::kMostIterations + 1.0) /
+                          (2.0 * Radau::kMostIterations + radau_.iterations());
+    const double plain = std::pow(now, -1.0 / kRadauPower);
+    const double ratio = stepControl_.previousStep > 0.0 ? h / stepControl_.previousStep : 1.0;
+    const double predicted = plain * ratio * std::pow(past / now, 1.0 / kRadauPower);
+    factor = std::clamp(safety * std::min(plain, predicted), kShrink, kGrow);
+    factor = factor > 1.0 && factor < kSame ? 1.0 : factor;
+  } else {
+    // PI control (Gustafsson 1991), which keeps step lengths from swinging.
+    factor = std::clamp(
+        kSafety * std::pow(now, -0.7 / kPairPower) * std::pow(past, 0.4 / kPairPower), kShrink,
+        kGrow);
+  }
   // A step that was cut short tells little about longer ones.
   stepControl_ = {h < proposed ? std::max(proposed, h * factor) : h * factor, h, now};
 }
