@@ -10,8 +10,16 @@
 
 namespace kempe {
 
-enum class Integrator { SemiImplicitEuler, RungeKutta4, ImplicitMidpoint, Adaptive, Radau };
-/// Returns "semi_implicit_euler", "rk4", "implicit_midpoint", "adaptive" or "radau".
+/// Methods of time integration; docs/simulation.md compares them.
+enum class Integrator {
+  SemiImplicitEuler,
+  RungeKutta4,
+  ImplicitMidpoint,
+  Adaptive,  ///< Dormand-Prince 5(4), explicit, with error control
+  Radau,     ///< Radau IIA of order 5, implicit, with error control: for stiff motions
+  Auto       ///< Adaptive or Radau, whichever is cheaper along the motion
+};
+/// Returns "semi_implicit_euler", "rk4", "implicit_midpoint", "adaptive", "radau" or "auto".
 KEMPE_API std::string_view toString(Integrator integrator);
 /// Returns the integrator of this name. Throws std::invalid_argument, which lists the names, if
 /// there is none.
@@ -37,6 +45,14 @@ struct StepControl {
   double nextStep = 0.0;       ///< seconds; 0 if it is to be chosen from the state
   double previousStep = 0.0;   ///< seconds
   double previousError = 0.0;  ///< relative to the tolerances
+  /// The method at work, which Integrator::Auto has chosen.
+  Integrator inUse = Integrator::Adaptive;
+  // Integrator::Auto: the reasons to change the method.
+  int hints = 0;                   ///< steps that speak for the other one
+  int patience = 0;                ///< hints that the next change takes; 0 before the first
+  double evaluations = 0.0;        ///< of recent steps, fading
+  double seconds = 0.0;            ///< simulated in these steps
+  double evaluationsBefore = 0.0;  ///< per second, of the method before
 
   [[nodiscard]] bool operator==(const StepControl&) const = default;
 };

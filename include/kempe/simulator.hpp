@@ -29,12 +29,21 @@ enum class Stabilization {
 
 struct SimulatorOptions {
   Integrator integrator = Integrator::RungeKutta4;
-  /// Adaptive integrator: tolerated error per step of each position (relative to one radian or
-  /// metre) and velocity.
+  /// Integrators with error control: tolerated error per step of each position (relative to one
+  /// radian or metre) and velocity.
   double relativeTolerance = 1e-8;
   double absoluteTolerance = 1e-10;
   Stabilization stabilization = Stabilization::Projection;
   double baumgarteRate = 100.0;  ///< 1/s
+};
+
+/// Effort of an integrator since the simulator was created.
+struct IntegratorStatistics {
+  long long steps = 0;             ///< completed
+  long long refusedSteps = 0;      ///< repeated with a shorter one
+  long long evaluations = 0;       ///< of the accelerations
+  long long newtonIterations = 0;  ///< of implicit steps
+  long long jacobians = 0;         ///< of Integrator::Radau, 2 nv evaluations each
 };
 
 /// The simulation could not continue. The cause is a nested exception (std::rethrow_if_nested).
@@ -118,6 +127,12 @@ class Simulator {
   /// Number of switches between coordinates so far.
   [[nodiscard]] KEMPE_API int coordinateChanges() const;
 
+  /// The integrator at work: SimulatorOptions::integrator, or the one that Integrator::Auto chose.
+  [[nodiscard]] KEMPE_API Integrator integratorInUse() const;
+  /// Effort of all integrators together, or of one.
+  [[nodiscard]] KEMPE_API IntegratorStatistics statistics() const;
+  [[nodiscard]] KEMPE_API IntegratorStatistics statistics(Integrator integrator) const;
+
   [[nodiscard]] KEMPE_API Snapshot snapshot() const;
   /// Restores a snapshot. On the same machine, the motion from there is identical to the last bit.
   KEMPE_API void restore(const Snapshot& snapshot);
@@ -162,8 +177,8 @@ class Simulator {
   // --- motion ---
 
   void step(double dt) { stepTo(time() + dt); }
-  /// Takes a step that ends exactly at `time`. The adaptive integrator divides it into as many
-  /// steps as it needs; the other integrators divide it only if a dead point requires it. If the
+  /// Takes a step that ends exactly at `time`. Integrators with error control divide it into as
+  /// many steps as they need; the others divide it only if a dead point requires it. If the
   /// step fails, the state does not change.
   ///
   /// Throws SingularityError, AssemblyError, and std::runtime_error if the simulation diverges (a

@@ -78,6 +78,7 @@ Standing Simulation::standAt(VectorIn q, double* G) {
 }
 
 void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
+  ++effort().evaluations;
   if (!(v.cwiseAbs().maxCoeff() < kBeyond)) {
     throw std::runtime_error(
         "the simulation diverged: a velocity exceeded 1e100. Use a smaller dt, or a controller "

@@ -45,7 +45,7 @@ constexpr double kSlow = 0.3;
 
 double Simulation::attempt(double h) {
   next_.time = state_.time + h;
-  switch (options.integrator) {
+  switch (integratorInUse()) {
     case Integrator::SemiImplicitEuler:
       semiImplicitEuler(h);
       break;
@@ -59,6 +59,8 @@ double Simulation::attempt(double h) {
       return rungeKutta(kPair, h);
     case Integrator::Radau:
       return radauStep(h);
+    case Integrator::Auto:  // is one of the others at any time
+      break;
   }
   evaluate(next_.time, next_.q, next_.v, last_);
   return 0.0;
@@ -96,6 +98,10 @@ double Simulation::rungeKutta(const Tableau& tableau, double h) {
         stageV_ += (weight * h) * accelerations_[j];
       }
     }
+    if (tableau.errors != nullptr && i == tableau.stages - 2) {
+      trial_ = y_;
+      middle_ = stageV_;
+    }
     work().follow(state_.q, first_.G.data(), y_, stageQ_);
     evaluate(state_.time + tableau.nodes[i] * h, stageQ_, stageV_, last_);
     work().chartRates(state_.q, y_, stageQ_, stageV_, last_.velocities, slopes_[i]);
@@ -111,6 +117,13 @@ double Simulation::rungeKutta(const Tableau& tableau, double h) {
   if (tableau.errors != nullptr) {  // its last stage is the result
     next_.q = stageQ_;
     next_.v = stageV_;
+    // Both last stages are at the end of the step, so that their difference shows the largest
+    // eigenvalue of the motion (Hairer, Wanner II, (2.16)).
+    const int one = tableau.stages - 2, other = tableau.stages - 1;
+    const double change = (y_ - trial_).squaredNorm() + (stageV_ - middle_).squaredNorm();
+    const double rate = (slopes_[other] - slopes_[one]).squaredNorm() +
+                        (accelerations_[other] - accelerations_[one]).squaredNorm();
+    stiffness_ = change > 0.0 ? h * std::sqrt(rate / change) : 0.0;
     return tolerated(h, tableau);
   }
   y_.setZero();
@@ -174,8 +187,8 @@ double Simulation::radauStep(double h) {
     radauChoice_ = choice_;
   }
   ChartAtState chart(*this);
-  const double error = radau_.step(
-      chart, {state_.time, state_.v, first_.a, first_.power, state_.work}, h, tolerances());
+  const ChartStart start{state_.time, state_.v, first_.a, first_.power, state_.work};
+  const double error = radau_.step(chart, start, h, tolerances());
   work().follow(state_.q, first_.G.data(), radau_.y(), next_.q);
   next_.v = state_.v + radau_.changeOfV();
   for (int i = 0; i < kFlows; ++i) {
@@ -244,6 +257,7 @@ bool Simulation::newtonMidpoint(double h) {
   middle_ = state_.v;
   double before = 0.0;
   for (int round = 0; round < kIterations; ++round) {
+    ++effort().newtonIterations;
     residualAt(middle_, residual_);
     const double scale = std::max(1.0, middle_.cwiseAbs().maxCoeff());
     if (round % 8 == 0) {

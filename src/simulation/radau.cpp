@@ -211,6 +211,7 @@ bool Radau::iterate(ChartMotion& motion, const ChartStart& start, double h) {
   double eta = std::pow(std::max(contraction_, kEpsilon), 0.8);
   double before = 0.0, theta = 0.0;
   for (iterations_ = 1; iterations_ <= kMostIterations; ++iterations_) {
+    ++allIterations_;
     stageRates(motion, start, h);
     for (int i = 0; i < kStages; ++i) {
       F_[i].y.setZero();

@@ -64,7 +64,8 @@ class Radau {
 
   /// Iterations of Newton's method in the last step.
   [[nodiscard]] int iterations() const { return iterations_; }
-  /// Evaluations of the Jacobian since the construction.
+  // Since the construction.
+  [[nodiscard]] long long allIterations() const { return allIterations_; }
   [[nodiscard]] long long jacobians() const { return jacobians_; }
   /// An estimate of the largest eigenvalue of the Jacobian that was used last, 1/s.
   [[nodiscard]] double spectralRadius();
@@ -99,13 +100,14 @@ class Radau {
   Pair error_, trial_;
   Power work_{};
   int iterations_ = 0;
+  long long allIterations_ = 0;
 
   // ∂(ẏ, v̇)/∂(y, v) = [C 1; Aq Av] at y = 0; M(s) = s² − s P + Q.
   Eigen::MatrixXd C_, Aq_, Av_, P_, Q_;
   Lu<double> real_;
   Lu<std::complex<double>> complex_;
-  bool known_ = false;      // the Jacobian
-  bool outdated_ = false;   // it should be computed again at the next start
+  bool known_ = false;       // the Jacobian
+  bool outdated_ = false;    // it should be computed again at the next start
   double factoredAt_ = 0.0;  // h of the factors, 0 if there are none
   double jacobianTime_ = 0.0;
   Eigen::VectorXd jacobianV_;

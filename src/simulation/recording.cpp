@@ -31,10 +31,13 @@ void visitNumbers(Sample& sample, const Visit& visit) {
 
 template <typename Control, typename Visit>
 void visitControl(Control& control, const Visit& visit) {
-  for (auto* number : {&control.nextStep, &control.previousStep, &control.previousError}) {
+  for (auto* number : {&control.nextStep, &control.previousStep, &control.previousError,
+                       &control.evaluations, &control.seconds, &control.evaluationsBefore}) {
     visit(*number);
   }
 }
+
+constexpr double kMostCount = 1e9;  // of hints and patience
 
 void writeNumber(std::string& line, double x) {
   std::array<char, 32> digits{};
@@ -105,6 +108,18 @@ void readSample(const Lines& lines, const Recording& recording, Recording::Sampl
   }
   sample.choice = static_cast<int>(choice);
   visitControl(sample.stepControl, [&](double& x) { x = lines.number(at); });
+  const auto whole = [&](const char* name, double most) {
+    const double value = lines.number(at);
+    if (!(value >= 0.0 && value <= most)) {
+      lines.fail(std::string(name) + " " + shortNumber(value) + " is not from 0 to " +
+                 shortNumber(most));
+    }
+    return static_cast<int>(value);
+  };
+  sample.stepControl.inUse =
+      static_cast<Integrator>(whole("integrator", static_cast<int>(Integrator::Auto)));
+  sample.stepControl.hints = whole("hints", kMostCount);
+  sample.stepControl.patience = whole("patience", kMostCount);
   lines.requireEnd(at);
 }
 
@@ -122,15 +137,17 @@ std::string_view toString(Integrator integrator) {
       return "adaptive";
     case Integrator::Radau:
       return "radau";
+    case Integrator::Auto:
+      return "auto";
   }
   return "";
 }
 
 Integrator integratorCalled(std::string_view name) {
   std::vector<std::string> names;
-  for (const Integrator one : {Integrator::RungeKutta4, Integrator::SemiImplicitEuler,
-                               Integrator::ImplicitMidpoint, Integrator::Adaptive,
-                               Integrator::Radau}) {
+  for (const Integrator one :
+       {Integrator::RungeKutta4, Integrator::SemiImplicitEuler, Integrator::ImplicitMidpoint,
+        Integrator::Adaptive, Integrator::Radau, Integrator::Auto}) {
     if (toString(one) == name) {
       return one;
     }
@@ -176,6 +193,9 @@ void Recording::save(const std::filesystem::path& path) const {
     visitNumbers(sample, [&](double x) { writeNumber(line, x); });
     writeNumber(line, sample.choice);
     visitControl(sample.stepControl, [&](double x) { writeNumber(line, x); });
+    writeNumber(line, static_cast<int>(sample.stepControl.inUse));
+    writeNumber(line, sample.stepControl.hints);
+    writeNumber(line, sample.stepControl.patience);
     file << line << '\n';
   }
   file.flush();

@@ -131,6 +131,8 @@ void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
   state_.v = tau_;
   state_.work = {};
   stepControl_ = {};
+  stepControl_.inUse =
+      options.integrator == Integrator::Auto ? Integrator::Adaptive : options.integrator;
   velocities_ = velocities;
   heading_ = velocities;
   fresh_ = false;
@@ -236,7 +238,9 @@ void Simulation::stepTo(double end) {
   before_.choice = choice_;
   before_.stepControl = stepControl_;
   before_.coordinateChanges = coordinateChanges;
-  radau_.forget();  // a motion continued from a snapshot starts without hints, too
+  // A motion continued from a snapshot starts without these, too.
+  radau_.forget();
+  evaluationsSoFar_ = effort().evaluations;
   try {
     advanceTo(end);
   } catch (...) {
@@ -277,6 +281,7 @@ void Simulation::advanceTo(double end) {
         return true;
       }
       part = kDivision * h;
+      ++effort().refusedSteps;
       return part > shortest;
     };
     try {
@@ -293,6 +298,7 @@ void Simulation::advanceTo(double end) {
     }
     if (error > 1.0) {
       part = shorterStep(h, error);
+      ++effort().refusedSteps;
       if (!(part > shortest)) {
         throw std::runtime_error(
             "the adaptive integrator cannot keep its tolerances with steps of " + shortNumber(h) +
@@ -305,6 +311,7 @@ void Simulation::advanceTo(double end) {
     }
     exchanged = false;
     completeStep(last ? end : state_.time + h);
+    ++effort().steps;
     if (controlled) {
       acceptStep(h, part, error);
       part = stepControl_.nextStep;
@@ -352,6 +359,11 @@ void Simulation::restore(const Snapshot& snapshot) {
   const Work& w = snapshot.work;
   state_.work = {w.controller, w.external, w.motors, w.damping, w.friction, w.limits};
   stepControl_ = snapshot.stepControl;
+  if (options.integrator != Integrator::Auto) {
+    stepControl_.inUse = options.integrator;
+  } else if (!controlsError()) {  // a snapshot of another integrator
+    stepControl_.inUse = Integrator::Adaptive;
+  }
   velocities_ = snapshot.velocities;
   heading_ = snapshot.velocities;
   for (std::size_t i = 0; i < userVelocities_.size(); ++i) {

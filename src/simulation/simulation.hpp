@@ -74,6 +74,9 @@ class Simulation {
   /// One step of the integrator from state_ and first_ to next_ and last_. Returns the error
   /// relative to the tolerances, 0 if it is not estimated.
   double attempt(double h);
+  [[nodiscard]] Integrator integratorInUse() const {
+    return options.integrator == Integrator::Auto ? stepControl_.inUse : options.integrator;
+  }
 
   // --- simulation.cpp ---
   void setMotion(VectorIn q, VectorIn velocities, double time);
@@ -106,6 +109,8 @@ class Simulation {
   std::optional<Constraints> constraints;
   Vector multipliers;  ///< of constraints, at the state that was evaluated last
   int coordinateChanges = 0;
+  /// Effort of an integrator, or of all for Integrator::Auto.
+  [[nodiscard]] IntegratorStatistics statistics(Integrator integrator) const;
 
   [[nodiscard]] const State& state() const { return state_; }
   [[nodiscard]] const Rates& first() const { return first_; }
@@ -138,19 +143,25 @@ class Simulation {
   // --- step_control.cpp ---
   /// Whether the integrator chooses the lengths of its steps.
   [[nodiscard]] bool controlsError() const {
-    return options.integrator == Integrator::Adaptive || options.integrator == Integrator::Radau;
+    return integratorInUse() == Integrator::Adaptive || integratorInUse() == Integrator::Radau;
   }
   [[nodiscard]] Tolerances tolerances() const {
     return {options.relativeTolerance, options.absoluteTolerance};
   }
-  /// The length of the next step, `most` at most.
-  double proposedStep(double most);
+  /// The length of the next step towards the end of an interval.
+  double proposedStep(double interval);
   double firstStep(double most);
+  /// The memory of earlier steps does not apply to the next: the motion is not smooth here.
+  void forgetSteps();
   /// The length with which to repeat a step of h seconds, whose error was above the tolerances.
   [[nodiscard]] double shorterStep(double h, double error) const;
   /// Takes note of a step of h seconds that was completed, `proposed` being the longest that was
   /// thought possible; proposedStep() is then that of the next.
   void acceptStep(double h, double proposed, double error);
+  /// Integrator::Auto: weighs explicit against implicit steps, after one of h seconds.
+  void chooseMethod(double h);
+  void changeMethod(Integrator next);
+  IntegratorStatistics& effort() { return efforts_[static_cast<std::size_t>(integratorInUse())]; }
 
   [[nodiscard]] Coordinates& work() { return *choices_[choice_]; }
   void start(const Model& user);
@@ -190,6 +201,10 @@ class Simulation {
   };
   Before before_;
 
+  std::array<IntegratorStatistics, static_cast<std::size_t>(Integrator::Auto)> efforts_{};
+  double interval_ = 0.0;           // between samples
+  long long evaluationsSoFar_ = 0;  // at the last step that was completed
+  double stiffness_ = 0.0;          // h times an eigenvalue, in the last step of the explicit pair
   Radau radau_;
   std::size_t radauChoice_ = 0;  // of coordinates, to which its hints refer
 

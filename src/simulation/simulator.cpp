@@ -85,6 +85,15 @@ const std::vector<std::string>& Simulator::coordinates() const {
 int Simulator::coordinateChanges() const {
   return impl_->coordinateChanges;
 }
+Integrator Simulator::integratorInUse() const {
+  return impl_->integratorInUse();
+}
+IntegratorStatistics Simulator::statistics() const {
+  return impl_->statistics(Integrator::Auto);
+}
+IntegratorStatistics Simulator::statistics(Integrator integrator) const {
+  return impl_->statistics(integrator);
+}
 Snapshot Simulator::snapshot() const {
   return impl_->snapshot();
 }

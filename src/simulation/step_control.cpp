@@ -17,13 +17,29 @@ constexpr double kSame = 1.2;
 /// Solving Ordinary Differential Equations I, section II.4).
 constexpr double kFirstChange = 0.01;
 
+/// Integrator::Auto. The explicit pair is stable for h times an eigenvalue up to 1 on the imaginary
+/// axis and up to kStableMost on the negative real one.
+constexpr double kStable = 1.0, kStableMost = 3.3;
+constexpr double kPairEvaluations = 6.0;
+constexpr double kFading = 0.8;  // of the costs of earlier steps
+constexpr int kPatience = 15;    // hints before the first change (Hairer, Wanner II, IV.2)
+constexpr int kMostPatience = 4000;
+constexpr int kTrial = 10;        // steps of Radau IIA, which prolongs them five times at most
+constexpr double kCheaper = 0.5;  // promised costs that a change back takes
+
 }  // namespace
 
-double Simulation::proposedStep(double most) {
+double Simulation::proposedStep(double interval) {
+  interval_ = interval;
   if (!(stepControl_.nextStep > 0.0)) {
-    stepControl_.nextStep = firstStep(most);
+    stepControl_.nextStep = firstStep(interval);
   }
   return stepControl_.nextStep;
+}
+
+void Simulation::forgetSteps() {
+  stepControl_.nextStep = stepControl_.previousStep = stepControl_.previousError = 0.0;
+  radau_.forget();
 }
 
 /// Hairer, Nørsett, Wanner I, II.4: with the sizes d0 of the state, d1 of its rates and d2 of their
@@ -67,7 +83,7 @@ double Simulation::firstStep(double most) {
 }
 
 double Simulation::shorterStep(double h, double error) const {
-  const double power = options.integrator == Integrator::Radau ? kRadauPower : kPairPower;
+  const double power = integratorInUse() == Integrator::Radau ? kRadauPower : kPairPower;
   return h * std::max(kShrink, kSafety * std::pow(error, -1.0 / power));
 }
 
@@ -75,7 +91,7 @@ void Simulation::acceptStep(double h, double proposed, double error) {
   const double now = std::max(error, 1e-10);
   const double past = stepControl_.previousError > 0.0 ? stepControl_.previousError : now;
   double factor = 0.0;
-  if (options.integrator == Integrator::Radau) {
+  if (integratorInUse() == Integrator::Radau) {
     // Predictive control (Gustafsson 1994; Hairer, Wanner II, (8.21), (8.25)): errors continue to
     // change as they did. Steps that needed many iterations are not prolonged as much.
     const double safety = kSafety * (2.0 * Radau::kMostIterations + 1.0) /
@@ -87,12 +103,81 @@ void Simulation::acceptStep(double h, double proposed, double error) {
     factor = factor > 1.0 && factor < kSame ? 1.0 : factor;
   } else {
     // PI control (Gustafsson 1991), which keeps step lengths from swinging.
-    factor = std::clamp(
-        kSafety * std::pow(now, -0.7 / kPairPower) * std::pow(past, 0.4 / kPairPower), kShrink,
-        kGrow);
+    factor =
+        std::clamp(kSafety * std::pow(now, -0.7 / kPairPower) * std::pow(past, 0.4 / kPairPower),
+                   kShrink, kGrow);
   }
   // A step that was cut short tells little about longer ones.
-  stepControl_ = {h < proposed ? std::max(proposed, h * factor) : h * factor, h, now};
+  stepControl_.nextStep = h < proposed ? std::max(proposed, h * factor) : h * factor;
+  stepControl_.previousStep = h;
+  stepControl_.previousError = now;
+  if (options.integrator == Integrator::Auto) {
+    chooseMethod(h);
+  }
+}
+
+/// The explicit pair is cheap where accuracy limits its steps. Where stability does, h times the
+/// largest eigenvalue is above kStable, and Radau IIA is tried. What it costs is measured: if it is
+/// not cheaper, or once the eigenvalues of its Jacobian promise that explicit steps are, the pair
+/// returns. Every change back doubles the number of hints that the next one takes, so that the
+/// methods do not alternate (after Petzold 1983, Automatic selection of methods for solving stiff
+/// and nonstiff systems).
+void Simulation::chooseMethod(double h) {
+  StepControl& control = stepControl_;
+  const bool implicit = control.inUse == Integrator::Radau;
+  const auto spent = static_cast<double>(effort().evaluations - evaluationsSoFar_);
+  evaluationsSoFar_ = effort().evaluations;
+  control.evaluations = kFading * control.evaluations + spent;
+  control.seconds = kFading * control.seconds + h;
+  control.patience = std::max(control.patience, kPatience);
+  const double cost = control.evaluations / control.seconds;  // evaluations per second
+  if (!implicit) {
+    control.hints = std::max(0, control.hints + (stiffness_ > kStable ? 1 : -2));
+    // One step of Radau IIA per sample, with the Jacobian and two iterations.
+    const double least = (2.0 * static_cast<double>(state_.v.size()) + 7.0) / interval_;
+    if (control.hints >= control.patience && least < cost) {
+      control.evaluationsBefore = cost;
+      changeMethod(Integrator::Radau);
+    }
+    return;
+  }
+  ++control.hints;
+  const bool tried = control.hints == kTrial;
+  const double radius = radau_.spectralRadius();
+  const double promised = kPairEvaluations * radius / kStableMost;
+  if ((tried && cost > control.evaluationsBefore) ||
+      (control.hints > kTrial && promised < kCheaper * cost)) {
+    control.patience = std::min(2 * control.patience, kMostPatience);
+    if (radius * control.nextStep > kStable) {
+      control.nextStep = kStable / radius;
+    }
+    changeMethod(Integrator::Adaptive);
+  }
+}
+
+void Simulation::changeMethod(Integrator next) {
+  stepControl_.inUse = next;
+  stepControl_.hints = 0;
+  stepControl_.evaluations = stepControl_.seconds = 0.0;
+  stepControl_.previousStep = stepControl_.previousError = 0.0;
+  evaluationsSoFar_ = effort().evaluations;
+}
+
+IntegratorStatistics Simulation::statistics(Integrator integrator) const {
+  IntegratorStatistics sum;
+  for (std::size_t i = 0; i < efforts_.size(); ++i) {
+    if (integrator == Integrator::Auto || integrator == static_cast<Integrator>(i)) {
+      sum.steps += efforts_[i].steps;
+      sum.refusedSteps += efforts_[i].refusedSteps;
+      sum.evaluations += efforts_[i].evaluations;
+      sum.newtonIterations += efforts_[i].newtonIterations;
+    }
+  }
+  if (integrator == Integrator::Auto || integrator == Integrator::Radau) {
+    sum.newtonIterations += radau_.allIterations();
+    sum.jacobians = radau_.jacobians();
+  }
+  return sum;
 }
 
 }  // namespace kempe::detail

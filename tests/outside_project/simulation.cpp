@@ -66,6 +66,10 @@ void checkSimulation() {
   const kempe::Recording run = simulator.run(0.05, 1e-3);
   check(run.samples.size() == 51 && observed == 50, "a run");
   check(run.samples.back().q == simulator.q() && run.samples.back().loopError < 1e-12, "samples");
+  check(simulator.integratorInUse() == simulator.options().integrator &&
+            simulator.statistics().steps >= 50 &&
+            simulator.statistics(kempe::Integrator::Radau).steps == 0,
+        "statistics");
   check(simulator.loopError() < 1e-12 && simulator.coordinateChanges() >= 0 &&
             static_cast<int>(simulator.coordinates().size()) == model.nv(),
         "closed loops");

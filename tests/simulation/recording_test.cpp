@@ -11,8 +11,9 @@
 namespace kempe::test {
 namespace {
 
-constexpr Integrator kAll[] = {Integrator::SemiImplicitEuler, Integrator::RungeKutta4,
-                               Integrator::ImplicitMidpoint, Integrator::Adaptive};
+constexpr Integrator kAll[] = {
+    Integrator::SemiImplicitEuler, Integrator::RungeKutta4, Integrator::ImplicitMidpoint,
+    Integrator::Adaptive,          Integrator::Radau,       Integrator::Auto};
 
 class TemporaryFile {
  public:
