@@ -22,7 +22,7 @@ Vector = NDArray[np.floating[Any]]
 Controller = Callable[[float, Vector, Vector], ArrayLike]
 External = Mapping["str | int", ArrayLike]
 
-INTEGRATORS = ("rk4", "semi_implicit_euler", "implicit_midpoint", "adaptive")
+INTEGRATORS = ("rk4", "semi_implicit_euler", "implicit_midpoint", "adaptive", "radau", "auto")
 
 FORMAT = 1  # of saved runs
 MOST_STEPS = 1e10
@@ -413,14 +413,17 @@ def simulate(
             too, with four evaluations of the dynamics per step. "semi_implicit_euler": of order
             one, one evaluation per step. "implicit_midpoint": of order two, symmetric, so that the
             energy of swinging robots stays bounded for long. "adaptive": of order five, with as
-            many steps between samples as its tolerances require. All close the loops to rounding.
+            many steps between samples as its tolerances require. "radau": the same, implicit, for
+            stiff springs and dampers. "auto": "adaptive" or "radau", whichever is cheaper along
+            the motion. All close the loops to rounding.
         controller: f(t, q, v) -> tau, nv numbers. Called at every evaluation of the dynamics, also
             within a step. By default no forces.
         external: forces on bodies, {frame: [force; moment]} at the frame's origin, axes of the
             world; or a function of (t, q, v) that returns such a dict.
         progress: called after every step with the fraction done; the run ends early if it returns
             False.
-        relative_tolerance, absolute_tolerance: error tolerances per step of "adaptive".
+        relative_tolerance, absolute_tolerance: error tolerances per step of "adaptive", "radau" and
+            "auto".
 
     Raises:
         TypeError: `model` is not a Model, or `controller` or `progress` is not a function.

@@ -139,6 +139,24 @@ nb::dict workOf(const PySimulator& self) {
   return result;
 }
 
+nb::dict statisticsOf(const PySimulator& self) {
+  nb::dict result;
+  for (int i = 0; i < static_cast<int>(Integrator::Auto); ++i) {
+    const auto integrator = static_cast<Integrator>(i);
+    const IntegratorStatistics effort = self.simulator.statistics(integrator);
+    if (effort.steps + effort.refusedSteps > 0) {
+      nb::dict one;
+      one["steps"] = effort.steps;
+      one["refused_steps"] = effort.refusedSteps;
+      one["evaluations"] = effort.evaluations;
+      one["newton_iterations"] = effort.newtonIterations;
+      one["jacobians"] = effort.jacobians;
+      result[std::string(toString(integrator)).c_str()] = one;
+    }
+  }
+  return result;
+}
+
 /// q, v, tau, kinetic and potential energy, work, loop error.
 Eigen::VectorXd sampleOf(const PySimulator& self) {
   const Simulator& simulator = self.simulator;
@@ -194,6 +212,18 @@ void bindState(SimulatorClass& simulator) {
             return std::string(toString(self.simulator.options().integrator));
           },
           "Its name.")
+      .def_prop_ro(
+          "integrator_in_use",
+          [](const PySimulator& self) {
+            return std::string(toString(self.simulator.integratorInUse()));
+          },
+          "The name of the integrator at work: `integrator`, or the one that \"auto\" has chosen.")
+      .def_prop_ro(
+          "statistics", &statisticsOf,
+          nb::for_getter(signature("def statistics(self, /) -> dict[str, dict[str, int]]")),
+          "The effort of each integrator that has been at work, by its name: `steps`, "
+          "`refused_steps`, `evaluations` of the accelerations, `newton_iterations` and "
+          "`jacobians`.")
       .def_prop_ro(
           "time", [](const PySimulator& self) { return self.simulator.time(); }, "Seconds.")
       .def_prop_ro(
@@ -473,7 +503,8 @@ forces are always expressed in the model's own. For a simple run use kempe.simul
       },
       "model"_a, "integrator"_a = "rk4", nb::kw_only(), "relative_tolerance"_a = 1e-8,
       "absolute_tolerance"_a = 1e-10, "stabilization"_a = "projection", "baumgarte_rate"_a = 100.0,
-      R"(Starts at rest in the neutral position at time 0. Tolerances are for "adaptive" only.
+      R"(Starts at rest in the neutral position at time 0. Tolerances are for "adaptive",
+"radau" and "auto".
 
 Drift of cut loops and constraints is removed by "projection" after every step, reduced by
 "baumgarte" stabilisation, which makes errors decay at a rate (1/s), or ignored ("none").)");

@@ -233,8 +233,7 @@ void Simulation::implicitMidpoint(double h) {
     before = change;
   }
   if (!converged) {
-    throw NoSolution("an implicit step of " + shortNumber(h) +
-                     " s finds no solution. Use a smaller dt");
+    throw NoSolution(h);
   }
   midpointRates(h, middle_);
   next_.v = state_.v + h * last_.a;
@@ -246,46 +245,82 @@ void Simulation::implicitMidpoint(double h) {
   }
 }
 
-/// Newton's method on r(v_m) = v_m − v_0 − h/2 a, with a Jacobian by differences at its start; from
-/// the start again where that is stiff.
+/// Newton's method on r(v_m) = v_m − v_0 − h/2 a, with a Jacobian by differences; from the start
+/// again where fixed-point iteration diverges. Corrections are halved until the next one, by the
+/// same Jacobian, is smaller (natural monotonicity test: Deuflhard, Newton Methods for Nonlinear
+/// Problems, section 3.3).
 bool Simulation::newtonMidpoint(double h) {
+  constexpr double kShortestCorrection = 1.0 / 1024;
   const auto n = static_cast<int>(state_.v.size());
   const auto residualAt = [&](const Eigen::VectorXd& middle, Eigen::VectorXd& result) {
     midpointRates(h, middle);
     result = middle - state_.v - (0.5 * h) * last_.a;
   };
+  const auto differentiate = [&] {
+    stageV_ = middle_;
+    for (int j = 0; j < n; ++j) {
+      const double step = 1e-7 * std::max(1.0, std::abs(middle_[j]));
+      stageV_[j] = middle_[j] + step;
+      residualAt(stageV_, trial_);
+      stageV_[j] = middle_[j];
+      for (int i = 0; i < n; ++i) {
+        jacobian_[i * n + j] = (trial_[i] - residual_[i]) / step;
+      }
+    }
+    return luFactor(jacobian_.data(), n, pivots_.data()) > 0.0;
+  };
+  Eigen::VectorXd &correction = slopes_[0], &following = slopes_[1];
+  const auto correct = [&](Eigen::VectorXd& result) {
+    result = residual_;
+    luSolve(jacobian_.data(), n, pivots_.data(), result.data(), 1);
+    return result.cwiseAbs().maxCoeff();
+  };
+
   middle_ = state_.v;
-  double before = 0.0;
+  residualAt(middle_, residual_);
+  bool current = false;  // the Jacobian is that at middle_
+  bool outdated = true;
+  double change = 0.0;
   for (int round = 0; round < kIterations; ++round) {
     ++effort().newtonIterations;
-    residualAt(middle_, residual_);
-    const double scale = std::max(1.0, middle_.cwiseAbs().maxCoeff());
-    if (round % 8 == 0) {
-      stageV_ = middle_;
-      for (int j = 0; j < n; ++j) {
-        const double step = 1e-7 * std::max(1.0, std::abs(middle_[j]));
-        stageV_[j] = middle_[j] + step;
-        residualAt(stageV_, trial_);
-        stageV_[j] = middle_[j];
-        for (int i = 0; i < n; ++i) {
-          jacobian_[i * n + j] = (trial_[i] - residual_[i]) / step;
-        }
-      }
-      if (!(luFactor(jacobian_.data(), n, pivots_.data()) > 0.0)) {
+    if (outdated) {
+      if (!differentiate()) {
         return false;
       }
+      change = correct(correction);
+      current = true;
+      outdated = false;
     }
-    luSolve(jacobian_.data(), n, pivots_.data(), residual_.data(), 1);
-    middle_ -= residual_;
-    const double change = residual_.cwiseAbs().maxCoeff();
-    if (!(change < 1e100)) {
-      return false;
+    const double scale = std::max(1.0, middle_.cwiseAbs().maxCoeff());
+    double part = 1.0, next = 0.0;
+    for (; part >= kShortestCorrection; part *= 0.5) {
+      stageV_ = middle_ - part * correction;
+      residualAt(stageV_, residual_);
+      next = correct(following);
+      if (next <= (1.0 - 0.5 * part) * change || next <= kConverged * scale) {
+        break;
+      }
+      if (change <= kAccepted * scale) {  // rounding
+        return true;
+      }
     }
-    if (change <= kConverged * scale ||
-        (round > 0 && change <= kAccepted * scale && !(change < 0.5 * before))) {
+    if (part < kShortestCorrection) {
+      if (current) {
+        return false;
+      }
+      residualAt(middle_, residual_);
+      outdated = true;
+      continue;
+    }
+    middle_ = stageV_;
+    if (next <= kConverged * scale) {
+      middle_ -= following;
       return true;
     }
-    before = change;
+    std::swap(correction, following);
+    outdated = next > kSlow * change;
+    current = false;
+    change = next;
   }
   return false;
 }

@@ -49,6 +49,12 @@ const double kDifference = std::sqrt(kEpsilon);
 
 }  // namespace
 
+NoSolution::NoSolution(double h)
+    : std::runtime_error("an implicit step finds no solution, even if it is shortened to " +
+                         shortNumber(h) +
+                         " s: a force jumps with the state. Make the forces of controllers and "
+                         "functions continuous") {}
+
 void Radau::resize(int nv) {
   n_ = nv;
   const auto clear = [&](auto&... vectors) { (vectors.setZero(nv), ...); };
@@ -330,8 +336,7 @@ double Radau::step(ChartMotion& motion, const ChartStart& start, double h,
       extrapolated = false;
     } else {
       lastStep_ = 0.0;
-      throw NoSolution("an implicit step of " + shortNumber(h) +
-                       " s finds no solution. Use smoother forces");
+      throw NoSolution(h);
     }
   }
   const double error = errorOf(motion, start, h);

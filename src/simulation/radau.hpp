@@ -14,7 +14,7 @@ namespace kempe::detail {
 /// An implicit step that finds no solution; shorter ones may.
 class NoSolution : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit NoSolution(double h);
 };
 
 /// Equations of motion in coordinates y around the start of a step, where y = 0 and ẏ = v.

@@ -49,7 +49,7 @@ def turning(model: kempe.Model) -> tuple[np.ndarray, np.ndarray]:
     return q, by_crank.spanning(q, [12.0])[1]
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "implicit_midpoint", "adaptive"])
+@pytest.mark.parametrize("integrator", ["rk4", "implicit_midpoint", "adaptive", "radau", "auto"])
 def test_a_slider_coordinate_passes_its_dead_points(integrator: str) -> None:
     model = crank_slider("slide")
     assert model.v_names == ["slide"]
@@ -69,6 +69,25 @@ def test_a_slider_coordinate_passes_its_dead_points(integrator: str) -> None:
     other = reference.run(1.0, dt=5e-4)
     np.testing.assert_allclose(run.q, other.q, atol=1e-6 if integrator != "implicit_midpoint"
                                else 1e-2)
+
+
+def test_auto_tells_what_it_chose() -> None:
+    simulator = kempe.Simulator(block(), "auto")
+    assert (simulator.integrator, simulator.integrator_in_use) == ("auto", "adaptive")
+    assert simulator.statistics == {}
+    simulator.add_spring("slide", 1e8, damping=1e5)
+    simulator.set_state([0.01], [0.0])
+    simulator.run(1.0, dt=0.1)
+    assert simulator.integrator_in_use == "radau"
+    effort = simulator.statistics
+    assert set(effort) == {"adaptive", "radau"}
+    assert effort["radau"]["steps"] >= 10
+    assert effort["radau"]["newton_iterations"] >= effort["radau"]["steps"]
+    assert effort["radau"]["jacobians"] >= 10
+    assert effort["adaptive"]["newton_iterations"] == 0
+    # Explicit steps are stable below 3.3e-5 s.
+    assert sum(one["evaluations"] for one in effort.values()) < 3000
+    assert abs(simulator.q[0]) < 1e-9
 
 
 def test_simulate_passes_dead_points_too() -> None:

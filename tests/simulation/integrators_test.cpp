@@ -226,6 +226,52 @@ TEST(Integrators, ImplicitMidpointTakesStiffSprings) {
   }
 }
 
+/// A hardening spring, −k q³, and friction that turns round within 1e-6 m/s: whole corrections of
+/// Newton's method overshoot.
+TEST(Integrators, ImplicitMidpointTakesStrongNonlinearity) {
+  Mechanism robot = planar("block");
+  robot.gravity = {};
+  robot.addBody("block").withMass(1).withInertia(1, 1, 1);
+  robot.addPrismatic("slide").from("ground").to("block").along({1, 0, 0});
+  Simulator hardening(Model(robot), {.integrator = Integrator::ImplicitMidpoint});
+  hardening.setController(
+      [](double, VectorIn q, VectorIn, VectorOut tau) { tau[0] = -1e12 * std::pow(q[0], 3); });
+  hardening.setState(Eigen::VectorXd::Constant(1, 0.1), Eigen::VectorXd::Zero(1));
+  for (int i = 0; i < 20; ++i) {
+    hardening.step(1e-2);
+  }
+  EXPECT_EQ(hardening.statistics().refusedSteps, 0);
+  EXPECT_EQ(hardening.statistics().steps, 20);
+
+  Simulator braking(Model(robot), {.integrator = Integrator::ImplicitMidpoint});
+  braking.setController(
+      [](double, VectorIn, VectorIn v, VectorOut tau) { tau[0] = -5.0 * std::tanh(v[0] / 1e-6); });
+  braking.setState(Eigen::VectorXd::Zero(1), Eigen::VectorXd::Constant(1, 0.02));
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_NO_THROW(braking.step(0.1));
+    ASSERT_LE(std::abs(braking.v()[0]), 0.02 + 1e-9);
+  }
+}
+
+TEST(Integrators, ImplicitStepsSayThatAForceJumps) {
+  Mechanism robot = planar("block");
+  robot.gravity = {};
+  robot.addBody("block").withMass(1).withInertia(1, 1, 1);
+  robot.addPrismatic("slide").from("ground").to("block").along({1, 0, 0});
+  Simulator simulator(Model(robot), {.integrator = Integrator::ImplicitMidpoint});
+  simulator.setController([](double, VectorIn, VectorIn v, VectorOut tau) {
+    tau[0] = v[0] > 0.0 ? -4.0 : 6.0;  // no velocity is at rest
+  });
+  simulator.setState(Eigen::VectorXd::Zero(1), Eigen::VectorXd::Zero(1));
+  try {
+    simulator.step(1e-2);
+    FAIL() << "nothing was thrown";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("a force jumps"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(simulator.time(), 0.0);
+}
+
 TEST(Integrators, StepBackLeadsToTheStart) {
   // Implicit midpoint is symmetric: the motion with velocities turned round goes the same way back.
   for (const OrderCase& one : orderCases()) {

@@ -80,7 +80,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--integrator", choices=list(INTEGRATORS), default="rk4",
                         help="rk4 (default): order 4, four evaluations a step; "
                         "semi_implicit_euler: order 1, one evaluation; implicit_midpoint: order 2, "
-                        "energies stay bounded; adaptive: order 5, as many steps as it needs")
+                        "energies stay bounded; adaptive: order 5, as many steps as it needs; "
+                        "radau: the same for stiff robots; auto: the cheaper of these two")
     parser.add_argument("--controller", default="none", metavar="NAME",
                         help="none (default), hold, or FILE.py, see above")
     parser.add_argument("--start", default="neutral", metavar="WHERE",
