@@ -21,6 +21,10 @@ constexpr int kMaxHalvings = 12;    // of one of them
 constexpr double kClosed = 1e-12;   // metres or radians
 constexpr double kRounding = 1e-9;  // the same, of configurations with numbers that are large
 constexpr double kLongest = 1.0;    // step, in radians or metres, where rows bend
+/// Redundant rows contradict each other by less than this: positions where dimensions are rounded,
+/// as in assembly, in metres and radians; velocities where rows drift, relative to the largest.
+/// Motions that differ by less in their velocities differ by more in their positions before long.
+constexpr double kOpen = 1e-4, kDiverging = 1e-3;
 
 template <typename T>
 void requireFit(const Evaluation<T>& e, const Constraints& constraints, double time) {
@@ -335,6 +339,68 @@ void detail::projectState(const Model& model, Data& data, const ConstraintTable*
     }
   }
   projectRates(model, data, table, time, q, v);
+}
+
+namespace {
+
+/// The names of constraints whose part of `left` is large.
+[[noreturn]] void throwContradiction(const ConstraintSolver<double>& solver, const double* left,
+                                     double largest, const char* level, double time) {
+  constexpr double kInvolved = 0.1;  // of the largest
+  std::vector<std::string> names;
+  for (const ActiveConstraint& active : solver.active()) {
+    const double* first = left + active.firstRow;
+    if (std::any_of(first, first + active.entry->rows,
+                    [&](double x) { return std::abs(x) >= kInvolved * largest; })) {
+      names.push_back(active.entry->name);
+    }
+  }
+  std::vector<std::string> shown;
+  shown.reserve(names.size());
+  for (const std::string& name : names) {
+    shown.push_back(quoted(name));
+  }
+  const std::string who = names.size() == 1
+                              ? "constraint " + shown.front() + " contradicts the loops"
+                              : "constraints " + joined(shown) + " contradict each other";
+  throw AssemblyError(who + " at t = " + shortNumber(time) + " s: an error of " +
+                          shortNumber(largest) + " remains in their " + level +
+                          ", whatever the motion. Switch one of them off, or change it.",
+                      names.front(), largest);
+}
+
+}  // namespace
+
+void detail::requireCompatible(const Model& model, Data& data, const ConstraintTable* table,
+                               double time, VectorIn q, VectorIn v) {
+  RowEvaluation rows(model, data, table, time, q, v.data());
+  rows.factorize();
+  ConstraintSolver<double>& solver = rows.solver;
+  ConstraintScratch<double>& scratch = solver.scratch;
+  if (solver.rank() == solver.rows()) {
+    return;
+  }
+  const auto require = [&](double ConstraintRow<double>::*number, const char* level,
+                           const auto& most) {
+    double size = 0.0;
+    for (int r = 0; r < solver.rows(); ++r) {
+      scratch.rightSide[r] = scratch.rows[r].*number;
+      size = std::max(size, std::abs(scratch.rightSide[r]));
+    }
+    // The part of the rows' errors that no change of the motion can take away.
+    solver.solve(scratch.rightSide.data(), scratch.lambda.data());
+    double largest = 0.0;
+    for (int r = 0; r < solver.rows(); ++r) {
+      largest = std::max(largest, std::abs(scratch.rightSide[r]));
+    }
+    if (largest > most(size)) {
+      throwContradiction(solver, scratch.rightSide.data(), largest, level, time);
+    }
+  };
+  require(&ConstraintRow<double>::value, "positions",
+          [&](double) { return kOpen * std::max(1.0, reachOf(model.impl().tables)); });
+  require(&ConstraintRow<double>::rate, "velocities",
+          [](double size) { return kDiverging * std::max(1.0, size); });
 }
 
 void detail::projectOntoCuts(const Model& model, Data& data, VectorIn q, VectorOut v) {

@@ -27,6 +27,12 @@ Eigen::VectorXd neutralWithCuts(const Model& model);
 void projectState(const Model& model, Data& data, const ConstraintTable* table, double time,
                   VectorOut q, VectorOut v);
 
+/// Throws AssemblyError if rows of those contradict each other at this state, in positions or
+/// velocities, so that no motion satisfies them all. Accelerations show later in these; at a change
+/// point, they contradict each other wherever the velocity is not along a branch.
+void requireCompatible(const Model& model, Data& data, const ConstraintTable* table, double time,
+                       VectorIn q, VectorIn v);
+
 /// Whether the multipliers of cut loops are determined at Model::neutral().
 bool cutForcesAreUnique(const Model& model);
 

@@ -103,15 +103,26 @@ void throwSingularityError(const ModelImpl& model, const ClusterEntry& cluster,
       dependentK(r, j) = scratch.K[r * n + model.tables.dependent[cluster.firstDependent + j]];
     }
   }
-  const Eigen::VectorXd values = singularValues(dependentK);
-  const double condition = values[0] / values[d - 1];
   const std::string& loop = loopOfRow(model, cluster, 0);
-  throw SingularityError("loop " + quoted(loop) + " is in a singular configuration (dead point)" +
-                             independentPositions(model, cluster, clusterPositions) +
-                             ": its dependent velocities are not determined, condition number " +
-                             shortNumber(condition) +
-                             ". Move away from it or mark other coordinates independent.",
-                         loop, condition);
+  if (!dependentK.allFinite()) {
+    throw SingularityError("loop " + quoted(loop) + " is not defined" +
+                               independentPositions(model, cluster, clusterPositions) +
+                               ": its derivatives are not finite. Move away from there; if it is a "
+                               "function, extend its domain.",
+                           loop, std::numeric_limits<double>::infinity());
+  }
+  const Eigen::VectorXd values = singularValues(dependentK);
+  const double smallest = values[d - 1];
+  const double condition =
+      smallest > 0.0 ? values[0] / smallest : std::numeric_limits<double>::infinity();
+  throw SingularityError(
+      "loop " + quoted(loop) + " is in a singular configuration (dead point)" +
+          independentPositions(model, cluster, clusterPositions) +
+          ": its dependent velocities are not determined, " +
+          (std::isfinite(condition) ? "condition number " + shortNumber(condition)
+                                    : std::string("K_d is exactly singular")) +
+          ". Move away from it or mark other coordinates independent.",
+      loop, condition);
 }
 
 namespace {
@@ -151,9 +162,10 @@ void throwSpanningIndefiniteError(const ModelImpl& model, int spanningVelocity) 
 
 void throwIllConditionedError(double error) {
   throw SingularityError(
-      "the equations of motion are ill-conditioned in this configuration: the relative error of "
-      "the accelerations is about " +
-          shortNumber(error) +
+      "the equations of motion are ill-conditioned in this configuration: " +
+          (std::isfinite(error)
+               ? "the relative error of the accelerations is about " + shortNumber(error)
+               : std::string("they do not determine the accelerations")) +
           ". Use masses, inertias and lengths of similar magnitude, or move away from this "
           "configuration.",
       std::string(), error / std::numeric_limits<double>::epsilon());

@@ -79,10 +79,13 @@ Standing Simulation::standAt(VectorIn q, double* G) {
 
 void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
   ++effort().evaluations;
-  if (!(v.cwiseAbs().maxCoeff() < kBeyond)) {
-    throw std::runtime_error(
-        "the simulation diverged: a velocity exceeded 1e100. Use a smaller dt, or a controller "
-        "with lower gains");
+  for (Eigen::Index i = 0; i < v.size(); ++i) {
+    if (!(std::abs(v[i]) < kBeyond)) {
+      throw std::runtime_error(
+          "the simulation diverged: the velocity of " +
+          kempe::quoted(work().model().vNames()[static_cast<std::size_t>(i)]) +
+          " exceeded 1e100. Use a smaller dt, or a controller with lower gains");
+    }
   }
   const Standing standing = standAt(q, rates.G.data());
   rates.regularity = work().regularity();
@@ -207,8 +210,9 @@ void Simulation::accelerate(double t, VectorIn q, VectorIn v, Rates& rates) {
   }
   const double rate =
       options.stabilization == Stabilization::Baumgarte ? options.baumgarteRate : 0.0;
-  constrainedAccelerations(solver, t, rate, q.data(), v.data(), tau_.data(), forcesOnBodies,
-                           rates.a.data());
+  const ConstraintReport report = constrainedAccelerations(
+      solver, t, rate, q.data(), v.data(), tau_.data(), forcesOnBodies, rates.a.data());
+  redundantRows_ = report.rank < report.rows;
   multipliers.setZero();
   for (const ActiveConstraint& active : solver.active()) {
     const ConstraintEntry& entry = *active.entry;
@@ -232,11 +236,19 @@ void Simulation::projectNow() {
                state_.time, state_.q, state_.v);
 }
 
+void Simulation::requireCompatibleNow() {
+  if (redundantRows_) {
+    requireCompatible(work().model(), work().data(), constraints ? &constraints->table() : nullptr,
+                      state_.time, state_.q, state_.v);
+  }
+}
+
 void Simulation::catchConstraints() {
   changed();
   if (isConstrained()) {
     projectNow();
     refresh();
+    requireCompatibleNow();
   }
 }
 

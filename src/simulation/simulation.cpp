@@ -214,9 +214,12 @@ void Simulation::completeStep(double time) {
   std::swap(state_, next_);
   std::swap(first_, last_);
   state_.time = time;
-  if (isConstrained() && options.stabilization == Stabilization::Projection) {
-    projectNow();
-    evaluate(time, state_.q, state_.v, first_);
+  if (isConstrained()) {
+    if (options.stabilization == Stabilization::Projection) {
+      projectNow();
+      evaluate(time, state_.q, state_.v, first_);
+    }
+    requireCompatibleNow();
   }
   show();
   if (work().worstRatio(first_.G.data()) > kExchange) {

@@ -67,6 +67,8 @@ class Simulation {
   void projectNow();
   /// The same after a change of state or constraints.
   void catchConstraints();
+  /// Throws AssemblyError if constraints contradict each other at the state.
+  void requireCompatibleNow();
   /// The largest |φ| of a constraint that is on.
   double constraintGap(int constraint);
 
@@ -184,10 +186,11 @@ class Simulation {
 
   State state_, next_;
   Rates first_, last_, node_;
-  bool fresh_ = false;       // first_ is that of state_
-  Vector v_;                 // of the user's coordinates
-  Vector velocities_;        // of all joints
-  Eigen::VectorXd heading_;  // the same, when they were last not zero
+  bool fresh_ = false;          // first_ is that of state_
+  bool redundantRows_ = false;  // constraints have them, at the state that was evaluated last
+  Vector v_;                    // of the user's coordinates
+  Vector velocities_;           // of all joints
+  Eigen::VectorXd heading_;     // the same, when they were last not zero
   StepControl stepControl_;
 
   struct Before {  // a step

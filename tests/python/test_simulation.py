@@ -481,7 +481,34 @@ def test_a_singular_start_is_refused(four_bar: kempe.Model) -> None:
         kempe.simulate(four_bar, np.zeros(four_bar.nq), duration=0.01)
 
 
+def test_an_exactly_singular_loop_is_described_without_numbers() -> None:
+    mechanism = kempe.Mechanism("cube")
+    mechanism.add_body("world")
+    for name in ("one", "two"):
+        brick(mechanism, name)
+        mechanism.add_prismatic(name + "_slide", parent="world", child=name,
+                                independent=name == "two")
+    mechanism.add_function("cube", ["one_slide", "two_slide"], 1, lambda q: q[0] ** 3 - q[1])
+    mechanism.start_pose = {"one_slide": 1.0, "two_slide": 1.0}
+    model = kempe.Model(mechanism)
+    with pytest.raises(kempe.SingularityError, match="K_d is exactly singular") as caught:
+        model.forward_dynamics([0.0, 0.0], [1.0], [0.0])
+    assert "nan" not in str(caught.value)
+    assert caught.value.condition == np.inf
+
+
 def test_velocities_that_grow_without_bound_end_the_run(four_bar: kempe.Model) -> None:
     with pytest.raises(kempe.SimulationError, match="stopped at t = "):
         kempe.simulate(four_bar, duration=10, dt=0.05,
                        controller=lambda t, q, v: 1e3 * v + 1)
+
+
+def test_a_velocity_that_overflows_is_named() -> None:
+    mechanism = kempe.Mechanism("slides")
+    mechanism.add_body("world")
+    for name in ("calm", "wild"):
+        brick(mechanism, name)
+        mechanism.add_prismatic(name + "_slide", parent="world", child=name)
+    with pytest.raises(kempe.SimulationError, match='the velocity of "wild_slide" exceeded 1e100'):
+        kempe.simulate(kempe.Model(mechanism), duration=10, dt=0.05, integrator="rk4",
+                       controller=lambda t, q, v: [0.0, 1e5 * v[1] + 1.0])

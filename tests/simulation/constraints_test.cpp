@@ -113,6 +113,58 @@ TEST(SimulatedConstraints, DeadPointsArePassedUnderConstraints) {
   EXPECT_TRUE(closeTo(simulator.q(), free.q(), 1e-7));  // the spoke changes nothing
 }
 
+/// Motions that agree at the start and differ in their velocities, accelerations, or only later.
+TEST(SimulatedConstraints, ContradictionsAreReportedUnderEveryStabilization) {
+  const Model model(carts());
+  const auto rest = [](double) { return PrescribedMotion{0, 0, 0}; };
+  const auto steady = [](double t) { return PrescribedMotion{t, 1, 0}; };
+  const auto faster = [](double t) { return PrescribedMotion{0.5 * t * t, t, 1}; };
+  const auto later = [](double t) { return PrescribedMotion{std::pow(t, 3), 3 * t * t, 6 * t}; };
+  for (const Stabilization stabilization :
+       {Stabilization::Projection, Stabilization::Baumgarte, Stabilization::None}) {
+    SCOPED_TRACE(static_cast<int>(stabilization));
+    const auto report = [&](const auto& first, const auto& second) -> std::string {
+      Constraints constraints(model);
+      constraints.prescribe("one way", "left_slide", first);
+      constraints.prescribe("other way", "left_slide", second);
+      Simulator simulator(model, {.stabilization = stabilization});
+      try {
+        simulator.setConstraints(constraints);
+        for (int i = 0; i < 100; ++i) {
+          simulator.step(1e-3);
+        }
+      } catch (const AssemblyError& error) {
+        return error.what();
+      }
+      return "nothing";
+    };
+    EXPECT_EQ(
+        report(rest, steady),
+        "constraints \"one way\", \"other way\" contradict each other at t = 0 s: an error of "
+        "0.5 remains in their velocities, whatever the motion. Switch one of them off, or "
+        "change it.");
+    EXPECT_NE(report(rest, faster).find("way\""), std::string::npos);
+    EXPECT_NE(report(rest, later).find("way\""), std::string::npos);
+    EXPECT_EQ(report(later, later), "nothing");
+  }
+}
+
+/// A rod that the loops of a cluster already hold, with another length.
+TEST(SimulatedConstraints, AContradictionWithLoopsNamesTheConstraint) {
+  const Model model(fourBar(0.4, 0.1, 0.35, 0.3));
+  const Eigen::VectorXd q = configuration(model, {{"crank", 1.0}, {"pivot", 1.0}});
+  for (const Stabilization stabilization : {Stabilization::Baumgarte, Stabilization::None}) {
+    Constraints constraints(model);
+    constraints.add(Rod{.name = "spoke"}
+                        .from("ground", {0, 0, 0})
+                        .to("crank_link", {0.1, 0, 0})
+                        .ofLength(0.11));
+    Simulator simulator(model, {.stabilization = stabilization});
+    simulator.setState(q, Eigen::VectorXd::Constant(1, 1.0));
+    EXPECT_THROW(simulator.setConstraints(constraints), AssemblyError);
+  }
+}
+
 TEST(SimulatedConstraints, ConstraintsOfOtherModelsAreRefused) {
   const Model model(carts()), other(doublePendulum());
   Simulator simulator(model);
