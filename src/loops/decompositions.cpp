@@ -26,6 +26,13 @@ Eigen::VectorXd leastNormSolution(const Eigen::MatrixXd& A, const Eigen::VectorX
   return Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd>(A).solve(b);
 }
 
+Eigen::VectorXd leastNormSolution(const Eigen::MatrixXd& A, const Eigen::VectorXd& b,
+                                  double threshold) {
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
+  decomposition.setThreshold(threshold);
+  return decomposition.compute(A).solve(b);
+}
+
 Eigen::MatrixXd pseudoInverse(const Eigen::MatrixXd& A) {
   return Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd>(A).pseudoInverse();
 }

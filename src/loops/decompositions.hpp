@@ -20,6 +20,9 @@ LeftSingularVectors leftSingularVectors(const Eigen::MatrixXd& A);
 Eigen::MatrixXd solved(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
 /// The shortest of the x for which A x is nearest to b.
 Eigen::VectorXd leastNormSolution(const Eigen::MatrixXd& A, const Eigen::VectorXd& b);
+/// The same, where pivots of A below the fraction `threshold` of the largest count as zero.
+Eigen::VectorXd leastNormSolution(const Eigen::MatrixXd& A, const Eigen::VectorXd& b,
+                                  double threshold);
 Eigen::MatrixXd pseudoInverse(const Eigen::MatrixXd& A);
 
 }  // namespace kempe::detail

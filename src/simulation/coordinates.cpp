@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "algorithms/follow_loops.hpp"
 #include "algorithms/positions.hpp"
@@ -16,12 +17,10 @@ namespace {
 /// Radians or metres that loops are followed in one go: short, so that a change point is passed on
 /// the branch that leads to it.
 constexpr double kPart = 0.1;
-/// K is nearly without rank where its smallest pivot is below this fraction of the usual. There
-/// rounding in closed positions, 1e-15, would make G wrong by that over the square of this.
-constexpr double kNear = 1e-3;
-/// A linkage that misses a change point by a relative length x turns there, on its branch, where K
-/// is of the size √x; at K of the size r its G differs from the limit by x / r². Rounding is 1e-15.
-constexpr double kMiss = 1e-12;
+/// Newton steps at most, from loops that are closed already, and the size of φ, relative to the
+/// mechanism, that rounding explains: further steps would only move positions about.
+constexpr int kPolishing = 4;
+constexpr double kRounded = 1e-15;
 /// Below this fraction steps are short: kAhead of the remainder.
 constexpr double kCareful = 0.2, kAhead = 0.05;
 /// A ratio this many times the usual one is too large for an accurate step.
@@ -71,7 +70,9 @@ Coordinates::Coordinates(const Model& model, const LoopScales& scales)
       scales_(scales),
       data_(model),
       tangent_(data_.impl().g.size()),
-      atChangePoint_(impl().tables.clusters.size()),
+      polished_(data_.impl().loops.q.size()),
+      standing_(impl().tables.clusters.size()),
+      crossing_(impl().tables.clusters.size()),
       regularity_(impl().tables.clusters.size(), 1.0) {
   std::size_t room = 0;
   for (const ClusterEntry& cluster : impl().tables.clusters) {
@@ -126,13 +127,11 @@ Standing Coordinates::placeAt(VectorIn q, double* G) {
   expandPositions(impl(), q.data(), data_.impl().positions.data());
   Standing worst = Standing::Regular;
   singular_ = -1;
-  usable_ = true;
   for (std::size_t c = 0; c < impl().tables.clusters.size(); ++c) {
     const bool implicit = impl().tables.clusters[c].kind == ClusterKind::Implicit;
-    const Standing here = implicit ? placeLoops(static_cast<int>(c), G) : Standing::Regular;
-    atChangePoint_[c] = static_cast<char>(here == Standing::ChangePoint);
-    if (here > worst) {
-      worst = here;
+    standing_[c] = implicit ? placeLoops(static_cast<int>(c), G) : Standing::Regular;
+    if (standing_[c] > worst) {
+      worst = standing_[c];
       singular_ = static_cast<int>(c);
     }
   }
@@ -147,12 +146,8 @@ Standing Coordinates::placeLoops(int index, double* G) {
   placeCluster(tables, cluster, state);
   const bool singular = isSingular(clusterJacobian(tables, impl().mechanism.functions, cluster,
                                                    state, scratch, G + cluster.firstRatio));
-  usable_ = usable_ && !singular;
   const double regular = scales_.regularityOf(cluster, scratch, elimination_.data());
   regularity_[index] = regular / scales_.regularity[index];
-  if (!(regularity_[index] > kNear)) {
-    return Standing::ChangePoint;
-  }
   if (singular) {
     return Standing::DeadPoint;
   }
@@ -221,7 +216,8 @@ void Coordinates::follow(VectorIn q0, const double* G, VectorIn y, VectorOut q) 
   const ModelTables<double>& tables = impl().tables;
   DataImpl<double>& d = data_.impl();
   expandPositions(impl(), q0.data(), d.positions.data());
-  for (const ClusterEntry& cluster : tables.clusters) {
+  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+    const ClusterEntry& cluster = tables.clusters[c];
     if (cluster.kind == ClusterKind::Explicit) {
       for (int j = 0; j < cluster.nv; ++j) {
         d.q[cluster.firstQ + j] = q0[cluster.firstQ + j] + y[cluster.firstV + j];
@@ -238,12 +234,59 @@ void Coordinates::follow(VectorIn q0, const double* G, VectorIn y, VectorOut q) 
         }
       }
       followLoops(impl(), cluster, d, base, tangent_.data(), kPart);
+      if (regularity_[c] < kCareful) {
+        closeToRounding(cluster);
+      }
     } else {
       retractCluster(tables, cluster, base, y.data() + cluster.firstV, d.loops.q.data());
     }
     contractPositions(tables, cluster, d.loops.q.data(), d.q.data());
   }
   q = Eigen::Map<const Eigen::VectorXd>(d.q.data(), tables.nq);
+}
+
+/// Newton steps K_d Δq_d = −φ on the positions in loops.q until they reduce φ no more. followLoops
+/// stops at 1e-14, which near a change point is not enough.
+void Coordinates::closeToRounding(const ClusterEntry& cluster) {
+  const ModelTables<double>& tables = impl().tables;
+  LoopScratch<double>& scratch = data_.impl().loops;
+  const int* slots = tables.rowSlots.data() + cluster.firstRow;
+  const std::span<const int> dependent = dependentOf(tables, cluster);
+  ClusterState<double> state = scratch.state(scratch.q.data());
+  double* correction = scratch.step.data();
+  double before = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < kPolishing; ++round) {
+    placeCluster(tables, cluster, state);
+    loopValues(tables, impl().mechanism.functions, cluster, state, scratch.forFunctions(),
+               scratch.phi.data());
+    double size = 0.0;
+    for (int r = 0; r < cluster.rows; ++r) {
+      if (slots[r] >= 0) {
+        scratch.k[slots[r]] = -scratch.phi[r];
+        size = std::max(size, std::abs(tables.rowScales[cluster.firstRow + r] * scratch.phi[r]));
+      }
+    }
+    if (size < kRounded) {
+      return;
+    }
+    if (!(size < before)) {
+      std::copy_n(polished_.data(), cluster.positions, scratch.q.data());
+      return;
+    }
+    before = size;
+    std::copy_n(scratch.q.data(), cluster.positions, polished_.data());
+    const double pivots = clusterJacobian(tables, impl().mechanism.functions, cluster, state,
+                                          scratch, elimination_.data());
+    if (isSingular(pivots)) {
+      return;
+    }
+    solveLoops(cluster, scratch.work(), scratch.k.data(), 1);
+    std::fill_n(correction, cluster.velocities, 0.0);
+    for (int i = 0; i < cluster.kept; ++i) {
+      correction[dependent[i]] = scratch.k[i];
+    }
+    retractCluster(tables, cluster, polished_.data(), correction, scratch.q.data());
+  }
 }
 
 void Coordinates::chartRates(VectorIn q0, VectorIn y, VectorIn q, VectorIn v, VectorIn velocities,
@@ -275,7 +318,7 @@ void Coordinates::moveAcross(VectorIn q, VectorIn direction, double distance, Ve
   result = q;
   for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
-    if (atChangePoint_[c] == 0) {
+    if (crossing_[c] == 0) {
       continue;
     }
     const double* own = direction.data() + cluster.firstVelocity;
@@ -289,7 +332,43 @@ void Coordinates::moveAcross(VectorIn q, VectorIn direction, double distance, Ve
     }
     followLoops(impl(), cluster, d, d.positions.data() + cluster.firstPosition, tangent_.data(),
                 kPart);
+    closeToRounding(cluster);
     contractPositions(tables, cluster, d.loops.q.data(), result.data());
+  }
+}
+
+template <typename Visit>
+void Coordinates::forEachCrossingJoint(const Visit& visit) const {
+  const ModelTables<double>& tables = impl().tables;
+  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+    const ClusterEntry& cluster = tables.clusters[c];
+    for (int b = 0; crossing_[c] != 0 && b < cluster.bodies; ++b) {
+      const BodyEntry<double>& body = tables.bodies[cluster.firstBody + b];
+      visit(body, cluster.firstQ + body.firstPosition - cluster.firstPosition);
+    }
+  }
+}
+
+void Coordinates::addDisplacement(VectorIn q, VectorIn node, double weight, VectorOut sum) const {
+  forEachCrossingJoint([&](const BodyEntry<double>& body, int position) {
+    double step[6];
+    jointDifference(body.type, q.data() + position, node.data() + position, step);
+    for (int i = 0; i < velocitySize(body.type); ++i) {
+      sum[body.firstVelocity + i] += weight * step[i];
+    }
+  });
+}
+
+void Coordinates::displace(VectorIn displacement, VectorOut q) {
+  const ModelTables<double>& tables = impl().tables;
+  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+    const ClusterEntry& cluster = tables.clusters[c];
+    if (crossing_[c] != 0) {
+      double* to = data_.impl().loops.q.data();
+      retractCluster(tables, cluster, q.data() + cluster.firstQ,
+                     displacement.data() + cluster.firstVelocity, to);
+      contractPositions(tables, cluster, to, q.data());
+    }
   }
 }
 
@@ -307,38 +386,6 @@ double Coordinates::secondsAhead(const std::vector<double>& regularity, VectorIn
     seconds = std::min(seconds, kAhead * regularity[c] / rate);
   }
   return seconds;
-}
-
-void Coordinates::passStraightOn(std::vector<double>& regularity) const {
-  for (double& size : regularity) {
-    size = std::max(size, kNear / kAhead);
-  }
-}
-
-bool Coordinates::misses(const double* G, const double* limit) const {
-  for (std::size_t c = 0; c < atChangePoint_.size(); ++c) {
-    const ClusterEntry& cluster = impl().tables.clusters[c];
-    const double square = regularity_[c] * regularity_[c];
-    for (int i = 0; atChangePoint_[c] != 0 && i < cluster.velocities * cluster.nv; ++i) {
-      const int entry = cluster.firstRatio + i;
-      if (!(std::abs(G[entry] - limit[entry]) * square < kMiss)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-bool Coordinates::leadsAcross(VectorIn velocities) const {
-  for (std::size_t c = 0; c < atChangePoint_.size(); ++c) {
-    const ClusterEntry& cluster = impl().tables.clusters[c];
-    if (atChangePoint_[c] != 0 &&
-        !(velocities.segment(cluster.firstVelocity, cluster.velocities).cwiseAbs().maxCoeff() >
-          0.0)) {
-      return false;
-    }
-  }
-  return true;
 }
 
 double Coordinates::worstRatio(const double* G) const {

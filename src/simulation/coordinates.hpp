@@ -17,8 +17,8 @@ namespace kempe::detail {
 /// Regularity of the loops at a configuration.
 enum class Standing {
   Regular,
-  DeadPoint,   ///< these coordinates do not determine the others, but some would
-  ChangePoint  ///< no coordinates do: branches of the motion meet
+  DeadPoint,   ///< these coordinates do not determine the others
+  ChangePoint  ///< no coordinates do, here or so near that rounding matters: branches meet
 };
 
 /// A model with one choice of coordinates. G of all clusters is one array, as in the recursions:
@@ -35,9 +35,11 @@ class Coordinates {
 
   /// Writes G of the clusters whose ratios are constant.
   void writeConstantRatios(double* G) const;
-  /// Writes G of the other clusters at q. Spanning positions are then in positions(). If the result
-  /// is not Regular, G is not usable.
+  /// Writes G of the other clusters at q. Spanning positions are then in positions(). Regular, or
+  /// DeadPoint, where G is not usable.
   Standing placeAt(VectorIn q, double* G);
+  /// That of one cluster at that position.
+  [[nodiscard]] Standing standing(std::size_t cluster) const { return standing_[cluster]; }
   [[nodiscard]] const std::vector<double>& positions() { return data_.impl().positions; }
   /// Per cluster, the distance of K from losing rank at that position, relative to the usual.
   [[nodiscard]] const std::vector<double>& regularity() const { return regularity_; }
@@ -46,15 +48,6 @@ class Coordinates {
   /// direction sharply.
   [[nodiscard]] double secondsAhead(const std::vector<double>& regularity,
                                     VectorIn velocities) const;
-  /// Whether G is usable at that position all the same: not exactly at a change point.
-  [[nodiscard]] bool usable() const { return usable_; }
-  /// Whether the linkage of the last placeAt only comes near a change point: G there is not
-  /// `limit`, that of going straight on.
-  bool misses(const double* G, const double* limit) const;
-  /// Makes secondsAhead() allow steps across the point itself.
-  void passStraightOn(std::vector<double>& regularity) const;
-  /// Whether velocities of all joints move every cluster that was at a change point.
-  [[nodiscard]] bool leadsAcross(VectorIn velocities) const;
   /// Throws an error that describes the position of the last placeAt, which was not Regular.
   [[noreturn]] void throwSingular();
 
@@ -72,9 +65,15 @@ class Coordinates {
   /// ẏ at q = q0 ⊞ y, from the velocities there.
   void chartRates(VectorIn q0, VectorIn y, VectorIn q, VectorIn v, VectorIn velocities,
                   VectorOut rates) const;
-  /// Moves the clusters that were at a change point in the last placeAt along a direction of all
-  /// joints, which is scaled so that its largest entry is `distance`; the others stay.
+  /// The clusters that pass a change point, which the following functions move.
+  [[nodiscard]] std::vector<char>& crossing() { return crossing_; }
+  /// Moves these clusters along a direction of all joints, which is scaled so that its largest
+  /// entry is `distance`; the others stay.
   void moveAcross(VectorIn q, VectorIn direction, double distance, VectorOut result);
+  /// Adds `weight` times the displacement of their joints from q to `node`.
+  void addDisplacement(VectorIn q, VectorIn node, double weight, VectorOut sum) const;
+  /// Moves their joints.
+  void displace(VectorIn displacement, VectorOut q);
 
   /// The largest entry of G relative to the usual size of its row.
   [[nodiscard]] double worstRatio(const double* G) const;
@@ -96,6 +95,10 @@ class Coordinates {
 
   void listTurningJoints();
   Standing placeLoops(int index, double* G);
+  void closeToRounding(const ClusterEntry& cluster);
+  /// Calls visit(body, index of its positions in q) for the joints of clusters that are crossing.
+  template <typename Visit>
+  void forEachCrossingJoint(const Visit& visit) const;
 
   Model model_;
   const LoopScales& scales_;
@@ -103,10 +106,11 @@ class Coordinates {
   std::vector<TurningJoint> turning_;
   std::vector<double> elimination_;  // K or G of one cluster
   std::vector<double> tangent_;      // of one cluster
-  std::vector<char> atChangePoint_;  // per cluster
+  std::vector<double> polished_;     // positions of one cluster
+  std::vector<Standing> standing_;   // per cluster
+  std::vector<char> crossing_;       // per cluster
   std::vector<double> regularity_;   // per cluster
   int singular_ = -1;                // the cluster for throwSingular
-  bool usable_ = true;
 };
 
 }  // namespace kempe::detail

@@ -13,9 +13,6 @@ namespace kempe::detail {
 namespace {
 
 constexpr double kBeyond = 1e100;  // a velocity above this means that the simulation diverged
-/// Radians (or lengths of the cluster) from a change point to the nearest positions that stand for
-/// it: rounding there is 1e-15 over the square of this, interpolation its fourth power.
-constexpr double kAside = 1e-2;
 
 }  // namespace
 
@@ -30,6 +27,7 @@ void Rates::resize(const Coordinates& coordinates, int motors) {
   G.assign(static_cast<std::size_t>(coordinates.ratios()), 0.0);
   coordinates.writeConstantRatios(G.data());
   regularity = coordinates.regularity();
+  displacement.setZero(model.nvSpanning());
 }
 
 void Rates::setZero() {
@@ -40,6 +38,7 @@ void Rates::setZero() {
   torques.setZero();
   power = {};
   std::ranges::fill(G, 0.0);
+  displacement.setZero();
 }
 
 void Rates::add(double weight, const Rates& other) {
@@ -56,27 +55,6 @@ void Rates::add(double weight, const Rates& other) {
   }
 }
 
-Standing Simulation::standAt(VectorIn q, double* G) {
-  const Standing standing = work().placeAt(q, G);
-  if (standing != Standing::ChangePoint) {
-    return standing;
-  }
-  if (!work().leadsAcross(heading_)) {
-    return work().usable() ? Standing::Regular : Standing::DeadPoint;
-  }
-  if (!work().usable()) {
-    return standing;
-  }
-  std::ranges::fill(limit_, 0.0);
-  aroundChangePoint(q, [&](double weight, VectorIn aside) {
-    static_cast<void>(work().placeAt(aside, node_.G.data()));
-    for (std::size_t i = 0; i < limit_.size(); ++i) {
-      limit_[i] += weight * node_.G[i];
-    }
-  });
-  return work().misses(G, limit_.data()) ? Standing::Regular : standing;
-}
-
 void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
   ++effort().evaluations;
   for (Eigen::Index i = 0; i < v.size(); ++i) {
@@ -89,35 +67,14 @@ void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
   }
   const Standing standing = standAt(q, rates.G.data());
   rates.regularity = work().regularity();
+  rates.crossing = standing == Standing::ChangePoint;
+  lookAhead(rates);
   if (standing == Standing::Regular) {
     evaluateAt(t, q, v, rates);
-    return;
-  }
-  if (standing == Standing::DeadPoint) {
+  } else if (standing == Standing::ChangePoint) {
+    evaluateAcross(t, q, v, rates);
+  } else {
     work().throwSingular();
-  }
-  work().passStraightOn(rates.regularity);
-  rates.setZero();
-  aroundChangePoint(q, [&](double weight, VectorIn aside) {
-    if (work().placeAt(aside, node_.G.data()) != Standing::Regular) {
-      work().throwSingular();
-    }
-    evaluateAt(t, aside, v, node_);
-    rates.add(weight, node_);
-  });
-  work().writeConstantRatios(rates.G.data());
-  work().place(v, rates.velocities);
-}
-
-template <typename Visit>
-void Simulation::aroundChangePoint(VectorIn q, const Visit& visit) {
-  // f(0) = (4 f(1) + 4 f(−1) − f(2) − f(−2)) / 6 for cubics.
-  constexpr std::array<std::array<double, 2>, 4> kNodes{
-      {{1, 4.0 / 6}, {-1, 4.0 / 6}, {2, -1.0 / 6}, {-2, -1.0 / 6}}};
-  for (const auto& [way, weight] : kNodes) {
-    work().moveAcross(q, heading_, way * kAside, nodeQ_);
-    visit(weight, nodeQ_);
-    static_cast<void>(work().placeAt(q, node_.G.data()));  // which clusters stand at change points
   }
 }
 
@@ -282,17 +239,8 @@ Energy Simulation::energyAt(VectorIn q, VectorIn v) {
 }
 
 Energy Simulation::energyNow() {
-  if (standAt(state_.q, node_.G.data()) != Standing::ChangePoint) {
-    return energyAt(state_.q, state_.v);
-  }
-  Energy sum;
-  aroundChangePoint(state_.q, [&](double weight, VectorIn aside) {
-    static_cast<void>(work().placeAt(aside, node_.G.data()));
-    const Energy here = energyAt(aside, state_.v);
-    sum.kinetic += weight * here.kinetic;
-    sum.potential += weight * here.potential;
-  });
-  return sum;
+  return standAt(state_.q, node_.G.data()) == Standing::ChangePoint ? energyAcross()
+                                                                    : energyAt(state_.q, state_.v);
 }
 
 double Simulation::loopErrorNow() {

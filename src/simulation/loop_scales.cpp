@@ -14,6 +14,9 @@ namespace {
 
 /// Random configurations from which the usual is known, beside the neutral one.
 constexpr std::uint64_t kSamples = 3;
+/// A configuration that is this many times as regular as the best of them, or has rows so much
+/// longer, becomes another one.
+constexpr double kMuchMore = 3.0;
 
 /// The smallest pivot of a row-major K (rows × columns, overwritten) with complete pivoting, and
 /// the columns of all pivots, unless null.
@@ -112,6 +115,42 @@ LoopScales::LoopScales(const Model& model)
   }
 }
 
+void LoopScales::learn(const Model& model, const std::vector<double>& positions) {
+  const ModelImpl& m = model.impl();
+  LoopScratch<double> scratch(m.tables);
+  for (std::size_t c = 0; c < m.tables.clusters.size(); ++c) {
+    const ClusterEntry& cluster = m.tables.clusters[c];
+    if (cluster.kind != ClusterKind::Implicit) {
+      continue;
+    }
+    std::vector<double> room(static_cast<std::size_t>(cluster.kept * cluster.velocities));
+    ClusterState<double> state = scratch.state(positions.data() + cluster.firstPosition);
+    placeCluster(m.tables, cluster, state);
+    loopJacobian(m.tables, m.mechanism.functions, cluster, state, scratch.forFunctions(),
+                 m.tables.rowSlots.data() + cluster.firstRow, cluster.kept,
+                 scratch.K.data() + cluster.firstK);
+    bool more = regularityOf(cluster, scratch, room.data()) > kMuchMore * regularity[c];
+    for (int r = 0; r < cluster.kept; ++r) {
+      more = more || rowLength(cluster, scratch, r) * row[cluster.firstRow + r] > kMuchMore;
+    }
+    if (!more) {
+      continue;
+    }
+    for (int r = cluster.firstRow; r < cluster.firstRow + cluster.kept; ++r) {
+      row[r] = 1.0 / row[r];
+    }
+    sampleRows(m, cluster, scratch, positions);
+    for (int r = cluster.firstRow; r < cluster.firstRow + cluster.kept; ++r) {
+      row[r] = 1.0 / row[r];
+    }
+    regularity[c] = 0.0;
+    sampleRatios(m, c, scratch, positions);
+    for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
+      ratio[i] = std::max(ratio[i], 1.0);
+    }
+  }
+}
+
 /// The norm of each kept row at the sample where it is largest.
 void LoopScales::sampleRows(const ModelImpl& m, const ClusterEntry& cluster,
                             LoopScratch<double>& scratch, const std::vector<double>& positions) {
@@ -121,14 +160,19 @@ void LoopScales::sampleRows(const ModelImpl& m, const ClusterEntry& cluster,
                m.tables.rowSlots.data() + cluster.firstRow, cluster.kept,
                scratch.K.data() + cluster.firstK);
   for (int r = 0; r < cluster.kept; ++r) {
-    double square = 0.0;
-    for (int i = 0; i < cluster.velocities; ++i) {
-      const double x = scratch.K[cluster.firstK + r * cluster.velocities + i] *
-                       length[cluster.firstVelocity + i];
-      square += x * x;
-    }
-    row[cluster.firstRow + r] = std::max(row[cluster.firstRow + r], std::sqrt(square));
+    row[cluster.firstRow + r] = std::max(row[cluster.firstRow + r], rowLength(cluster, scratch, r));
   }
+}
+
+double LoopScales::rowLength(const ClusterEntry& cluster, const LoopScratch<double>& scratch,
+                             int r) const {
+  double square = 0.0;
+  for (int i = 0; i < cluster.velocities; ++i) {
+    const double x =
+        scratch.K[cluster.firstK + r * cluster.velocities + i] * length[cluster.firstVelocity + i];
+    square += x * x;
+  }
+  return std::sqrt(square);
 }
 
 void LoopScales::sampleRatios(const ModelImpl& m, std::size_t c, LoopScratch<double>& scratch,

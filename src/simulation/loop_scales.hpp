@@ -25,6 +25,10 @@ struct LoopScales {
   double regularityOf(const ClusterEntry& cluster, const LoopScratch<double>& scratch, double* room,
                       int* pivotColumns = nullptr) const;
 
+  /// Makes a configuration another sample, if it is much more regular than all samples were:
+  /// random ones stay near the neutral one where that is a change point of many loops.
+  void learn(const Model& model, const std::vector<double>& positions);
+
   std::vector<double> length;      ///< per spanning velocity: 1, or the cluster's size if it slides
   std::vector<double> row;         ///< per kept row, from a cluster's first: 1 / its usual length
   std::vector<double> regularity;  ///< per cluster: smallest pivot of K at the best of some samples
@@ -35,6 +39,9 @@ struct LoopScales {
                   const std::vector<double>& positions);
   void sampleRatios(const ModelImpl& model, std::size_t cluster, LoopScratch<double>& scratch,
                     const std::vector<double>& positions);
+  /// The scaled norm of a kept row of K.
+  [[nodiscard]] double rowLength(const ClusterEntry& cluster, const LoopScratch<double>& scratch,
+                                 int r) const;
 };
 
 }  // namespace kempe::detail

@@ -20,7 +20,9 @@ constexpr double kGain = 1.5;
 /// A step that fails is repeated with this part of its length: not a half, lest a part end where
 /// the whole failed.
 constexpr double kDivision = 0.43;
-constexpr double kShortest = 1e-5;        // of a step's parts
+constexpr double kShortest = 1e-5;  // of a step's parts
+/// At a fraction r of the usual regularity, G is wrong by 1e-16 / r²: by 1e-8 here.
+constexpr double kUndetermined = 1e-4;
 constexpr std::size_t kMostChoices = 32;  // of coordinates, that are kept
 
 }  // namespace
@@ -44,6 +46,14 @@ Simulation::Simulation(const Model& userModel, const SimulatorOptions& chosen)
 void Simulation::start(const Model& user) {
   model = user;
   scales_ = std::make_unique<LoopScales>(model);
+  points_.clear();
+  straightOn_.assign(model.impl().tables.clusters.size(), 0);
+  for (std::size_t c = 0; c < model.impl().tables.clusters.size(); ++c) {
+    const ClusterEntry& cluster = model.impl().tables.clusters[c];
+    points_.push_back(cluster.kind == ClusterKind::Implicit && cluster.nv > 0
+                          ? std::make_unique<SingularPoint>(model, *scales_, static_cast<int>(c))
+                          : nullptr);
+  }
   choices_.clear();
   choices_.push_back(std::make_unique<Coordinates>(model, *scales_));
   choice_ = 0;
@@ -70,7 +80,6 @@ void Simulation::start(const Model& user) {
   powers_.assign(kStages, {});
   jacobian_.resize(static_cast<std::size_t>(model.nv()) * static_cast<std::size_t>(model.nv()));
   pivots_.resize(static_cast<std::size_t>(model.nv()));
-  limit_.assign(static_cast<std::size_t>(work().ratios()), 0.0);
   rows_.setZero(model.nLoopRows());
   radau_.resize(model.nv());
   external_.reserve(model.impl().frames.size());
@@ -103,14 +112,19 @@ void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
     throw std::invalid_argument("time is not finite");
   }
   std::size_t choice = 0;
+  static_cast<void>(choices_[0]->placeAt(q, last_.G.data()));
+  scales_->learn(model, choices_[0]->positions());
   const Standing standing = choices_[0]->placeAt(q, last_.G.data());
-  if (standing == Standing::DeadPoint) {
+  // So near a change point that rounding hides which velocities keep loops closed.
+  const bool among =
+      std::ranges::any_of(choices_[0]->regularity(), [](double r) { return !(r > kUndetermined); });
+  if (standing == Standing::DeadPoint && !among) {
     choices_[0]->best(q, lists_);
     choice = choiceOf(lists_);
   }
   Coordinates& chosen = *choices_[choice];
   chosen.pick(velocities, tau_);
-  if (standing != Standing::ChangePoint) {
+  if (!among) {
     if (chosen.placeAt(q, last_.G.data()) != Standing::Regular) {
       chosen.throwSingular();
     }
@@ -214,6 +228,7 @@ void Simulation::completeStep(double time) {
   std::swap(state_, next_);
   std::swap(first_, last_);
   state_.time = time;
+  straighten();
   if (isConstrained()) {
     if (options.stabilization == Stabilization::Projection) {
       projectNow();

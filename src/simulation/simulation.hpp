@@ -9,6 +9,7 @@
 #include "simulation/coordinates.hpp"
 #include "simulation/forces.hpp"
 #include "simulation/radau.hpp"
+#include "simulation/singular_point.hpp"
 #include "simulation/tolerances.hpp"
 
 namespace kempe::detail {
@@ -27,7 +28,10 @@ struct Rates {
   Eigen::VectorXd torques;     ///< of motors, at the rotor
   Power power{};
   std::vector<double> G;
-  std::vector<double> regularity;  ///< of the loops of each cluster
+  std::vector<double> regularity;  ///< of the loops of each cluster; 1 where they go straight on
+  /// At a change point, from the position to that on the branch, per spanning velocity.
+  Eigen::VectorXd displacement;
+  bool crossing = false;  ///< a change point
 };
 
 /// A point in phase space, in the current coordinates.
@@ -123,16 +127,30 @@ class Simulation {
  private:
   class ChartAtState;
 
-  /// Regularity at q; writes G into `G`. Near a change point that no motion leads through, or that
-  /// the linkage does not reach exactly, the configuration counts as regular if G is usable.
-  Standing standAt(VectorIn q, double* G);
   void evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates);
-  /// Calls `visit(weight, q)` at four positions around a change point, with weights that make a
-  /// smooth function of the way along the motion exact to third order.
-  template <typename Visit>
-  void aroundChangePoint(VectorIn q, const Visit& visit);
   Energy energyAt(VectorIn q, VectorIn v);
   void accelerate(double t, VectorIn q, VectorIn v, Rates& rates);
+
+  // --- change_points.cpp ---
+  /// Regularity at q; writes G into `G`. Where loops pass a change point near q along heading_, the
+  /// clusters that do are marked in work().crossing().
+  Standing standAt(VectorIn q, double* G);
+  /// The singular point near the position that was placed last of a cluster, which heading_ leads
+  /// through. Null if there is none, or if the loops keep clear of it.
+  SingularPoint* passageOf(std::size_t cluster);
+  /// The way of a cluster at q from its singular point along heading_.
+  double wayFrom(std::size_t cluster, VectorIn q);
+  /// Loops that go on as if the change point were not there need no shorter steps.
+  void lookAhead(Rates& rates) const;
+  /// evaluateAt() and energyAt() near a change point: their limits along the motion.
+  void evaluateAcross(double t, VectorIn q, VectorIn v, Rates& rates);
+  Energy energyAcross();
+  /// Calls `visit(weight, q)` at positions on both sides of the change point near q, with weights
+  /// that interpolate smooth functions of the way along heading_ at q.
+  template <typename Visit>
+  void aroundChangePoint(VectorIn q, const Visit& visit);
+  /// Puts the state onto the branch that it follows through a change point.
+  void straighten();
 
   void semiImplicitEuler(double h);
   double rungeKutta(const Tableau& tableau, double h);
@@ -178,7 +196,9 @@ class Simulation {
 
   std::vector<Model> earlier_;  // without some armatures; users may hold references into them
   std::unique_ptr<LoopScales> scales_;
-  std::vector<std::unique_ptr<Coordinates>> choices_;  // the user's first
+  std::vector<std::unique_ptr<SingularPoint>> points_;  // per cluster, null without loops
+  std::vector<char> straightOn_;                        // per cluster, at the last standAt()
+  std::vector<std::unique_ptr<Coordinates>> choices_;   // the user's first
   std::size_t choice_ = 0;
   std::size_t replaced_ = 0;         // the last choice that was replaced by another
   std::vector<int> userVelocities_;  // the user's coordinates in spanning velocities
@@ -218,7 +238,6 @@ class Simulation {
   std::vector<Eigen::VectorXd> slopes_, accelerations_;  // per stage
   std::vector<Power> powers_;                            // per stage
   std::vector<double> jacobian_;
-  std::vector<double> limit_;  // of G at a change point
   std::vector<int> pivots_;
   std::vector<std::vector<int>> lists_;
   Eigen::VectorXd rows_;  // of all loops

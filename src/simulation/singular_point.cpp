@@ -1,0 +1,241 @@
+#include "simulation/singular_point.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "loops/assembly.hpp"
+#include "loops/cluster_velocity.hpp"
+#include "loops/decompositions.hpp"
+
+namespace kempe::detail {
+namespace {
+
+/// The search gives up farther than this, in radians or lengths of the cluster, from its start.
+constexpr double kReach = 0.5;
+constexpr int kIterations = 12;
+/// Newton's method stops at steps of this length; f* is then right to its square.
+constexpr double kFound = 1e-9;
+/// Half the distance over which F is differenced: B is right to the square of this, which makes
+/// Newton's method gain eight digits per iteration.
+constexpr double kDifference = 1e-4;
+/// Directions in which B is below this fraction of its largest are along the crease.
+constexpr double kCrease = 1e-5;
+
+}  // namespace
+
+SingularPoint::SingularPoint(const Model& model, const LoopScales& scales, int cluster)
+    : model_(model), scales_(scales), index_(cluster), scratch_(model.impl().tables) {
+  const ClusterEntry& own = this->cluster();
+  const auto positions = static_cast<std::size_t>(own.positions);
+  q_.resize(positions);
+  aside_.resize(positions);
+  moved_.resize(positions);
+  step_.resize(static_cast<std::size_t>(own.velocities));
+  rows_.resize(static_cast<std::size_t>(own.kept));
+  columns_.resize(static_cast<std::size_t>(own.velocities));
+  reduced_.setZero(own.kept, own.velocities + 1);
+}
+
+void SingularPoint::reduce(const double* q) {
+  const ModelTables<double>& tables = model_.impl().tables;
+  const Functions& functions = model_.impl().mechanism.functions;
+  const int n = cluster().velocities;
+  const int* slots = tables.rowSlots.data() + cluster().firstRow;
+  ClusterState<double> state = scratch_.state(q);
+  placeCluster(tables, cluster(), state);
+  loopValues(tables, functions, cluster(), state, scratch_.forFunctions(), scratch_.phi.data());
+  loopJacobian(tables, functions, cluster(), state, scratch_.forFunctions(), slots, cluster().kept,
+               scratch_.K.data());
+  for (int r = 0; r < cluster().rows; ++r) {
+    if (slots[r] >= 0) {
+      scratch_.k[slots[r]] = scratch_.phi[r];
+    }
+  }
+  for (int i = 0; i < cluster().kept; ++i) {
+    const int row = rows_[i];
+    const double scale = scales_.row[cluster().firstRow + row];
+    for (int j = 0; j < n; ++j) {
+      reduced_(i, j) = scale * scratch_.K[row * n + columns_[j]] *
+                       scales_.length[cluster().firstVelocity + columns_[j]];
+    }
+    reduced_(i, n) = scale * scratch_.k[row];
+  }
+  for (int d = 0; d < regular(); ++d) {
+    reduced_.row(d) /= reduced_(d, d);
+    for (int i = 0; i < cluster().kept; ++i) {
+      if (i != d) {
+        const double factor = reduced_(i, d);
+        reduced_.row(i) -= factor * reduced_.row(d);
+      }
+    }
+  }
+}
+
+/// Orders rows and columns by complete pivoting at q_; the widest gap between pivots separates the
+/// regular ones.
+bool SingularPoint::choosePivots() {
+  const int rows = cluster().kept, n = cluster().velocities;
+  std::iota(rows_.begin(), rows_.end(), 0);
+  std::iota(columns_.begin(), columns_.end(), 0);
+  corank_ = rows;
+  reduce(q_.data());  // nothing but K
+  double before = 0.0, widest = 1.0;
+  int regular = rows;
+  for (int d = 0; d < rows; ++d) {
+    Eigen::Index row = 0, column = 0;
+    const double pivot = reduced_.block(d, d, rows - d, n - d).cwiseAbs().maxCoeff(&row, &column);
+    if (!(pivot > 0.0)) {
+      regular = std::min(regular, d);
+      break;
+    }
+    if (d > 0 && before / pivot > widest) {
+      widest = before / pivot;
+      regular = d;
+    }
+    before = pivot;
+    reduced_.row(d).swap(reduced_.row(d + row));
+    reduced_.col(d).swap(reduced_.col(d + column));
+    std::swap(rows_[d], rows_[d + row]);
+    std::swap(columns_[d], columns_[d + column]);
+    for (int i = d + 1; i < rows; ++i) {
+      const double factor = reduced_(i, d) / reduced_(d, d);
+      reduced_.row(i) -= factor * reduced_.row(d);
+    }
+  }
+  corank_ = rows - regular;
+  return corank_ > 0;
+}
+
+void SingularPoint::closeRegularRows(std::vector<double>& q) {
+  const int n = cluster().velocities;
+  for (int round = 0; round < 6; ++round) {
+    reduce(q.data());
+    const double size = regular() > 0 ? reduced_.col(n).head(regular()).cwiseAbs().maxCoeff() : 0.0;
+    if (size < 1e-15) {
+      return;
+    }
+    std::ranges::fill(step_, 0.0);
+    for (int i = 0; i < regular(); ++i) {
+      step_[columns_[i]] = -reduced_(i, n) * scales_.length[cluster().firstVelocity + columns_[i]];
+    }
+    std::ranges::copy(q, moved_.begin());
+    retractCluster(model_.impl().tables, cluster(), moved_.data(), step_.data(), q.data());
+  }
+  reduce(q.data());
+}
+
+Eigen::VectorXd SingularPoint::spread(const Eigen::VectorXd& beta) const {
+  const int n = cluster().velocities;
+  Eigen::VectorXd velocities(n);
+  const Eigen::VectorXd regularPart =
+      -reduced_.block(0, regular(), regular(), free()) * beta;  // T β
+  for (int i = 0; i < n; ++i) {
+    velocities[columns_[i]] = (i < regular() ? regularPart[i] : beta[i - regular()]) *
+                              scales_.length[cluster().firstVelocity + columns_[i]];
+  }
+  return velocities;
+}
+
+void SingularPoint::moveFree(const Eigen::VectorXd& beta, std::vector<double>& q) {
+  const Eigen::VectorXd step = spread(beta);
+  std::ranges::copy(q, moved_.begin());
+  retractCluster(model_.impl().tables, cluster(), moved_.data(), step.data(), q.data());
+  closeRegularRows(q);
+}
+
+/// B by central differences of F at q_.
+void SingularPoint::differentiate() {
+  B_.assign(static_cast<std::size_t>(corank_), Eigen::MatrixXd::Zero(free(), free()));
+  const auto difference = [&](int k, double way) {
+    reduce(q_.data());
+    std::ranges::copy(q_, aside_.begin());
+    moveFree(Eigen::VectorXd::Unit(free(), k) * way, aside_);
+    for (int i = 0; i < corank_; ++i) {
+      B_[i].col(k) +=
+          reduced_.row(regular() + i).segment(regular(), free()).transpose() / (2.0 * way);
+    }
+  };
+  for (int k = 0; k < free(); ++k) {
+    difference(k, kDifference);
+    difference(k, -kDifference);
+  }
+  for (Eigen::MatrixXd& B : B_) {
+    B = (0.5 * (B + B.transpose())).eval();
+  }
+  reduce(q_.data());
+}
+
+bool SingularPoint::locate(const double* from) {
+  found_ = false;
+  searched_.assign(from, from + cluster().positions);
+  std::copy_n(from, cluster().positions, q_.begin());
+  if (!choosePivots()) {
+    return false;
+  }
+  Eigen::VectorXd way = Eigen::VectorXd::Zero(free());
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
+    closeRegularRows(q_);
+    if (iteration < 3) {
+      differentiate();
+    }
+    // Σ_k B_ijk β_k = −F_ij; along a crease there are many solutions, of which the nearest counts.
+    Eigen::MatrixXd A(corank_ * free(), free());
+    Eigen::VectorXd b(corank_ * free());
+    for (int i = 0; i < corank_; ++i) {
+      A.middleRows(i * free(), free()) = B_[i];
+      b.segment(i * free(), free()) =
+          -reduced_.row(regular() + i).segment(regular(), free()).transpose();
+    }
+    const Eigen::VectorXd beta = leastNormSolution(A, b, kCrease);
+    way += beta;
+    if (!(way.cwiseAbs().maxCoeff() < kReach)) {
+      return false;
+    }
+    moveFree(beta, q_);
+    if (beta.cwiseAbs().maxCoeff() < kFound) {
+      miss_ = reduced_.col(cluster().velocities).tail(corank_).cwiseAbs().maxCoeff();
+      found_ = true;
+      return true;
+    }
+  }
+  return false;
+}
+
+void SingularPoint::difference(const double* from, const double* to, double* step) const {
+  const ModelTables<double>& tables = model_.impl().tables;
+  for (int b = cluster().firstBody; b < cluster().firstBody + cluster().bodies; ++b) {
+    const BodyEntry<double>& body = tables.bodies[b];
+    const int position = body.firstPosition - cluster().firstPosition;
+    jointDifference(body.type, from + position, to + position,
+                    step + (body.firstVelocity - cluster().firstVelocity));
+  }
+}
+
+double SingularPoint::distanceAlong(const double* direction, const double* positions) {
+  difference(q_.data(), positions, step_.data());
+  double along = 0.0, square = 0.0, largest = 0.0;
+  for (int i = 0; i < cluster().velocities; ++i) {
+    const double length = scales_.length[cluster().firstVelocity + i];
+    const double rate = direction[i] / length;
+    along += rate * step_[i] / length;
+    square += rate * rate;
+    largest = std::max(largest, std::abs(rate));
+  }
+  return along * largest / square;
+}
+
+bool SingularPoint::isKnownNear(const double* positions) {
+  // A search that failed will fail again nearby; one along a crease leads to another point.
+  if (searched_.empty() || (found_ && cluster().nv > 1)) {
+    return false;
+  }
+  difference(found_ ? q_.data() : searched_.data(), positions, step_.data());
+  double largest = 0.0;
+  for (int i = 0; i < cluster().velocities; ++i) {
+    largest = std::max(largest, std::abs(step_[i]) / scales_.length[cluster().firstVelocity + i]);
+  }
+  return largest < (found_ ? 0.5 * kReach : 0.01);
+}
+
+}  // namespace kempe::detail

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "model/model_impl.hpp"
+#include "simulation/loop_scales.hpp"
+
+namespace kempe::detail {
+
+/// The point near a configuration of one cluster at which its K loses rank, and the shape of the
+/// loops there (Lyapunov–Schmidt reduction, docs/maths.md).
+///
+/// Complete pivoting splits the rows and columns of K into r regular ones and the rest, with c rows
+/// and m + c columns b. The regular rows determine the other columns, a = a(b), and leave the
+/// reduced equations
+///
+///   f(b) = 0,    F = ∂f/∂b, the Schur complement of K's regular part           (1)
+///
+/// The singular point is the b* where F = 0. There f(b* + β) = f* + ½ βᵀ B β + …; f* is the relative
+/// length by which the loops miss a change point. Since F = 0, errors of b* enter it squared, so
+/// that it is right to rounding although K is singular.
+class SingularPoint {
+ public:
+  SingularPoint(const Model& model, const LoopScales& scales, int cluster);
+
+  /// Searches from these positions of the cluster. False if there is no such point nearby.
+  bool locate(const double* from);
+  /// Whether the last search holds for these positions too.
+  [[nodiscard]] bool isKnownNear(const double* positions);
+  [[nodiscard]] bool found() const { return found_; }
+
+  /// Largest |f*| of all reduced equations.
+  [[nodiscard]] double miss() const { return miss_; }
+  /// c: the number of reduced equations.
+  [[nodiscard]] int corank() const { return corank_; }
+  /// Positions of the singular point.
+  [[nodiscard]] const std::vector<double>& positions() const { return q_; }
+  /// The distance from the point to positions of the cluster along a direction of its velocities, in
+  /// units of that direction's largest entry (in radians or lengths of the cluster).
+  double distanceAlong(const double* direction, const double* positions);
+
+ private:
+  /// K and φ at q_, scaled, in the order of pivots, reduced by Gauss–Jordan steps on the regular
+  /// part: [1, −T, A⁻¹φ; 0, F, f].
+  void reduce(const double* q);
+  bool choosePivots();
+  /// Newton steps on the regular rows, with b fixed, and reduce() at the result.
+  void closeRegularRows(std::vector<double>& q);
+  /// q moves by β in b and by T β in a.
+  void moveFree(const Eigen::VectorXd& beta, std::vector<double>& q);
+  void differentiate();
+  void difference(const double* from, const double* to, double* step) const;
+  [[nodiscard]] Eigen::VectorXd spread(const Eigen::VectorXd& beta) const;
+
+  [[nodiscard]] const ClusterEntry& cluster() const {
+    return model_.impl().tables.clusters[index_];
+  }
+  [[nodiscard]] int regular() const { return cluster().kept - corank_; }
+  [[nodiscard]] int free() const { return cluster().velocities - regular(); }
+
+  Model model_;
+  const LoopScales& scales_;
+  int index_;
+  LoopScratch<double> scratch_;
+  std::vector<double> q_, aside_, moved_, searched_;  // positions
+  std::vector<double> step_;
+  std::vector<int> rows_, columns_;  // in the order of pivots
+  Eigen::MatrixXd reduced_;          // kept × (n + 1)
+  std::vector<Eigen::MatrixXd> B_;   // per reduced equation
+  int corank_ = 0;
+  double miss_ = 0.0;
+  bool found_ = false;
+};
+
+}  // namespace kempe::detail

@@ -1,0 +1,120 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "linkages.hpp"
+
+namespace kempe::test {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+/// n + 1 rockers of 1 m, hinged 1 m apart, and n couplers: slender bars of 1 kg. All loops pass
+/// their change points at the same time, when the ladder lies flat.
+Mechanism ladder(int n, bool cut) {
+  Mechanism robot = planar("ladder");
+  for (int i = 0; i <= n; ++i) {
+    const std::string number = std::to_string(i);
+    addLink(robot, "rocker" + number, 1.0, 1.0);
+    robot.addRevolute("hinge" + number)
+        .from("ground")
+        .to("rocker" + number)
+        .at({static_cast<double>(i), 0, 0});
+  }
+  for (int i = 0; i < n; ++i) {
+    const std::string number = std::to_string(i);
+    addLink(robot, "coupler" + number, 1.0, 1.0);
+    robot.addRevolute("knee" + number).from("rocker" + number).to("coupler" + number).at({1, 0, 0});
+    robot.addLoop("pin" + number, LoopType::Revolute)
+        .from("coupler" + number, at({1, 0, 0}))
+        .to("rocker" + std::to_string(i + 1), at({1, 0, 0}));
+    robot.loops.back().cut = cut;
+  }
+  return robot;
+}
+
+/// The pendulum that moves like the ladder's rockers, which stay parallel: the moment of inertia is
+/// (n + 1)/3 + n, the moment of the weight g ((n + 1)/2 + n).
+Mechanism pendulumLike(int n) {
+  Mechanism robot = planar("pendulum");
+  const double weight = 0.5 * (n + 1) + n, inertia = (n + 1) / 3.0 + n;
+  const double own = inertia - 0.5 * weight;  // mass 2 weight at 0.5 m
+  robot.addBody("bar").withMass(2.0 * weight).centeredAt({0.5, 0, 0}).withInertia(own, own, own);
+  robot.addRevolute("hinge0").from("ground").to("bar");
+  return robot;
+}
+
+/// Starts upright, with 1 m/s at the top.
+void startUpright(Simulator& simulator) {
+  const Model& model = simulator.model();
+  Eigen::VectorXd q(model.nq()), velocities(model.nvSpanning());
+  for (int i = 0; i < model.nq(); ++i) {
+    const double side = model.qNames()[static_cast<std::size_t>(i)].starts_with("hinge") ? 1 : -1;
+    q[i] = side * kPi / 2;
+    velocities[i] = -side;
+  }
+  simulator.setSpanningState(q, velocities);
+}
+
+struct Errors {
+  double position = 0.0, energy = 0.0, loops = 0.0, apart = 0.0;
+};
+
+/// Of 3 s, in which the ladder lies flat three times, against the pendulum at tight tolerances.
+Errors errorsOf(const Mechanism& robot, int n, Integrator integrator, double dt) {
+  Simulator exact(
+      Model(pendulumLike(n)),
+      {.integrator = Integrator::Adaptive, .relativeTolerance = 1e-13, .absoluteTolerance = 1e-13});
+  Simulator simulator(
+      Model(robot),
+      {.integrator = integrator, .relativeTolerance = 1e-10, .absoluteTolerance = 1e-10});
+  startUpright(exact);
+  startUpright(simulator);
+  const Energy start = simulator.energy();
+  Errors errors;
+  const auto steps = std::lround(3.0 / dt);
+  for (long i = 1; i <= steps; ++i) {
+    const double end = static_cast<double>(i) * dt;
+    exact.stepTo(end);
+    simulator.stepTo(end);
+    const double angle = positionOf(simulator, "hinge0");
+    errors.position = std::max(errors.position, std::abs(angle - positionOf(exact, "hinge0")));
+    for (int k = 0; k < simulator.q().size(); ++k) {
+      if (simulator.model().qNames()[static_cast<std::size_t>(k)].starts_with("hinge")) {
+        errors.apart = std::max(errors.apart, std::abs(simulator.q()[k] - angle));
+      }
+    }
+    const Energy now = simulator.energy();
+    errors.energy = std::max(
+        errors.energy, std::abs(now.kinetic + now.potential - start.kinetic - start.potential));
+    errors.loops = std::max(errors.loops, simulator.loopError());
+  }
+  return errors;
+}
+
+/// A ladder that passes its flat position is as accurate as the pendulum that moves like it with the
+/// same integrator, apart from rounding in accelerations (docs/maths.md, "Change points").
+TEST(ChangePoints, LadderIsAsAccurateAsItsPendulum) {
+  constexpr double kRounding = 3e-10;
+  for (const int n : {1, 2, 3, 5, 10}) {
+    const Mechanism robot = ladder(n, false);
+    for (const double dt : {1e-3, 2e-3, 4e-3}) {
+      const Errors one = errorsOf(pendulumLike(n), n, Integrator::RungeKutta4, dt);
+      const Errors all = errorsOf(robot, n, Integrator::RungeKutta4, dt);
+      EXPECT_LT(all.position, 3 * one.position + kRounding) << n << " dt " << dt;
+      EXPECT_LT(all.energy, 3 * one.energy + n * 1e-9) << n << " dt " << dt;
+      EXPECT_LT(all.apart, 1e-12) << n << " dt " << dt;
+      EXPECT_LT(all.loops, 1e-13) << n << " dt " << dt;
+    }
+    const Errors one = errorsOf(pendulumLike(n), n, Integrator::Adaptive, 1e-2);
+    const Errors all = errorsOf(robot, n, Integrator::Adaptive, 1e-2);
+    EXPECT_LT(all.position, 3 * one.position + kRounding) << n;
+    EXPECT_LT(all.apart, 1e-12) << n;
+  }
+}
+
+}  // namespace
+}  // namespace kempe::test
