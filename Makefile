@@ -5,6 +5,7 @@
 #   make bench    benchmarks        make fuzz     fuzz the readers (FUZZ_SECONDS=60 each)
 #   make paper    reproduce the results of the paper that Kempe builds on, in build/paper/;
 #                 compared with Pinocchio, unless PINOCCHIO=no
+#   make proof    simulate motions with known ends, for the table in docs/simulation.md
 #   make format   clang-format      make lint     clang-tidy, ruff
 #   make docs     the documentation site, in build/site/
 #   make setup    only set up       make clean    remove build/ and .venv/
@@ -27,10 +28,10 @@ python_inputs := $(shell find CMakeLists.txt pyproject.toml README.md LICENSE cm
 
 .PHONY: help setup packages build python demo docs test test-release test-sanitize test-outside \
         test-python test-viewer test-docs test-peers format check-format lint bench paper \
-        paper-docs peer-library fuzz clean
+        paper-docs peer-library proof fuzz clean
 
 help:
-	@sed -n '3,10s/^# //p' Makefile
+	@sed -n '3,11s/^# //p' Makefile
 
 # --- set-up ------------------------------------------------------------------------------------
 
@@ -150,6 +151,15 @@ paper: python $(if $(with_pinocchio),peer-library)
 # Copies the page into the documentation; it must be from a full run on an idle machine.
 paper-docs: paper
 	$(venv)/bin/python tools/paper_docs.py
+
+# References for simulations from equations by hand, with SciPy and mpmath; then the table of
+# docs/simulation.md. Fails if an integrator is wrong without saying so. Takes some minutes.
+references := build/references
+proof: python
+	test -d $(references) || /usr/bin/python3 -m venv $(references)
+	$(references)/bin/pip install --quiet mpmath scipy
+	$(references)/bin/python tools/simulation_references
+	$(venv)/bin/python tools/simulation_proof.py
 
 peer-library: packages
 	$(install_peers) pin

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +168,10 @@ SAMPLES = {"rk4": 1e-3, "semi_implicit_euler": 1e-3, "implicit_midpoint": 1e-3}
 SPARSE = 0.05
 
 
+def sampling(integrator: str) -> float:
+    return SAMPLES.get(integrator, SPARSE)
+
+
 def allowed_error(reference: dict[str, Any], integrator: str) -> float:
     return STATED[integrator] * float(reference["amplification"])
 
@@ -222,9 +226,19 @@ def start(simulator: kempe.Simulator, reference: dict[str, Any]) -> None:
     simulator.set_spanning_state(model.project(q), velocities)
 
 
+def energy_gap(simulator: kempe.Simulator, kinetic: Sequence[float], potential: Sequence[float],
+               begin: float) -> float:
+    """Energy that is neither work nor loss, relative to the energy that moves."""
+    work = dict(simulator.work)
+    gained = sum(work.pop(name) for name in ("controller", "external", "motors"))
+    gap = abs(sum(simulator.energy) - begin - gained + sum(work.values()))
+    moves = max(max(kinetic), float(np.ptp(potential)), 1e-6 * abs(begin), 1e-9)
+    return float(gap / moves)
+
+
 def simulated(case: Case, integrator: str, dt: float | None = None) -> Outcome:
     """Simulates a case with one integrator."""
-    dt = SAMPLES.get(integrator, SPARSE) if dt is None else dt
+    dt = sampling(integrator) if dt is None else dt
     reference = case.reference
     outcome = Outcome()
     names = list(reference["positions"])
@@ -234,7 +248,8 @@ def simulated(case: Case, integrator: str, dt: float | None = None) -> Outcome:
         simulator = kempe.Simulator(case.build(reference["parameters"]), integrator)
         case.equip(simulator, reference["parameters"])
         start(simulator, reference)
-        energies, kinetic, potential = [], [], []
+        kinetic: list[float] = []
+        potential: list[float] = []
         errors, rate_errors = [0.0], [0.0]
         begin = time.perf_counter()
         for i in range(1, len(reference["times"])):
@@ -242,9 +257,7 @@ def simulated(case: Case, integrator: str, dt: float | None = None) -> Outcome:
             outcome.reports += getattr(run, "warnings", [])
             kinetic += list(run.kinetic)
             potential += list(run.potential)
-            work = dict(simulator.work)
-            gained = sum(work.pop(name) for name in ("controller", "external", "motors"))
-            energies.append(run.energy[-1] - gained + sum(work.values()))
+            outcome.energy = energy_gap(simulator, kinetic, potential, kinetic[0] + potential[0])
             position, rate = positions_and_rates(simulator, names)
             errors.append(np.abs(position - expected[i] - whole_turns(
                 names, position - expected[i])).max())
@@ -252,9 +265,6 @@ def simulated(case: Case, integrator: str, dt: float | None = None) -> Outcome:
         outcome.seconds = time.perf_counter() - begin
         outcome.error = float(max(errors))
         outcome.velocity_error = float(max(rate_errors) / max(1.0, np.abs(expected_rates).max()))
-        moved = max(max(kinetic), float(np.ptp(potential)), 1e-6 * max(map(abs, potential)), 1e-9)
-        begin_energy = kinetic[0] + potential[0]
-        outcome.energy = float(np.abs(np.array(energies) - begin_energy).max() / moved)
     except (kempe.SimulationError, kempe.SingularityError, kempe.AssemblyError) as error:
         outcome.reports.append(f"{type(error).__name__}: {error}")
         outcome.stopped = True

@@ -1,8 +1,11 @@
 """Every integrator against references that were computed without Kempe (simulation_cases.py)."""
 
 import pytest
+from bundled_runs import allowed_error as allowed_error_of_robot
+from bundled_runs import reference_of, simulated_robot
 from simulation_cases import CASES, REFERENCES, SAMPLES, allowed_error, simulated
 
+import kempe
 from kempe.simulation import INTEGRATORS
 
 # Simulations that are wrong in silence, or do not end. Nothing may be added here.
@@ -40,3 +43,15 @@ def test_a_simulation_is_right_or_says_that_it_is_not(
     assert not outcome.is_wrong(allowed), (
         f"error {outcome.error:.2g}, of velocities {outcome.velocity_error:.2g}, allowed "
         f"{allowed:.2g}; energy balance {outcome.energy:.2g}; nothing reported")
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("robot", kempe.robots.names())
+def test_a_bundled_robot_is_right_or_says_that_it_is_not(robot: str, integrator: str) -> None:
+    reference = reference_of(robot, seed=1)
+    assert reference.reached < 1e-7
+    outcome = simulated_robot(robot, 1, integrator)
+    allowed = allowed_error_of_robot(robot, 1, integrator)
+    if integrator in SAMPLES and outcome.is_wrong(allowed):
+        pytest.xfail("integrators with steps of fixed length do not estimate their errors")
+    assert not outcome.is_wrong(allowed), f"error {outcome.error:.2g}, allowed {allowed:.2g}"
