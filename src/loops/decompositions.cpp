@@ -1,5 +1,6 @@
 #include "loops/decompositions.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/QR>
 #include <Eigen/SVD>
@@ -15,6 +16,11 @@ LeftSingularVectors leftSingularVectors(const Eigen::MatrixXd& A) {
   return {svd.singularValues(), svd.matrixU()};
 }
 
+SymmetricEigen symmetricEigen(const Eigen::MatrixXd& A) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(A);
+  return {solver.eigenvalues(), solver.eigenvectors()};
+}
+
 Eigen::MatrixXd solved(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B) {
   if (B.cols() == 0) {  // Eigen does not solve for no columns
     return B;
@@ -26,11 +32,12 @@ Eigen::VectorXd leastNormSolution(const Eigen::MatrixXd& A, const Eigen::VectorX
   return Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd>(A).solve(b);
 }
 
-Eigen::VectorXd leastNormSolution(const Eigen::MatrixXd& A, const Eigen::VectorXd& b,
-                                  double threshold) {
+LeastNormSolution leastNormSolution(const Eigen::MatrixXd& A, const Eigen::VectorXd& b,
+                                    double threshold) {
   Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
   decomposition.setThreshold(threshold);
-  return decomposition.compute(A).solve(b);
+  decomposition.compute(A);
+  return {decomposition.solve(b), static_cast<int>(decomposition.rank())};
 }
 
 Eigen::MatrixXd pseudoInverse(const Eigen::MatrixXd& A) {

@@ -16,13 +16,25 @@ struct LeftSingularVectors {
 };
 LeftSingularVectors leftSingularVectors(const Eigen::MatrixXd& A);
 
+/// A = V diag(values) Vᵀ of a symmetric A.
+struct SymmetricEigen {
+  Eigen::VectorXd values;  ///< ascending
+  Eigen::MatrixXd V;
+};
+SymmetricEigen symmetricEigen(const Eigen::MatrixXd& A);
+
 /// A⁻¹ B of a regular A.
 Eigen::MatrixXd solved(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
 /// The shortest of the x for which A x is nearest to b.
 Eigen::VectorXd leastNormSolution(const Eigen::MatrixXd& A, const Eigen::VectorXd& b);
-/// The same, where pivots of A below the fraction `threshold` of the largest count as zero.
-Eigen::VectorXd leastNormSolution(const Eigen::MatrixXd& A, const Eigen::VectorXd& b,
-                                  double threshold);
+/// The same, where pivots of A below the fraction `threshold` of the largest count as zero, with
+/// the number of the others.
+struct LeastNormSolution {
+  Eigen::VectorXd x;
+  int rank = 0;
+};
+LeastNormSolution leastNormSolution(const Eigen::MatrixXd& A, const Eigen::VectorXd& b,
+                                    double threshold);
 Eigen::MatrixXd pseudoInverse(const Eigen::MatrixXd& A);
 
 }  // namespace kempe::detail

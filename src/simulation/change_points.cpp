@@ -1,7 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
+#include "kempe/errors.hpp"
+#include "kempe/mass_matrix.hpp"
+#include "loops/decompositions.hpp"
+#include "mechanism/text.hpp"
 #include "simulation/simulation.hpp"
 
 // Where a mechanism passes a position in which K loses rank (docs/maths.md, "Change points").
@@ -25,10 +30,17 @@ constexpr int kEachSide = 6;
 /// usual; where several DoFs make it another point at every position, below the second.
 constexpr double kAhead = 0.2;
 constexpr double kNarrow = 0.03;
-/// Loops that miss a change point by a larger relative length x than this turn within √x = 3e-6,
-/// which is followed with short steps: accelerations there are wrong by ε / √x³ (1) for a time of
-/// √x, velocities by ε / x = 1e-5. Below it the corner is √x wide at most.
-constexpr double kMiss = 1e-11;
+/// Loops that miss a change point by a relative length x turn within √x of it. Below this x the
+/// turn counts as a corner: positions are then wrong by 4 √x at most, 7e-5. Above it, it is followed
+/// with short steps: accelerations are wrong by v² ε / √x³ (1) for a time of √x / v, and velocities
+/// by a part ε / x of them per step, altogether 1e-5.
+constexpr double kMiss = 3e-10;
+/// Below this x, rounding of the mechanism's own numbers decides, and the loops go straight on.
+constexpr double kExact = 4e-15;
+/// A turn is made at this many times the width of its vertex before the point: the branches are
+/// their asymptotes there to a sixteenth of that.
+constexpr double kBefore = 4.0;
+constexpr int kMostRounds = 50;  // to find it
 
 }  // namespace
 
@@ -128,9 +140,151 @@ Energy Simulation::energyAcross() {
 }
 
 void Simulation::straighten() {
-  if (first_.crossing && first_.displacement.cwiseAbs().maxCoeff() > 0.0) {
+  bool exact = first_.crossing;
+  for (std::size_t c = 0; c < points_.size() && exact; ++c) {
+    exact = work().crossing()[c] == 0 || points_[c]->miss() < kExact;
+  }
+  if (exact) {
     work().displace(first_.displacement, state_.q);
   }
+}
+
+int Simulation::turningCluster() {
+  for (std::size_t c = 0; c < points_.size(); ++c) {
+    SingularPoint* point = points_[c].get();
+    if (point == nullptr || !point->found() || point->miss() < kExact || point->miss() >= kMiss) {
+      continue;
+    }
+    const ClusterEntry& cluster = work().impl().tables.clusters[c];
+    if (!point->isNear(state_.q.data() + cluster.firstQ) ||
+        !point->isNear(next_.q.data() + cluster.firstQ)) {
+      continue;
+    }
+    const double before = wayFrom(c, state_.q), after = wayFrom(c, next_.q);
+    if (!(before < 0.0 && after > -kSpacing)) {
+      continue;
+    }
+    turn_ = point->turn(heading_.data() + cluster.firstVelocity);
+    if (!turn_ && after >= 0.0) {
+      throwCannotTurn(static_cast<int>(c));
+    }
+    if (turn_ && before < -kBefore * turn_->width && after >= -kBefore * turn_->width) {
+      return static_cast<int>(c);
+    }
+  }
+  return -1;
+}
+
+double Simulation::stepToTurn(int cluster, double h) {
+  // Regula falsi (Illinois) for the way −kBefore width.
+  const double goal = -kBefore * turn_->width;
+  const auto remaining = [&](VectorIn q) {
+    return wayFrom(static_cast<std::size_t>(cluster), q) - goal;
+  };
+  double low = 0.0, high = h, atLow = remaining(state_.q), atHigh = remaining(next_.q);
+  for (int round = 0; round < kMostRounds; ++round) {
+    const double middle = low + (high - low) * atLow / (atLow - atHigh);
+    attempt(middle);
+    h = middle;
+    const double here = remaining(next_.q);
+    if (std::abs(here) < 0.01 * turn_->width || !(high - low > 1e-14 * high)) {
+      break;
+    }
+    if (here < 0.0) {
+      atHigh *= low == 0.0 ? 1.0 : 0.5;
+      low = middle;
+      atLow = here;
+    } else {
+      atLow *= 0.5;
+      high = middle;
+      atHigh = here;
+    }
+  }
+  return h;
+}
+
+void Simulation::turn(int index) {
+  const auto c = static_cast<std::size_t>(index);
+  if (isConstrained()) {
+    throwCannotTurn(index);
+  }
+  const ClusterEntry& cluster = work().impl().tables.clusters[c];
+  const int nv = static_cast<int>(state_.v.size());
+  const auto placeMass = [&](Eigen::MatrixXd& H) {
+    H.setZero(nv, nv);
+    const auto add = [&](double weight, VectorIn q) {
+      massMatrix(work().model(), work().data(), q, massHere_);
+      H += weight * massHere_;
+    };
+    if (standAt(state_.q, node_.G.data()) == Standing::ChangePoint) {
+      aroundChangePoint(state_.q, add);
+    } else {
+      add(1.0, state_.q);
+    }
+  };
+  // Directions in which both branches can move: all other coordinates, and the crease.
+  const auto common = [&](Eigen::MatrixXd& E) {
+    E.setZero(nv, nv - 1);
+    int column = 0;
+    for (int i = 0; i < nv; ++i) {
+      if (i < cluster.firstV || i >= cluster.firstV + cluster.nv) {
+        E(i, column++) = 1.0;
+      }
+    }
+    Eigen::VectorXd velocities = Eigen::VectorXd::Zero(model.nvSpanning()), v(nv);
+    for (int i = 0; i + 1 < cluster.nv; ++i) {
+      velocities.segment(cluster.firstVelocity, cluster.velocities) = turn_->crease.col(i);
+      work().pick(velocities, v);
+      E.col(column++) = v;
+    }
+  };
+  massHere_.setZero(nv, nv);
+  Eigen::MatrixXd H, E;
+  placeMass(H);
+  common(E);
+  const Energy before = energyNow();
+  const Eigen::VectorXd momentum = E.transpose() * (H * state_.v);
+
+  heading_.segment(cluster.firstVelocity, cluster.velocities) = turn_->after;
+  points_[c]->placeBeside(kBefore * turn_->width, turn_->after, state_.q.data() + cluster.firstQ);
+  Eigen::VectorXd aside = state_.q;
+  points_[c]->placeBeside(kSpacing, turn_->after, aside.data() + cluster.firstQ);
+  if (work().placeAt(aside, node_.G.data()) != Standing::Regular) {
+    work().best(aside, lists_);
+    choice_ = choiceOf(lists_);
+    ++coordinateChanges;
+  }
+  // v = E c + t u with the momentum Eᵀ H v and the energy of before, and u > 0:
+  //   c = (Eᵀ H E)⁻¹ (p − Eᵀ H t u) = c₀ − d u,   u² (t − E d)ᵀ H (t − E d) = 2 T − pᵀ c₀
+  placeMass(H);
+  common(E);
+  Eigen::VectorXd t(nv), spanningT = Eigen::VectorXd::Zero(model.nvSpanning());
+  spanningT.segment(cluster.firstVelocity, cluster.velocities) = turn_->after;
+  work().pick(spanningT, t);
+  const Eigen::MatrixXd HE = E.transpose() * H * E;
+  const Eigen::VectorXd c0 = solved(HE, momentum);
+  const Eigen::VectorXd across = t - E * solved(HE, E.transpose() * (H * t));
+  state_.v.setZero();
+  const double kinetic = before.kinetic + before.potential - energyNow().potential;
+  const double rest = std::max(0.0, 2.0 * kinetic - momentum.dot(c0));
+  const double speed = std::sqrt(rest / across.dot(H * across));
+  state_.v = E * c0 + speed * across;
+  evaluate(state_.time, state_.q, state_.v, first_);
+  show();
+  forgetSteps();
+}
+
+void Simulation::throwCannotTurn(int cluster) const {
+  const ClusterEntry& entry = model.impl().tables.clusters[static_cast<std::size_t>(cluster)];
+  const std::string& loop = model.impl().rowNames[entry.firstRow];
+  throw SingularityError(
+      "loop " + kempe::quoted(loop) + " reaches a singular position at t = " +
+          shortNumber(state_.time) + " s, which it misses by " +
+          shortNumber(points_[static_cast<std::size_t>(cluster)]->miss()) +
+          " of its size: it turns onto another branch there, which cannot be followed together "
+          "with other loops or constraints. Make the lengths of its links exact, or the misfit "
+          "larger.",
+      loop, std::numeric_limits<double>::infinity());
 }
 
 }  // namespace kempe::detail

@@ -22,7 +22,7 @@ constexpr double kPart = 0.1;
 constexpr int kPolishing = 4;
 constexpr double kRounded = 1e-15;
 /// Below this fraction steps are short: kAhead of the remainder.
-constexpr double kCareful = 0.2, kAhead = 0.05;
+constexpr double kCareful = 0.2, kAhead = 0.015;
 /// A ratio this many times the usual one is too large for an accurate step.
 constexpr double kFar = 64.0;
 

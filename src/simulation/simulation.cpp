@@ -285,7 +285,8 @@ void Simulation::advanceTo(double end) {
     const double rest = end - state_.time;
     const double most = std::min(part, work().secondsAhead(first_.regularity, velocities_));
     const bool last = most >= rest * (1.0 - 1e-9);
-    const double h = last ? rest : most;
+    double h = last ? rest : most;
+    int turning = -1;
     if (!last && state_.time + h == state_.time) {
       throw std::runtime_error("the simulation diverged: velocities are so large that a step of " +
                                shortNumber(h) +
@@ -304,6 +305,10 @@ void Simulation::advanceTo(double end) {
     };
     try {
       error = attempt(h);
+      turning = error <= 1.0 ? turningCluster() : -1;
+      if (turning >= 0) {
+        h = stepToTurn(turning, h);
+      }
     } catch (const SingularityError&) {
       if (refused()) continue;
       throw;
@@ -328,8 +333,11 @@ void Simulation::advanceTo(double end) {
       throw std::runtime_error("the error of a step is not finite");
     }
     exchanged = false;
-    completeStep(last ? end : state_.time + h);
+    completeStep(last && turning < 0 ? end : state_.time + h);
     ++effort().steps;
+    if (turning >= 0) {
+      turn(turning);
+    }
     if (controlled) {
       acceptStep(h, part, error);
       part = stepControl_.nextStep;

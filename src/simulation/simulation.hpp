@@ -151,6 +151,14 @@ class Simulation {
   void aroundChangePoint(VectorIn q, const Visit& visit);
   /// Puts the state onto the branch that it follows through a change point.
   void straighten();
+  /// The cluster whose loops turn onto another branch during the step of length h from state_ to
+  /// next_, −1 if there is none.
+  int turningCluster();
+  /// Shortens the step from state_ to next_ of length h so that it ends where the cluster turns.
+  double stepToTurn(int cluster, double h);
+  /// Turns, at the state, keeping energy and momentum.
+  void turn(int cluster);
+  [[noreturn]] void throwCannotTurn(int cluster) const;
 
   void semiImplicitEuler(double h);
   double rungeKutta(const Tableau& tableau, double h);
@@ -198,6 +206,7 @@ class Simulation {
   std::unique_ptr<LoopScales> scales_;
   std::vector<std::unique_ptr<SingularPoint>> points_;  // per cluster, null without loops
   std::vector<char> straightOn_;                        // per cluster, at the last standAt()
+  std::optional<SingularPoint::Turn> turn_;             // the one of turningCluster()
   std::vector<std::unique_ptr<Coordinates>> choices_;   // the user's first
   std::size_t choice_ = 0;
   std::size_t replaced_ = 0;         // the last choice that was replaced by another
@@ -238,6 +247,7 @@ class Simulation {
   std::vector<Eigen::VectorXd> slopes_, accelerations_;  // per stage
   std::vector<Power> powers_;                            // per stage
   std::vector<double> jacobian_;
+  Eigen::MatrixXd massHere_;
   std::vector<int> pivots_;
   std::vector<std::vector<int>> lists_;
   Eigen::VectorXd rows_;  // of all loops

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "algorithms/positions.hpp"
 #include "loops/assembly.hpp"
 #include "loops/cluster_velocity.hpp"
 #include "loops/decompositions.hpp"
@@ -14,6 +15,8 @@ namespace {
 /// The search gives up farther than this, in radians or lengths of the cluster, from its start.
 constexpr double kReach = 0.5;
 constexpr int kIterations = 12;
+/// A search that failed is not repeated nearer than this to its start.
+constexpr double kSame = 0.01;
 /// Newton's method stops at steps of this length; f* is then right to its square.
 constexpr double kFound = 1e-9;
 /// Half the distance over which F is differenced: B is right to the square of this, which makes
@@ -21,6 +24,8 @@ constexpr double kFound = 1e-9;
 constexpr double kDifference = 1e-4;
 /// Directions in which B is below this fraction of its largest are along the crease.
 constexpr double kCrease = 1e-5;
+/// The same of its eigenvalues where branches meet in a crease.
+constexpr double kFlat = 1e-3;
 
 }  // namespace
 
@@ -34,6 +39,8 @@ SingularPoint::SingularPoint(const Model& model, const LoopScales& scales, int c
   step_.resize(static_cast<std::size_t>(own.velocities));
   rows_.resize(static_cast<std::size_t>(own.kept));
   columns_.resize(static_cast<std::size_t>(own.velocities));
+  all_.resize(columns_.size());
+  std::iota(all_.begin(), all_.end(), 0);
   reduced_.setZero(own.kept, own.velocities + 1);
 }
 
@@ -187,7 +194,7 @@ bool SingularPoint::locate(const double* from) {
       b.segment(i * free(), free()) =
           -reduced_.row(regular() + i).segment(regular(), free()).transpose();
     }
-    const Eigen::VectorXd beta = leastNormSolution(A, b, kCrease);
+    const auto [beta, rank] = leastNormSolution(A, b, kCrease);
     way += beta;
     if (!(way.cwiseAbs().maxCoeff() < kReach)) {
       return false;
@@ -195,8 +202,9 @@ bool SingularPoint::locate(const double* from) {
     moveFree(beta, q_);
     if (beta.cwiseAbs().maxCoeff() < kFound) {
       miss_ = reduced_.col(cluster().velocities).tail(corank_).cwiseAbs().maxCoeff();
-      found_ = true;
-      return true;
+      // Of more curvature, it is the tip of a cone, which a motion passes at some distance.
+      found_ = rank <= corank_ + 1;
+      return found_;
     }
   }
   return false;
@@ -225,17 +233,88 @@ double SingularPoint::distanceAlong(const double* direction, const double* posit
   return along * largest / square;
 }
 
-bool SingularPoint::isKnownNear(const double* positions) {
-  // A search that failed will fail again nearby; one along a crease leads to another point.
-  if (searched_.empty() || (found_ && cluster().nv > 1)) {
-    return false;
+std::optional<SingularPoint::Turn> SingularPoint::turn(const double* direction) const {
+  const int n = cluster().velocities;
+  if (!found_ || corank_ != 1) {
+    return std::nullopt;
   }
-  difference(found_ ? q_.data() : searched_.data(), positions, step_.data());
+  // B has one positive and one negative eigenvalue, and m − 1 that vanish, along the crease.
+  const SymmetricEigen eigen = symmetricEigen(B_[0]);
+  const int last = free() - 1;
+  const double largest = eigen.values.cwiseAbs().maxCoeff();
+  for (int i = 1; i < last; ++i) {
+    if (std::abs(eigen.values[i]) > kFlat * largest) {
+      return std::nullopt;
+    }
+  }
+  if (!(eigen.values[0] < -kFlat * largest && eigen.values[last] > kFlat * largest)) {
+    return std::nullopt;
+  }
+  // Asymptotes d of ½ βᵀ B β = −f*: the one that the motion follows, and the other.
+  Eigen::VectorXd coming(free());
+  for (int i = 0; i < free(); ++i) {
+    const int column = columns_[regular() + i];
+    coming[i] = direction[column] / scales_.length[cluster().firstVelocity + column];
+  }
+  const double x = eigen.V.col(last).dot(coming), y = eigen.V.col(0).dot(coming);
+  const Eigen::VectorXd positive = eigen.V.col(last) / std::sqrt(eigen.values[last]);
+  const Eigen::VectorXd negative = eigen.V.col(0) / std::sqrt(-eigen.values[0]);
+  const double sideX = x < 0.0 ? -1.0 : 1.0, sideY = y < 0.0 ? -1.0 : 1.0;
+  const Eigen::VectorXd along = sideX * positive + sideY * negative;
+  Eigen::VectorXd other = sideX * positive - sideY * negative;
+  // With β = a d₁ + b d₂, a b = −f* / d₁ᵀ B d₂. a comes from below zero, so b goes the way of
+  // −a b.
+  const double product = -reduced_(regular(), n) / along.dot(B_[0] * other);
+  other *= product > 0.0 ? -1.0 : 1.0;
+  Turn result;
+  result.after = spread(other);
+  double size = 0.0;
+  for (int i = 0; i < n; ++i) {
+    size = std::max(size, std::abs(result.after[i]) / scales_.length[cluster().firstVelocity + i]);
+  }
+  result.after /= size;
+  result.width = std::sqrt(std::abs(product)) * std::max(size, along.cwiseAbs().maxCoeff());
+  result.crease.resize(n, last - 1);
+  for (int i = 1; i < last; ++i) {
+    result.crease.col(i - 1) = spread(eigen.V.col(i));
+  }
+  return result;
+}
+
+void SingularPoint::placeBeside(double distance, const Eigen::VectorXd& branch, double* positions) {
+  // All velocities move, so that no choice of coordinates is needed.
+  for (int i = 0; i < cluster().velocities; ++i) {
+    step_[i] = distance * branch[i];
+  }
+  const Closure closure =
+      closeLoops(model_.impl().tables, model_.impl().mechanism.functions, cluster(), scratch_,
+                 q_.data(), step_.data(), all_, Rows::Kept);
+  if (!closure.closed) {
+    throwAssemblyError(model_.impl(), cluster(), scratch_.q.data(), closure.opening,
+                       closure.worstRow);
+  }
+  std::copy_n(scratch_.q.data(), cluster().positions, positions);
+}
+
+double SingularPoint::distance(const std::vector<double>& from, const double* positions) {
+  difference(from.data(), positions, step_.data());
   double largest = 0.0;
   for (int i = 0; i < cluster().velocities; ++i) {
     largest = std::max(largest, std::abs(step_[i]) / scales_.length[cluster().firstVelocity + i]);
   }
-  return largest < (found_ ? 0.5 * kReach : 0.01);
+  return largest;
+}
+
+bool SingularPoint::isNear(const double* positions) {
+  return found_ && distance(q_, positions) < 0.5 * kReach;
+}
+
+bool SingularPoint::isKnownNear(const double* positions) {
+  // A search that failed will fail again nearby; one along a crease leads to another point.
+  if (found_) {
+    return cluster().nv == 1 && isNear(positions);
+  }
+  return !searched_.empty() && distance(searched_, positions) < kSame;
 }
 
 }  // namespace kempe::detail

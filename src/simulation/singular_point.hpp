@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <optional>
 #include <vector>
 
 #include "model/model_impl.hpp"
@@ -29,6 +30,8 @@ class SingularPoint {
   /// Whether the last search holds for these positions too.
   [[nodiscard]] bool isKnownNear(const double* positions);
   [[nodiscard]] bool found() const { return found_; }
+  /// Whether a point was found near these positions.
+  [[nodiscard]] bool isNear(const double* positions);
 
   /// Largest |f*| of all reduced equations.
   [[nodiscard]] double miss() const { return miss_; }
@@ -40,6 +43,19 @@ class SingularPoint {
   /// units of that direction's largest entry (in radians or lengths of the cluster).
   double distanceAlong(const double* direction, const double* positions);
 
+  /// Loops that miss the point with one reduced equation (c = 1) turn there from the branch along
+  /// one direction to another.
+  struct Turn {
+    Eigen::VectorXd after;   ///< velocities along the other branch; the largest, scaled, is 1
+    Eigen::MatrixXd crease;  ///< m − 1 columns: velocities along which the branches meet
+    double width = 0.0;      ///< distance of the turn's vertex from the point, in the same units
+  };
+  /// That of a motion which comes along this direction of all velocities of the cluster; nothing if
+  /// the branches do not meet in this way. After locate().
+  [[nodiscard]] std::optional<Turn> turn(const double* direction) const;
+  /// Writes the closed positions at a distance along a branch from the point. Throws AssemblyError.
+  void placeBeside(double distance, const Eigen::VectorXd& branch, double* positions);
+
  private:
   /// K and φ at q_, scaled, in the order of pivots, reduced by Gauss–Jordan steps on the regular
   /// part: [1, −T, A⁻¹φ; 0, F, f].
@@ -50,6 +66,7 @@ class SingularPoint {
   /// q moves by β in b and by T β in a.
   void moveFree(const Eigen::VectorXd& beta, std::vector<double>& q);
   void differentiate();
+  double distance(const std::vector<double>& from, const double* positions);
   void difference(const double* from, const double* to, double* step) const;
   [[nodiscard]] Eigen::VectorXd spread(const Eigen::VectorXd& beta) const;
 
@@ -66,6 +83,7 @@ class SingularPoint {
   std::vector<double> q_, aside_, moved_, searched_;  // positions
   std::vector<double> step_;
   std::vector<int> rows_, columns_;  // in the order of pivots
+  std::vector<int> all_;             // velocities
   Eigen::MatrixXd reduced_;          // kept × (n + 1)
   std::vector<Eigen::MatrixXd> B_;   // per reduced equation
   int corank_ = 0;

@@ -116,5 +116,87 @@ TEST(ChangePoints, LadderIsAsAccurateAsItsPendulum) {
   }
 }
 
+/// Starts a near-parallelogram as a parallelogram whose crank turns at 9 rad/s.
+void startParallel(Simulator& simulator) {
+  const Model& model = simulator.model();
+  const Eigen::VectorXd q = configuration(model, {{"crank", 0.7}, {"knee", -0.7}, {"pivot", 0.7}});
+  Eigen::VectorXd v = Eigen::VectorXd::Zero(model.nv());
+  v[std::ranges::find(model.vNames(), "crank") - model.vNames().begin()] = 9.0;
+  simulator.setState(q, v);
+}
+
+/// A parallelogram whose coupler is too long or too short by a relative length x turns over in its
+/// change point, however small x is. Energy is kept, and the motion has a limit for small x.
+TEST(ChangePoints, NearMissesKeepTheirEnergy) {
+  for (const Integrator integrator :
+       {Integrator::RungeKutta4, Integrator::Adaptive, Integrator::Radau}) {
+    for (const double side : {1.0, -1.0}) {
+      double limit = 0.0;
+      for (const double x : {1e-14, 1.6e-13, 1e-12, 5e-12, 3e-11, 1e-10, 3e-10, 1e-9, 1e-7}) {
+        Simulator simulator(Model(fourBar(0.5, 0.2, 0.5 * (1.0 + side * x), 0.2)),
+                            {.integrator = integrator});
+        startParallel(simulator);
+        const Energy start = simulator.energy();
+        double apart = 0.0;
+        for (int i = 1; i <= 1000; ++i) {
+          simulator.stepTo(2e-3 * i);
+          const Energy now = simulator.energy();
+          ASSERT_NEAR(now.kinetic + now.potential, start.kinetic + start.potential,
+                      1e-4 * start.kinetic)
+              << toString(integrator) << " x " << side * x << " t " << simulator.time();
+          ASSERT_LT(simulator.loopError(), 1e-12);
+          apart = std::max(
+              apart, std::abs(positionOf(simulator, "pivot") - positionOf(simulator, "crank")));
+        }
+        EXPECT_GT(apart, kPi) << x;
+        limit = limit == 0.0 ? positionOf(simulator, "crank") : limit;
+        EXPECT_NEAR(positionOf(simulator, "crank"), limit, 5e-4 + 20 * std::sqrt(x))
+            << toString(integrator) << " x " << side * x;
+      }
+    }
+  }
+}
+
+/// The same on a cart: the turn is an impulse between the links, and keeps the momentum of all.
+TEST(ChangePoints, TurnsKeepMomentum) {
+  const auto onCart = [](double x) {
+    Mechanism robot = fourBar(0.5, 0.2, 0.5 * (1.0 + x), 0.2);
+    robot.gravity = {};
+    robot.addBody("cart").withMass(2.0).withInertia(0.1, 0.1, 0.1);
+    for (Joint& joint : robot.joints) {
+      joint.parent = joint.parent == "ground" ? "cart" : joint.parent;
+    }
+    robot.addPrismatic("rail").from("ground").to("cart").along({1, 0, 0});
+    return Model(robot);
+  };
+  for (const double side : {1.0, -1.0}) {
+    double limit = 0.0;
+    for (const double x : {1e-12, 1e-10, 1e-8}) {
+      Simulator simulator(onCart(side * x), {.integrator = Integrator::Adaptive});
+      startParallel(simulator);
+      const Model& model = simulator.model();
+      const auto rail = std::ranges::find(model.vNames(), "rail") - model.vNames().begin();
+      const auto momentumNow = [&] {
+        Data data(model);
+        Eigen::MatrixXd H(model.nv(), model.nv());
+        massMatrix(model, data, simulator.q(), H);
+        return (H * simulator.v())[rail];
+      };
+      const double momentum = momentumNow(), energy = simulator.energy().kinetic;
+      double apart = 0.0;
+      for (int i = 1; i <= 500; ++i) {
+        simulator.stepTo(2e-3 * i);
+        ASSERT_NEAR(simulator.energy().kinetic, energy, 1e-4 * energy) << x << " " << i;
+        ASSERT_NEAR(momentumNow(), momentum, 1e-5) << x << " " << i;
+        apart = std::max(apart,
+                         std::abs(positionOf(simulator, "pivot") - positionOf(simulator, "crank")));
+      }
+      EXPECT_GT(apart, kPi) << x;
+      limit = limit == 0.0 ? positionOf(simulator, "rail") : limit;
+      EXPECT_NEAR(positionOf(simulator, "rail"), limit, 1e-4 + 2 * std::sqrt(x)) << x;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kempe::test
