@@ -35,16 +35,16 @@ void table() {
       print(way, drift);
     };
     const Model embedded(given.mechanism);
-    row("embedded, RK4", driftOf(given, embedded, {}, kDuration, kStep));
+    row("embedded, RK4", driftOf(given, embedded, rungeKutta(), kDuration, kStep));
     row("embedded, implicit midpoint",
         driftOf(given, embedded, {.integrator = Integrator::ImplicitMidpoint}, kDuration, kStep));
     if (const std::optional<Model> cut = leftCut(given.mechanism)) {
       row("cut, Baumgarte, RK4",
-          driftOf(given, *cut, {.stabilization = Stabilization::Baumgarte}, kDuration, kStep));
+          driftOf(given, *cut, rungeKutta(Stabilization::Baumgarte), kDuration, kStep));
       row("cut, projection, RK4",
-          driftOf(given, *cut, {.stabilization = Stabilization::Projection}, kDuration, kStep));
+          driftOf(given, *cut, rungeKutta(Stabilization::Projection), kDuration, kStep));
       row("cut, nothing, RK4",
-          driftOf(given, *cut, {.stabilization = Stabilization::None}, kDuration, kStep));
+          driftOf(given, *cut, rungeKutta(Stabilization::None), kDuration, kStep));
     } else {
       std::printf("| %s | cut | — | — | bodies without inertia |\n", given.name.c_str());
     }
@@ -58,7 +58,7 @@ void table() {
 void manySteps(long steps) {
   const DriftCase given = driftCases().front();
   const Model model(given.mechanism);
-  Simulator simulator(model);
+  Simulator simulator(model, rungeKutta());
   simulator.setState(given.q(model), Eigen::VectorXd::Constant(model.nv(), given.rate));
   const Energy first = simulator.energy();
   std::printf(

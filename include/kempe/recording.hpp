@@ -35,9 +35,9 @@ struct Work {
   double friction = 0.0;    ///< dissipated by dry friction
   double limits = 0.0;      ///< dissipated by the dampers of end stops
 
-  [[nodiscard]] double balance() const {
-    return controller + external + motors - damping - friction - limits;
-  }
+  [[nodiscard]] double supplied() const { return controller + external + motors; }
+  [[nodiscard]] double lost() const { return damping + friction + limits; }
+  [[nodiscard]] double balance() const { return supplied() - lost(); }
 };
 
 /// Memory of the error-controlled integrators from one step to the next.
@@ -74,6 +74,7 @@ struct Recording {
   struct Sample {
     double time = 0.0;
     Vector q{}, v{}, tau{}, velocities{};
+    Vector a{};  ///< accelerations of the model's coordinates; NaN in a file of format 1
     double kinetic = 0.0, potential = 0.0;
     double loopError = 0.0;  ///< largest |loopResidual|
     Work work{};
@@ -87,6 +88,12 @@ struct Recording {
   std::vector<std::string> qNames{}, vNames{}, velocityNames{};
   std::vector<std::vector<std::string>> choices{};  ///< sets of independent coordinates used
   std::vector<Sample> samples{};
+  std::vector<std::string> warnings{};  ///< of Simulator::warnings() at the end of the run
+
+  /// Returns the largest |energy − energy at the start − work + losses|, relative to the energy
+  /// exchanged: the largest of the peak kinetic energy, the range of the potential energy, the
+  /// work, the losses, and a millionth of the energy (for robots at rest).
+  [[nodiscard]] KEMPE_API double energyDrift() const;
 
   /// Returns sample i as a snapshot for Simulator::restore.
   [[nodiscard]] KEMPE_API Snapshot snapshot(std::size_t i) const;
@@ -95,7 +102,7 @@ struct Recording {
   /// its values, and one line of numbers per sample. Numbers have all their digits, so that load()
   /// restores them to the last bit. docs/simulation.md describes the format.
   KEMPE_API void save(const std::filesystem::path& path) const;
-  /// Reads a file written by save(). Throws std::runtime_error, which names file and line, if the
+  /// Reads a file written by save(), also one of format 1. Throws std::runtime_error, which names file and line, if the
   /// file is not a recording.
   KEMPE_API static Recording load(const std::filesystem::path& path);
 };

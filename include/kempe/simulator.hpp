@@ -28,7 +28,7 @@ enum class Stabilization {
 };
 
 struct SimulatorOptions {
-  Integrator integrator = Integrator::RungeKutta4;
+  Integrator integrator = Integrator::Adaptive;
   /// Integrators with error control: tolerated error per step of each position (relative to one
   /// radian or metre) and velocity.
   double relativeTolerance = 1e-8;
@@ -114,12 +114,24 @@ class Simulator {
   [[nodiscard]] KEMPE_API const Vector& v() const;
   /// Velocities of all tree joints.
   [[nodiscard]] KEMPE_API const Vector& spanningVelocities() const;
+  /// Accelerations of the model's coordinates at this state, model.nv(); at a dead point they are
+  /// taken from those of all joints.
+  [[nodiscard]] KEMPE_API const Vector& a() const;
+  /// Accelerations of all tree joints, model.nvSpanning().
+  [[nodiscard]] KEMPE_API const Vector& spanningAccelerations() const;
   /// Output of the controller at this state.
   [[nodiscard]] KEMPE_API const Vector& tau() const;
 
   /// Returns the energy; the potential energy includes springs and end stops.
   [[nodiscard]] KEMPE_API Energy energy() const;
   [[nodiscard]] KEMPE_API Work work() const;
+  /// Returns energy − energy at the start − work + losses in joules, which is zero for an exact
+  /// integrator. The start is that of the last run(), or the time at which the state was set or an
+  /// element was added, if that was later.
+  [[nodiscard]] KEMPE_API double energyError() const;
+  /// Returns warnings about the motion since then: where the samples lose the energy balance by
+  /// more than 1 % of the energy exchanged (Recording::energyDrift), a text that states the cause.
+  [[nodiscard]] KEMPE_API std::vector<std::string> warnings() const;
   /// Returns the largest |loopResidual|; 0 if there are no loops.
   [[nodiscard]] KEMPE_API double loopError() const;
   /// The independent coordinates that the simulator currently uses.
@@ -182,12 +194,19 @@ class Simulator {
   /// step fails, the state does not change.
   ///
   /// Throws SingularityError, AssemblyError, and std::runtime_error if the simulation diverges (a
-  /// velocity exceeds 1e100) or an implicit step finds no solution.
+  /// velocity exceeds 1e100), an implicit step finds no solution, or a fixed step is too long: the
+  /// energy balance was lost before, or the adaptive integrator does not fail there.
   KEMPE_API void stepTo(double time);
   KEMPE_API void setObserver(Observer observer);
   /// Simulates `duration` in steps of dt, the last one shorter if necessary, and returns the
   /// recording. Throws SimulationError.
   KEMPE_API Recording run(double duration, double dt);
+
+  /// For programs that call stepTo() themselves and record more or less than run(): starts the
+  /// energy balance anew; every sample() is then compared with the first one.
+  KEMPE_API void beginRun();
+  /// Returns the sample of this state that run() records.
+  KEMPE_API Recording::Sample sample();
 
  private:
   std::unique_ptr<detail::Simulation> impl_;

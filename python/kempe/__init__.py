@@ -31,7 +31,13 @@ from kempe._kempe import (
     write_urdf,
     write_urdf_text,
 )
-from kempe.errors import AssemblyError, LimitsWarning, ModelError, SingularityError
+from kempe.errors import (
+    AssemblyError,
+    EnergyWarning,
+    LimitsWarning,
+    ModelError,
+    SingularityError,
+)
 from kempe.simulation import Run, SimulationError, Simulator, simulate
 
 if TYPE_CHECKING:
@@ -52,6 +58,7 @@ __all__ = [
     "ConstrainedMotion",
     "Constraints",
     "Coupling",
+    "EnergyWarning",
     "Function",
     "Jet",
     "Joint",

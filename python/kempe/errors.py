@@ -23,5 +23,9 @@ class SingularityError(RuntimeError):
     """Condition number of its constraint Jacobian."""
 
 
+class EnergyWarning(UserWarning):
+    """A simulated motion gained or lost energy that its work and losses do not account for."""
+
+
 class LimitsWarning(UserWarning):
     """A configuration that Kempe chose is outside joint limits: no other was found."""

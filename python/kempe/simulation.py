@@ -6,6 +6,7 @@ import dataclasses
 import math
 import os
 import reprlib
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,17 +15,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from kempe import _kempe
 from kempe._kempe import Model
-from kempe.errors import AssemblyError, SingularityError
+from kempe.errors import AssemblyError, EnergyWarning, SingularityError
 
-__all__ = ["INTEGRATORS", "Run", "SimulationError", "Simulator", "simulate"]
+__all__ = ["DEFAULT_INTEGRATOR", "INTEGRATORS", "Run", "SimulationError", "Simulator", "simulate"]
 
 Vector = NDArray[np.floating[Any]]
 Controller = Callable[[float, Vector, Vector], ArrayLike]
 External = Mapping["str | int", ArrayLike]
 
-INTEGRATORS = ("rk4", "semi_implicit_euler", "implicit_midpoint", "adaptive", "radau", "auto")
+FIXED_STEPS = ("rk4", "semi_implicit_euler", "implicit_midpoint")
+INTEGRATORS = (*FIXED_STEPS, "adaptive", "radau", "auto")
+DEFAULT_INTEGRATOR = "adaptive"  # as in SimulatorOptions
 
-FORMAT = 1  # of saved runs
+FORMAT = 2  # of saved runs
 MOST_STEPS = 1e10
 BEYOND = 1e100  # a velocity above this means that the simulation diverged
 
@@ -62,7 +65,7 @@ def _positive(name: str, value: object) -> float:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Run:
-    """A recorded motion: T samples, one at the start and one after every step."""
+    """A recorded motion: T samples, one at the start and one after every dt."""
 
     robot: str  # the model's name
     dt: float
@@ -72,11 +75,14 @@ class Run:
     t: Vector  # (T,) s
     q: Vector  # (T, nq)
     v: Vector  # (T, nv)
+    a: Vector  # (T, nv), NaN in runs that were saved by versions without it
     tau: Vector  # (T, nv), the controller's
     kinetic: Vector  # (T,) J
     potential: Vector  # (T,) J
     work: Vector  # (T,) J, done since the start by tau, external forces and motors
+    losses: Vector  # (T,) J, dissipated since the start by damping, friction and end stops
     loop_error: Vector  # (T,) largest |loop_residual|, 0 without loops
+    warnings: list[str] = dataclasses.field(default_factory=list)  # about the motion
 
     @property
     def energy(self) -> Vector:
@@ -85,20 +91,18 @@ class Run:
 
     @property
     def energy_error(self) -> Vector:
-        """Change of energy since the start that work does not account for, (T,) J.
-
-        For robots without damping and friction this is the error of the integrator; otherwise it
-        includes the energy that they dissipate.
-        """
-        energy = self.energy
-        return np.asarray(energy - energy[0] - self.work)
+        """Energy − energy at the start − work + losses, (T,) J: zero for an exact integrator."""
+        balance = self.energy - self.work + self.losses
+        return np.asarray(balance - balance[0])
 
     @property
     def energy_drift(self) -> float:
         """The largest `energy_error` relative to the energy exchanged in the motion: the largest
-        of the peak kinetic energy, the range of the potential energy, and a millionth of the
-        total energy (for robots at rest)."""
+        of the peak kinetic energy, the range of the potential energy, the work, the losses, and a
+        millionth of the total energy (for robots at rest)."""
         moved = max(float(self.kinetic.max()), float(np.ptp(self.potential)),
+                    float(np.abs(self.work - self.work[0]).max()),
+                    float(np.abs(self.losses - self.losses[0]).max()),
                     1e-6 * float(np.abs(self.energy).max()))
         largest = float(np.abs(self.energy_error).max())
         return largest / moved if moved > 0 else largest
@@ -136,14 +140,18 @@ class Run:
             raise
         except Exception as error:  # numpy and zipfile raise many kinds for other files
             raise ValueError(f"{path}: not a recorded run (.npz of numpy)") from error
+        if "kempe_run" not in content:
+            raise ValueError(f"{path}: not a run recorded by kempe; it lacks kempe_run")
+        version = content["kempe_run"]
+        if version.shape != () or version not in (1, FORMAT):
+            raise ValueError(f"{path}: a run of format {version}; this version of kempe reads "
+                             f"formats 1 and {FORMAT}")
+        if version == 1:
+            _complete_format_1(content)
         wanted = [field.name for field in dataclasses.fields(cls)]
-        missing = [name for name in ["kempe_run", *wanted] if name not in content]
+        missing = [name for name in wanted if name not in content]
         if missing:
             raise ValueError(f"{path}: not a run recorded by kempe; it lacks {', '.join(missing)}")
-        version = content["kempe_run"]
-        if version.shape != () or version != FORMAT:
-            raise ValueError(f"{path}: a run of format {version}; this version of kempe reads "
-                             f"format {FORMAT}")
         values: dict[str, Any] = {}
         for name in wanted:
             try:
@@ -152,12 +160,23 @@ class Run:
                 raise ValueError(f'{path}: "{name}": {error}') from error.__cause__
         run = cls(**values)
         samples, nq, nv = len(run.t), len(run.q_names), len(run.v_names)
-        shapes = {"q": (samples, nq), "v": (samples, nv), "tau": (samples, nv)}
-        for name in ("q", "v", "tau", "kinetic", "potential", "work", "loop_error"):
+        shapes = {"q": (samples, nq), "v": (samples, nv), "a": (samples, nv), "tau": (samples, nv)}
+        for name in ("q", "v", "a", "tau", "kinetic", "potential", "work", "losses", "loop_error"):
             found, expected = getattr(run, name).shape, shapes.get(name, (samples,))
             if found != expected:
                 raise ValueError(f'{path}: "{name}" has shape {found}, expected {expected}')
         return run
+
+
+def _complete_format_1(content: dict[str, np.ndarray[Any, Any]]) -> None:
+    """Adds what format 1 lacks: accelerations as NaN, losses as zero, and a note."""
+    if "v" in content and content["v"].dtype.kind in "fiu":
+        content["a"] = np.full(content["v"].shape, np.nan)
+    if "work" in content and content["work"].dtype.kind in "fiu":
+        content["losses"] = np.zeros(content["work"].shape)
+    content["warnings"] = np.asarray(
+        ["saved in format 1, without losses: energy_error includes the energy that damping and "
+         "friction dissipated"])
 
 
 def _loaded_field(name: str, array: np.ndarray[Any, Any]) -> Any:
@@ -167,7 +186,7 @@ def _loaded_field(name: str, array: np.ndarray[Any, Any]) -> Any:
             raise ValueError(f"expected a string, got an array of type {array.dtype} and shape "
                              f"{array.shape}")
         return str(array.item())
-    if name.endswith("_names"):
+    if name.endswith("_names") or name == "warnings":
         if array.ndim != 1 or (array.size and array.dtype.kind != "U"):
             raise ValueError(f"expected a list of strings, got an array of type {array.dtype} and "
                              f"shape {array.shape}")
@@ -287,7 +306,7 @@ class _Recorder:
     def __init__(self, simulator: _kempe.Simulator, dt: float, times: Vector) -> None:
         self._simulator, self._model = simulator, simulator.model
         self._dt, self._times = dt, times
-        self._samples = np.empty((len(times), self._model.nq + 2 * self._model.nv + 4))
+        self._samples = np.empty((len(times), self._model.nq + 3 * self._model.nv + 5))
         self.count = 0
 
     def add(self) -> None:
@@ -296,14 +315,15 @@ class _Recorder:
 
     def run(self) -> Run:
         model, n = self._model, self.count
-        ends = np.cumsum([model.nq, model.nv, model.nv, 1, 1, 1])
-        q, v, tau, *others = (np.ascontiguousarray(part)
+        ends = np.cumsum([model.nq, model.nv, model.nv, model.nv, 1, 1, 1, 1])
+        q, v, a, tau, *others = (np.ascontiguousarray(part)
                               for part in np.split(self._samples[:n], ends, axis=1))
-        kinetic, potential, work, loop_error = (one[:, 0] for one in others)
+        kinetic, potential, work, losses, loop_error = (one[:, 0] for one in others)
         return Run(
             robot=model.name, dt=self._dt, integrator=self._simulator.integrator,
             q_names=list(model.q_names), v_names=list(model.v_names), t=self._times[:n], q=q, v=v,
-            tau=tau, kinetic=kinetic, potential=potential, work=work, loop_error=loop_error)
+            a=a, tau=tau, kinetic=kinetic, potential=potential, work=work, losses=losses,
+            loop_error=loop_error, warnings=self._simulator.warnings)
 
 
 def _times(duration: float, dt: float) -> Vector:
@@ -326,6 +346,7 @@ def _recorded(simulator: _kempe.Simulator, duration: float, dt: float,
     times = simulator.time + _times(duration, dt)
     last = len(times) - 1
     recorder = _Recorder(simulator, dt, times)
+    simulator.begin_run()
     for index in range(last + 1):
         try:
             if index > 0:
@@ -349,7 +370,10 @@ def _recorded(simulator: _kempe.Simulator, duration: float, dt: float,
                 recorder.run(), time) from cause
         if index > 0 and progress is not None and progress(index / last) is False:
             break
-    return recorder.run()
+    run = recorder.run()
+    for text in run.warnings:
+        warnings.warn(f"{run.robot}: {text}", EnergyWarning, stacklevel=3)
+    return run
 
 
 class Simulator(_kempe.Simulator):
@@ -362,11 +386,12 @@ class Simulator(_kempe.Simulator):
 
     def run(self, duration: float, dt: float = 1e-3,
             progress: Callable[[float], object] | None = None) -> Run:
-        """Simulates and records steps of dt seconds; the last one is shorter if dt does not divide
-        the duration.
+        """Simulates and records a sample every dt seconds; the last interval is shorter if dt does
+        not divide the duration.
 
-        `progress` is called after every step with the fraction done; the run ends early if it
-        returns False. Raises SimulationError, which contains the run up to that point.
+        `progress` is called after every sample with the fraction done; the run ends early if it
+        returns False. Raises SimulationError, which contains the run up to that point. Warns
+        (EnergyWarning) if the energy balance is off by more than 1 % of the energy exchanged.
         """
         return _recorded(self, duration, dt, progress)
 
@@ -389,7 +414,7 @@ def simulate(
     *,
     duration: float,
     dt: float = 1e-3,
-    integrator: str = "rk4",
+    integrator: str = DEFAULT_INTEGRATOR,
     controller: Controller | None = None,
     external: External | Callable[[float, Vector, Vector], External] | None = None,
     progress: Callable[[float], object] | None = None,
@@ -407,20 +432,21 @@ def simulate(
         q: initial configuration, (nq,), by default neutral; open loops are closed first.
         v: initial velocities, (nv,), by default zero.
         duration: seconds.
-        dt: length of a step in seconds; the last one is shorter if dt does not divide the
-            duration.
-        integrator: "rk4": the classical Runge-Kutta method, of order four for spatial rotations
+        dt: seconds between samples; the last interval is shorter if dt does not divide the
+            duration. With "rk4", "semi_implicit_euler" and
+            "implicit_midpoint" it is also the length of a step.
+        integrator: "adaptive": of order five, with as many steps between samples as its tolerances
+            require. "rk4": the classical Runge-Kutta method, of order four for spatial rotations
             too, with four evaluations of the dynamics per step. "semi_implicit_euler": of order
             one, one evaluation per step. "implicit_midpoint": of order two, symmetric, so that the
-            energy of swinging robots stays bounded for long. "adaptive": of order five, with as
-            many steps between samples as its tolerances require. "radau": the same, implicit, for
-            stiff springs and dampers. "auto": "adaptive" or "radau", whichever is cheaper along
-            the motion. All close the loops to rounding.
+            energy of swinging robots stays bounded for long. "radau": of order five, implicit, with
+            steps like "adaptive": for stiff motions. "auto": whichever of "adaptive" and "radau" is
+            cheaper along the motion. All close the loops to rounding.
         controller: f(t, q, v) -> tau, nv numbers. Called at every evaluation of the dynamics, also
             within a step. By default no forces.
         external: forces on bodies, {frame: [force; moment]} at the frame's origin, axes of the
             world; or a function of (t, q, v) that returns such a dict.
-        progress: called after every step with the fraction done; the run ends early if it returns
+        progress: called after every sample with the fraction done; the run ends early if it returns
             False.
         relative_tolerance, absolute_tolerance: error tolerances per step of "adaptive", "radau" and
             "auto".
@@ -432,6 +458,10 @@ def simulate(
         SimulationError: the simulation had to stop: the loops cannot be closed any further, a
             velocity diverged, or a function (controller, external forces, constraint) failed. It
             contains the run up to that point.
+
+    Warns:
+        EnergyWarning: the energy balance is off by more than 1 % of the energy exchanged.
+            run.warnings has the text.
     """
     _check_kinds(model, controller, progress)
     duration = _positive("duration", duration)

@@ -157,15 +157,12 @@ nb::dict statisticsOf(const PySimulator& self) {
   return result;
 }
 
-/// q, v, tau, kinetic and potential energy, work, loop error.
-Eigen::VectorXd sampleOf(const PySimulator& self) {
-  const Simulator& simulator = self.simulator;
-  const Energy energy = simulator.energy();
-  const Work work = simulator.work();
-  const Vector& tau = simulator.tau();  // may change coordinates, but not the result of v()
-  Eigen::VectorXd sample(simulator.q().size() + 2 * tau.size() + 4);
-  sample << simulator.q(), simulator.v(), tau, energy.kinetic, energy.potential,
-      work.controller + work.external + work.motors, simulator.loopError();
+/// q, v, a, tau, kinetic and potential energy, work, losses, loop error.
+Eigen::VectorXd sampleOf(PySimulator& self) {
+  const Recording::Sample now = self.simulator.sample();
+  Eigen::VectorXd sample(now.q.size() + 3 * now.v.size() + 5);
+  sample << now.q, now.v, now.a, now.tau, now.kinetic, now.potential, now.work.supplied(),
+      now.work.lost(), now.loopError;
   return sample;
 }
 
@@ -239,6 +236,19 @@ void bindState(SimulatorClass& simulator) {
           },
           "Velocities of all tree joints, (nv_spanning,).")
       .def_prop_ro(
+          "a",
+          [](const PySimulator& self) {
+            return unlocked([&] { return Eigen::VectorXd(self.simulator.a()); });
+          },
+          "Accelerations of the model's own coordinates in this state, (nv,).")
+      .def_prop_ro(
+          "spanning_accelerations",
+          [](const PySimulator& self) {
+            return unlocked(
+                [&] { return Eigen::VectorXd(self.simulator.spanningAccelerations()); });
+          },
+          "Accelerations of all tree joints, (nv_spanning,).")
+      .def_prop_ro(
           "tau",
           [](const PySimulator& self) {
             return unlocked([&] { return Eigen::VectorXd(self.simulator.tau()); });
@@ -257,6 +267,21 @@ void bindState(SimulatorClass& simulator) {
           "Work since the start, J: done by `controller`, `external` and `motors`, dissipated by "
           "`damping`, `friction` and `limits`.")
       .def_prop_ro(
+          "energy_error",
+          [](const PySimulator& self) {
+            return unlocked([&] { return self.simulator.energyError(); });
+          },
+          "Energy − energy at the start − work + losses, J: zero for an exact integrator. The "
+          "start "
+          "is that of the last run, or when the state was set or an element was added, if later.")
+      .def_prop_ro(
+          "warnings",
+          [](const PySimulator& self) {
+            return unlocked([&] { return self.simulator.warnings(); });
+          },
+          "Warnings about the motion since then: whether its samples lose the energy balance, and "
+          "why.")
+      .def_prop_ro(
           "loop_error",
           [](const PySimulator& self) {
             return unlocked([&] { return self.simulator.loopError(); });
@@ -270,10 +295,13 @@ void bindState(SimulatorClass& simulator) {
           [](const PySimulator& self) { return self.simulator.coordinateChanges(); },
           "How often the independent coordinates have changed.")
       .def(
-          "sample",
-          [](const PySimulator& self) { return unlocked([&] { return sampleOf(self); }); },
-          "The sample of this state that a run records, in one array: q, v, tau, kinetic and "
-          "potential energy, work of controller, external forces and motors, loop error.")
+          "begin_run", [](PySimulator& self) { unlocked([&] { self.simulator.beginRun(); }); },
+          "Starts the energy balance anew: every sample() is then compared with the first one. "
+          "run() calls it.")
+      .def(
+          "sample", [](PySimulator& self) { return unlocked([&] { return sampleOf(self); }); },
+          "The sample of this state that a run records, in one array: q, v, a, tau, kinetic and "
+          "potential energy, work of controller, external forces and motors, losses, loop error.")
       .def(
           "snapshot", [](const PySimulator& self) { return self.simulator.snapshot(); },
           "The complete state, from which restore() continues exactly.")
@@ -501,10 +529,13 @@ forces are always expressed in the model's own. For a simple run use kempe.simul
         unlocked([&] { new (self) PySimulator(model, options); });
         keepFunctions(nb::find(self), model.model().mechanism());
       },
-      "model"_a, "integrator"_a = "rk4", nb::kw_only(), "relative_tolerance"_a = 1e-8,
-      "absolute_tolerance"_a = 1e-10, "stabilization"_a = "projection", "baumgarte_rate"_a = 100.0,
-      R"(Starts at rest in the neutral position at time 0. Tolerances are for "adaptive",
-"radau" and "auto".
+      "model"_a, "integrator"_a = std::string(toString(SimulatorOptions{}.integrator)),
+      nb::kw_only(), "relative_tolerance"_a = 1e-8, "absolute_tolerance"_a = 1e-10,
+      "stabilization"_a = "projection", "baumgarte_rate"_a = 100.0,
+      R"(Starts at rest in the neutral position at time 0.
+
+The integrator is "adaptive", "radau", "auto", "rk4", "semi_implicit_euler" or "implicit_midpoint";
+the tolerances are those of the first three.
 
 Drift of cut loops and constraints is removed by "projection" after every step, reduced by
 "baumgarte" stabilisation, which makes errors decay at a rate (1/s), or ignored ("none").)");

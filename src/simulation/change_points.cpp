@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kempe/configuration.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/mass_matrix.hpp"
 #include "loops/decompositions.hpp"
@@ -137,6 +138,14 @@ Energy Simulation::energyAcross() {
     sum.potential += weight * here.potential;
   });
   return sum;
+}
+
+void Simulation::addBiasAcross(VectorOut sum) {
+  static_cast<void>(standAt(state_.q, node_.G.data()));  // which clusters cross
+  aroundChangePoint(state_.q, [&](double weight, VectorIn aside) {
+    constraintBias(work().model(), work().data(), aside, state_.v, bias_);
+    sum += weight * bias_;
+  });
 }
 
 void Simulation::straighten() {

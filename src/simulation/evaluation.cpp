@@ -203,6 +203,7 @@ void Simulation::requireCompatibleNow() {
 void Simulation::catchConstraints() {
   changed();
   if (isConstrained()) {
+    restartBalance();
     projectNow();
     refresh();
     requireCompatibleNow();
@@ -226,6 +227,32 @@ double Simulation::constraintGap(int constraint) {
     }
   }
   return gap;
+}
+
+/// q̈ = G v̇ + g; at a change point G, v̇ and g are their limits along the motion.
+const Vector& Simulation::spanningAccelerationsNow() {
+  refresh();
+  work().spread(first_.G.data(), first_.a, spanningAccelerations_);
+  if (first_.crossing) {
+    addBiasAcross(spanningAccelerations_);
+  } else {
+    constraintBias(work().model(), work().data(), state_.q, state_.v, bias_);
+    spanningAccelerations_ += bias_;
+  }
+  return spanningAccelerations_;
+}
+
+const Vector& Simulation::accelerationsNow() {
+  refresh();
+  if (choice_ == 0) {
+    a_ = first_.a;
+    return a_;
+  }
+  spanningAccelerationsNow();
+  for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
+    a_[static_cast<Eigen::Index>(i)] = spanningAccelerations_[userVelocities_[i]];
+  }
+  return a_;
 }
 
 Energy Simulation::energyAt(VectorIn q, VectorIn v) {

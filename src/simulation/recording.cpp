@@ -4,16 +4,19 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 
 #include "mechanism/text.hpp"
+#include "simulation/energy_watch.hpp"
 
 namespace kempe {
 namespace {
 
 constexpr const char* kFirstLine = "kempe recording 2";
+constexpr const char* kFirstLineOfFormat1 = "kempe recording 1";
 
-/// All numbers of a sample, in the order of the file.
+/// All numbers of a sample that format 1 has too, in the order of the file.
 template <typename Sample, typename Visit>
 void visitNumbers(Sample& sample, const Visit& visit) {
   visit(sample.time);
@@ -94,7 +97,8 @@ class Lines {
   int number_ = 0;
 };
 
-void readSample(const Lines& lines, const Recording& recording, Recording::Sample& sample) {
+void readSample(const Lines& lines, int format, const Recording& recording,
+                Recording::Sample& sample) {
   const char* at = lines.line().data();
   sample.q.resize(static_cast<Eigen::Index>(recording.qNames.size()));
   sample.v.resize(static_cast<Eigen::Index>(recording.vNames.size()));
@@ -107,6 +111,14 @@ void readSample(const Lines& lines, const Recording& recording, Recording::Sampl
                std::to_string(recording.choices.size()) + " that the file has");
   }
   sample.choice = static_cast<int>(choice);
+  if (format == 1) {
+    sample.stepControl.nextStep = lines.number(at);
+    sample.stepControl.previousError = lines.number(at);
+    sample.a.resize(sample.v.size());
+    sample.a.setConstant(std::numeric_limits<double>::quiet_NaN());
+    lines.requireEnd(at);
+    return;
+  }
   visitControl(sample.stepControl, [&](double& x) { x = lines.number(at); });
   const auto whole = [&](const char* name, double most) {
     const double value = lines.number(at);
@@ -120,6 +132,10 @@ void readSample(const Lines& lines, const Recording& recording, Recording::Sampl
       static_cast<Integrator>(whole("integrator", static_cast<int>(Integrator::Auto)));
   sample.stepControl.hints = whole("hints", kMostCount);
   sample.stepControl.patience = whole("patience", kMostCount);
+  sample.a.resize(sample.v.size());
+  for (double& x : sample.a) {
+    x = lines.number(at);
+  }
   lines.requireEnd(at);
 }
 
@@ -168,6 +184,15 @@ Snapshot Recording::snapshot(std::size_t i) const {
           sample.work,       sample.stepControl};
 }
 
+double Recording::energyDrift() const {
+  detail::EnergyWatch watch;
+  for (const Sample& sample : samples) {
+    watch.add({sample.time, sample.kinetic, sample.potential, sample.work.supplied(),
+               sample.work.lost()});
+  }
+  return watch.drift();
+}
+
 void Recording::save(const std::filesystem::path& path) const {
   std::ofstream file(path);
   const auto list = [&](const char* word, const std::vector<std::string>& names) {
@@ -186,6 +211,7 @@ void Recording::save(const std::filesystem::path& path) const {
     file << "choice\n";
     list("independent", choice);
   }
+  list("warning", warnings);
   file << "samples " << samples.size() << '\n';
   std::string line;
   for (const Sample& sample : samples) {
@@ -196,6 +222,9 @@ void Recording::save(const std::filesystem::path& path) const {
     writeNumber(line, static_cast<int>(sample.stepControl.inUse));
     writeNumber(line, sample.stepControl.hints);
     writeNumber(line, sample.stepControl.patience);
+    for (const double x : sample.a) {
+      writeNumber(line, x);
+    }
     file << line << '\n';
   }
   file.flush();
@@ -207,7 +236,9 @@ void Recording::save(const std::filesystem::path& path) const {
 Recording Recording::load(const std::filesystem::path& path) {
   Lines lines(path);
   Recording recording;
-  if (!lines.next() || lines.line() != kFirstLine) {
+  const bool any = lines.next();
+  const int format = any && lines.line() == kFirstLineOfFormat1 ? 1 : 2;
+  if (!any || (format == 2 && lines.line() != kFirstLine)) {
     lines.fail(std::string("not a recording of this version; its first line would be \"") +
                kFirstLine + "\"");
   }
@@ -241,6 +272,8 @@ Recording Recording::load(const std::filesystem::path& path) {
       recording.choices.emplace_back();
     } else if (word == "independent" && !recording.choices.empty()) {
       recording.choices.back().push_back(rest);
+    } else if (word == "warning") {
+      recording.warnings.push_back(rest);
     } else if (word == "samples") {
       const double given = lines.number(at);
       if (!(given >= 1.0 && given < 1e10)) {
@@ -257,7 +290,7 @@ Recording Recording::load(const std::filesystem::path& path) {
       lines.fail("the file ends after " + std::to_string(i) + " of " + std::to_string(count) +
                  " samples");
     }
-    readSample(lines, recording, recording.samples.emplace_back());
+    readSample(lines, format, recording, recording.samples.emplace_back());
     if (i > 0 && !(recording.samples[i].time > recording.samples[i - 1].time)) {
       lines.fail("times must increase from sample to sample");
     }

@@ -19,18 +19,34 @@ Recording Simulation::emptyRecording(double dt) const {
   return recording;
 }
 
-void Simulation::record(Recording& recording) {
+Recording::Sample Simulation::sampleNow() {
   refresh();
+  const Energy energy = energyNow();
+  watchEnergy(energy);
+  return {state_.time,
+          state_.q,
+          v_,
+          first_.tau,
+          velocities_,
+          accelerationsNow(),
+          energy.kinetic,
+          energy.potential,
+          loopErrorNow(),
+          workNow(),
+          0,
+          stepControl_};
+}
+
+void Simulation::record(Recording& recording) {
+  Recording::Sample sample = sampleNow();
   const std::vector<std::string>& names = coordinates().model().vNames();
   const auto known = std::ranges::find(recording.choices, names);
   const auto choice = static_cast<int>(known - recording.choices.begin());
   if (known == recording.choices.end()) {
     recording.choices.push_back(names);
   }
-  const Energy energy = energyNow();
-  recording.samples.push_back({state_.time, state_.q, v_, first_.tau, velocities_, energy.kinetic,
-                               energy.potential, loopErrorNow(), snapshot().work, choice,
-                               stepControl_});
+  sample.choice = choice;
+  recording.samples.push_back(std::move(sample));
 }
 
 }  // namespace detail

@@ -20,6 +20,8 @@ constexpr double kGain = 1.5;
 /// A step that fails is repeated with this part of its length: not a half, lest a part end where
 /// the whole failed.
 constexpr double kDivision = 0.43;
+/// Steps of this part of an interval between samples are reported if the velocities cause them.
+constexpr double kVanishing = 1e-6;
 constexpr double kShortest = 1e-5;  // of a step's parts
 /// At a fraction r of the usual regularity, G is wrong by 1e-16 / r²: by 1e-8 here.
 constexpr double kUndetermined = 1e-4;
@@ -73,7 +75,8 @@ void Simulation::start(const Model& user) {
   }
   const auto clear = [](int size, auto&... vectors) { (vectors.setZero(size), ...); };
   clear(model.nv(), tau_, stageV_, y_, residual_, trial_, middle_, state_.v, next_.v, v_);
-  clear(model.nvSpanning(), spanningForces_, velocities_, heading_);
+  clear(model.nvSpanning(), spanningForces_, velocities_, heading_, spanningAccelerations_, bias_);
+  a_ = tau_;
   stageQ_ = nodeQ_ = startQ_ = state_.q = next_.q = model.neutral();
   slopes_.assign(kStages, tau_);
   accelerations_.assign(kStages, tau_);
@@ -139,6 +142,7 @@ void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
           shortNumber(velocities[worst]));
     }
   }
+  restartBalance();
   choice_ = choice;
   state_.time = time;
   state_.q = q;
@@ -237,6 +241,7 @@ void Simulation::completeStep(double time) {
     requireCompatibleNow();
   }
   show();
+  watchLoops();
   if (work().worstRatio(first_.G.data()) > kExchange) {
     exchangeCoordinates(kGain);
   }
@@ -248,6 +253,24 @@ void Simulation::stepTo(double end) {
                                 shortNumber(end - state_.time));
   }
   refresh();
+  stepLength_ = std::max(stepLength_, end - state_.time);
+  if (!watch_.started()) {
+    watchEnergy(energyNow());
+  }
+  keepBefore();
+  // A motion continued from a snapshot starts without these, too.
+  radau_.forget();
+  evaluationsSoFar_ = effort().evaluations;
+  try {
+    advanceTo(end);
+  } catch (...) {
+    returnToBefore();
+    throwIfStepIsTooLong(end);
+    throw;
+  }
+}
+
+void Simulation::keepBefore() {
   before_.state = state_;
   before_.first = first_;
   before_.v = v_;
@@ -256,23 +279,18 @@ void Simulation::stepTo(double end) {
   before_.choice = choice_;
   before_.stepControl = stepControl_;
   before_.coordinateChanges = coordinateChanges;
-  // A motion continued from a snapshot starts without these, too.
-  radau_.forget();
-  evaluationsSoFar_ = effort().evaluations;
-  try {
-    advanceTo(end);
-  } catch (...) {
-    state_ = before_.state;
-    first_ = before_.first;
-    v_ = before_.v;
-    velocities_ = before_.velocities;
-    heading_ = before_.heading;
-    choice_ = before_.choice;
-    stepControl_ = before_.stepControl;
-    coordinateChanges = before_.coordinateChanges;
-    fresh_ = true;
-    throw;
-  }
+}
+
+void Simulation::returnToBefore() {
+  state_ = before_.state;
+  first_ = before_.first;
+  v_ = before_.v;
+  velocities_ = before_.velocities;
+  heading_ = before_.heading;
+  choice_ = before_.choice;
+  stepControl_ = before_.stepControl;
+  coordinateChanges = before_.coordinateChanges;
+  fresh_ = true;
 }
 
 void Simulation::advanceTo(double end) {
@@ -292,6 +310,9 @@ void Simulation::advanceTo(double end) {
                                shortNumber(h) +
                                " s does not advance the time. Use a smaller dt, or a controller "
                                "that limits its forces");
+    }
+    if (controlled && h < kVanishing * whole && !last) {
+      throwIfDiverging(h);
     }
     double error = 0.0;
     const auto refused = [&] {
@@ -347,10 +368,14 @@ void Simulation::advanceTo(double end) {
   }
 }
 
+Work Simulation::workNow() const {
+  return {state_.work[kController], state_.work[kExternal], state_.work[kMotors],
+          state_.work[kDamping],    state_.work[kFriction], state_.work[kLimits]};
+}
+
 Snapshot Simulation::snapshot() const {
-  Work done{state_.work[kController], state_.work[kExternal], state_.work[kMotors],
-            state_.work[kDamping],    state_.work[kFriction], state_.work[kLimits]};
-  return {state_.time, state_.q, velocities_, coordinates().model().vNames(), done, stepControl_};
+  return {state_.time, state_.q,    velocities_, coordinates().model().vNames(),
+          workNow(),   stepControl_};
 }
 
 void Simulation::restore(const Snapshot& snapshot) {
@@ -378,6 +403,7 @@ void Simulation::restore(const Snapshot& snapshot) {
       lists_[c].push_back(static_cast<int>(found - first));
     }
   }
+  restartBalance();
   choice_ = choiceOf(lists_);
   state_.time = snapshot.time;
   state_.q = snapshot.q;

@@ -7,6 +7,7 @@
 
 #include "kempe/simulator.hpp"
 #include "simulation/coordinates.hpp"
+#include "simulation/energy_watch.hpp"
 #include "simulation/forces.hpp"
 #include "simulation/radau.hpp"
 #include "simulation/singular_point.hpp"
@@ -61,6 +62,10 @@ class Simulation {
   void evaluate(double t, VectorIn q, VectorIn v, Rates& rates);
   Energy energyNow();
   double loopErrorNow();
+  /// Accelerations of all tree joints at the state.
+  const Vector& spanningAccelerationsNow();
+  /// Accelerations of the user's coordinates at the state.
+  const Vector& accelerationsNow();
 
   /// Whether there are constraints, or loops that are left cut.
   [[nodiscard]] bool isConstrained() const {
@@ -95,11 +100,21 @@ class Simulation {
   void addArmature(std::size_t joint, double value);
   /// Allocates memory for motors that have been added.
   void resizeForMotors();
+  [[nodiscard]] Work workNow() const;
   [[nodiscard]] Snapshot snapshot() const;
   void restore(const Snapshot& snapshot);
 
+  // --- balance.cpp ---
+  double energyErrorNow();
+  /// Where the balance is lost, the reason; otherwise empty.
+  [[nodiscard]] std::string energyWarning() const;
+  /// The next sample is the first of the balance.
+  void restartBalance();
+
   // --- run.cpp ---
   [[nodiscard]] Recording emptyRecording(double dt) const;
+  /// The sample of the state, without its choice of coordinates; also one of the energy balance.
+  Recording::Sample sampleNow();
   void record(Recording& recording);
 
   Model model;  ///< the user's coordinates
@@ -145,6 +160,8 @@ class Simulation {
   /// evaluateAt() and energyAt() near a change point: their limits along the motion.
   void evaluateAcross(double t, VectorIn q, VectorIn v, Rates& rates);
   Energy energyAcross();
+  /// Adds the bias g = Ġ v of the state there.
+  void addBiasAcross(VectorOut sum);
   /// Calls `visit(weight, q)` at positions on both sides of the change point near q, with weights
   /// that interpolate smooth functions of the way along heading_ at q.
   template <typename Visit>
@@ -201,6 +218,19 @@ class Simulation {
   /// Makes next_ and last_ the state; every step is completed here.
   void completeStep(double time);
   void show();
+  /// Adds the state to the balance.
+  void watchEnergy(const Energy& energy);
+  /// Keeps the least regularity of the loops since the last sample.
+  void watchLoops();
+  [[nodiscard]] bool balanceIsLost() const;
+  [[nodiscard]] std::string lostBalance() const;
+  /// Called while an error of a step to `end` is handled, with the state before the step: throws an
+  /// error that names the length of the steps if that is the cause.
+  void throwIfStepIsTooLong(double end);
+  /// Throws if velocities so large that they need steps of h s suggest that they grow for ever.
+  void throwIfDiverging(double h) const;
+  void keepBefore();
+  void returnToBefore();
 
   std::vector<Model> earlier_;  // without some armatures; users may hold references into them
   std::unique_ptr<LoopScales> scales_;
@@ -239,6 +269,13 @@ class Simulation {
   double stiffness_ = 0.0;          // h times an eigenvalue, in the last step of the explicit pair
   Radau radau_;
   std::size_t radauChoice_ = 0;  // of coordinates, to which its hints refer
+
+  EnergyWatch watch_;
+  double leastRegularity_ = 1.0;  // of the loops of a cluster, since the last sample
+  int leastRegular_ = -1;         // that cluster
+  double stepLength_ = 0.0;       // the longest since the balance started
+  Vector a_, spanningAccelerations_;
+  Eigen::VectorXd bias_;  // of these
 
   // Scratch.
   Eigen::VectorXd spanningForces_, tau_, stageQ_, stageV_, y_, nodeQ_, residual_, trial_, middle_,

@@ -66,6 +66,12 @@ const Vector& Simulator::v() const {
 const Vector& Simulator::spanningVelocities() const {
   return impl_->velocities();
 }
+const Vector& Simulator::a() const {
+  return impl_->accelerationsNow();
+}
+const Vector& Simulator::spanningAccelerations() const {
+  return impl_->spanningAccelerationsNow();
+}
 const Vector& Simulator::tau() const {
   impl_->refresh();
   return impl_->first().tau;
@@ -74,7 +80,14 @@ Energy Simulator::energy() const {
   return impl_->energyNow();
 }
 Work Simulator::work() const {
-  return impl_->snapshot().work;
+  return impl_->workNow();
+}
+double Simulator::energyError() const {
+  return impl_->energyErrorNow();
+}
+std::vector<std::string> Simulator::warnings() const {
+  const std::string text = impl_->energyWarning();
+  return text.empty() ? std::vector<std::string>{} : std::vector{text};
 }
 double Simulator::loopError() const {
   return impl_->loopErrorNow();
@@ -103,14 +116,17 @@ void Simulator::restore(const Snapshot& snapshot) {
 
 int Simulator::addSpring(const JointSpring& spring) {
   impl_->changed();
+  impl_->restartBalance();
   return impl_->elements.add(model(), spring);
 }
 int Simulator::addSpring(const PointSpring& spring) {
   impl_->changed();
+  impl_->restartBalance();
   return impl_->elements.add(model(), spring);
 }
 int Simulator::addLimit(const JointLimit& limit) {
   impl_->changed();
+  impl_->restartBalance();
   return impl_->elements.add(model(), limit);
 }
 int Simulator::addLimits(double stiffness, double damping) {
@@ -247,6 +263,13 @@ void Simulator::setObserver(Observer observer) {
   impl_->observer = std::move(observer);
 }
 
+void Simulator::beginRun() {
+  impl_->restartBalance();
+}
+Recording::Sample Simulator::sample() {
+  return impl_->sampleNow();
+}
+
 Recording Simulator::run(double duration, double dt) {
   constexpr double kMostSteps = 1e10;
   const auto positive = [](const char* name, double value) {
@@ -267,6 +290,7 @@ Recording Simulator::run(double duration, double dt) {
       std::max(1LL, static_cast<long long>(std::ceil(duration / dt * (1 - 1e-12) - 1e-9)));
   const double start = time();
   Recording recording = impl_->emptyRecording(dt);
+  beginRun();
   impl_->record(recording);
   try {
     for (long long i = 1; i <= steps; ++i) {
@@ -277,11 +301,13 @@ Recording Simulator::run(double duration, double dt) {
       }
     }
   } catch (const std::exception& error) {
+    recording.warnings = warnings();
     const std::string text = model().name() + ": the motion stopped at t = " + shortNumber(time()) +
                              " s: " + error.what();
     std::throw_with_nested(
         SimulationError(text, time(), std::make_shared<const Recording>(std::move(recording))));
   }
+  recording.warnings = warnings();
   return recording;
 }
 

@@ -76,6 +76,14 @@ void checkSimulation() {
   check(std::abs(run.samples.back().kinetic - simulator.energy().kinetic) < 1e-9 &&
             std::abs(simulator.work().damping) < 10.0,
         "energy and work");
+  check(run.energyDrift() < 1e-4 && run.warnings.empty() && simulator.warnings().empty() &&
+            std::abs(simulator.energyError()) < 1e-6,
+        "energy balance");
+  check(simulator.a() == run.samples.back().a &&
+            simulator.spanningAccelerations().size() == model.nvSpanning(),
+        "accelerations");
+  simulator.beginRun();
+  check(simulator.sample().q == simulator.q(), "a sample");
 
   const auto path = std::filesystem::temp_directory_path() / "kempe_outside_project.run";
   run.save(path);

@@ -10,6 +10,7 @@ from program import ROOT
 from test_assembly import short_four_bar  # noqa: F401
 
 import kempe
+from kempe.simulation import DEFAULT_INTEGRATOR
 
 
 def brick(mechanism: kempe.Mechanism, name: str = "brick") -> kempe.Body:
@@ -78,7 +79,7 @@ def test_runge_kutta_is_of_order_four(make: Callable[[], kempe.Model]) -> None:
     q, v = model.random_configuration(1), velocity(model)
     duration = 0.08
     exact, coarse, fine = (
-        kempe.simulate(model, q, v, duration=duration, dt=duration / steps)
+        kempe.simulate(model, q, v, duration=duration, dt=duration / steps, integrator="rk4")
         for steps in (128, 8, 16))
     ratio = distance(model, coarse, exact) / distance(model, fine, exact)
     assert 11 < ratio < 23  # 16, plus higher-order terms
@@ -176,8 +177,10 @@ def test_damping_and_friction_take_energy() -> None:
     assert np.all(np.diff(run.energy) <= 1e-12)
     rate = np.abs(run.v[:, 0])
     taken = np.trapezoid if hasattr(np, "trapezoid") else np.trapz
-    np.testing.assert_allclose(-run.energy_error[-1],
+    np.testing.assert_allclose(run.losses[-1],
                                taken(0.05 * rate**2 + 0.01 * rate, run.t), rtol=1e-4)
+    assert np.abs(run.energy_error).max() < 1e-7 * run.kinetic.max()
+    assert not run.warnings
 
 
 def test_external_forces_do_work() -> None:
@@ -198,7 +201,7 @@ def test_external_forces_do_work() -> None:
 def test_defaults_and_shapes() -> None:
     model = kempe.robots.load("planar_leg")
     run = kempe.simulate(model, duration=0.01)
-    assert (run.robot, run.dt, run.integrator) == ("planar_leg", 1e-3, "rk4")
+    assert (run.robot, run.dt, run.integrator) == ("planar_leg", 1e-3, DEFAULT_INTEGRATOR)
     np.testing.assert_array_equal(run.q[0], model.neutral())
     np.testing.assert_array_equal(run.v[0], 0)
     assert run.t.shape == (11,)
@@ -228,11 +231,29 @@ def test_saved_runs_are_the_same(tmp_path: Path) -> None:
     again = kempe.Run.load(file)
     assert (again.robot, again.dt, again.integrator) == ("tello", 1e-3, "semi_implicit_euler")
     assert (again.q_names, again.v_names) == (model.q_names, model.v_names)
-    for name in ("t", "q", "v", "tau", "kinetic", "potential", "energy", "work", "loop_error"):
+    for name in ("t", "q", "v", "a", "tau", "kinetic", "potential", "energy", "work", "losses",
+                 "loop_error"):
         np.testing.assert_array_equal(getattr(again, name), getattr(run, name))
     again.check_fits(model)
     with pytest.raises(ValueError, match="tello.*four_bar"):
         again.check_fits(kempe.robots.load("four_bar"))
+
+
+def test_runs_of_format_1_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "run.npz"
+    run = kempe.simulate(flying_brick(), duration=0.01)
+    run.save(file)
+    content = dict(np.load(file))
+    for name in ("a", "losses", "warnings"):
+        del content[name]
+    np.savez(file, **(content | {"kempe_run": np.asarray(1)}))
+    old = kempe.Run.load(file)
+    np.testing.assert_array_equal(old.q, run.q)
+    assert np.isnan(old.a).all() and old.a.shape == run.a.shape
+    assert not old.losses.any()
+    assert "format 1" in old.warnings[0]
+    old.save(file)
+    assert kempe.Run.load(file).warnings == old.warnings
 
 
 def test_files_that_are_no_runs_are_named(tmp_path: Path) -> None:

@@ -86,6 +86,11 @@ struct Drift {
   double until = 0.0;   ///< seconds
 };
 
+/// Fixed steps, which the methods are compared with.
+inline SimulatorOptions rungeKutta(Stabilization stabilization = Stabilization::Projection) {
+  return {.integrator = Integrator::RungeKutta4, .stabilization = stabilization};
+}
+
 /// Runs from the state of an embedded model; `model` may leave its loops cut.
 inline Drift driftOf(const DriftCase& given, const Model& model, const SimulatorOptions& options,
                      double duration, double dt) {

@@ -21,7 +21,7 @@ class LongMotion : public ::testing::TestWithParam<int> {
 TEST_P(LongMotion, EmbeddedLoopsKeepClosedAndEnergyKept) {
   const Model model(given.mechanism);
   ASSERT_TRUE(model.cutLoops().empty());
-  const Drift drift = driftOf(given, model, {}, kDuration, kStep);
+  const Drift drift = driftOf(given, model, rungeKutta(), kDuration, kStep);
   EXPECT_NEAR(drift.until, kDuration, 1e-9) << given.name;
   EXPECT_LT(drift.loops, 1e-11) << given.name;
   EXPECT_LT(drift.energy, 1e-6) << given.name;
@@ -33,13 +33,13 @@ TEST_P(LongMotion, CutLoopsAreHeldByProjectionAndByForces) {
     GTEST_SKIP() << given.name << " has bodies without inertia";
   }
   const double duration = kDuration / 10;
-  const Drift projected = driftOf(given, *cut, {}, duration, kStep);
+  const Drift projected = driftOf(given, *cut, rungeKutta(), duration, kStep);
   EXPECT_LT(projected.loops, 1e-10) << given.name;
   EXPECT_LT(projected.energy, 1e-2) << given.name;  // parallelograms pass change points
   const Drift baumgarte =
-      driftOf(given, *cut, {.stabilization = Stabilization::Baumgarte}, duration, kStep);
+      driftOf(given, *cut, rungeKutta(Stabilization::Baumgarte), duration, kStep);
   EXPECT_LT(baumgarte.loops, 1e-4) << given.name;
-  const Drift none = driftOf(given, *cut, {.stabilization = Stabilization::None}, duration, kStep);
+  const Drift none = driftOf(given, *cut, rungeKutta(Stabilization::None), duration, kStep);
   EXPECT_LT(projected.loops, 0.1 * none.loops + 1e-11) << given.name;
 }
 

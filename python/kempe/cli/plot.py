@@ -78,7 +78,7 @@ def energies(axes: Axes, run: kempe.Run) -> None:
         ("potential, from its start", run.potential - start,
          {"color": STYLE["potential"], "linewidth": 1.2}),
         ("total", run.energy - start, {"color": STYLE["total"], "linewidth": 1.6}),
-        ("start and work", run.work + run.kinetic[0],
+        ("start, work and losses", run.work - run.losses + run.kinetic[0],
          {"color": STYLE["work"], "linewidth": 1.6, "linestyle": "--"}),
     ]
     labels = [(label, axes.plot(run.t, values, **style)[0]) for label, values, style in curves]
@@ -87,7 +87,7 @@ def energies(axes: Axes, run: kempe.Run) -> None:
 
 
 def errors(axes: Axes, run: kempe.Run) -> None:
-    curves = [("energy less work, J", np.abs(run.energy_error), STYLE["kinetic"]),
+    curves = [("energy balance, J", np.abs(run.energy_error), STYLE["kinetic"]),
               ("loops, m or rad", run.loop_error, STYLE["potential"])]
     labels = [(label, axes.semilogy(run.t, np.maximum(values, FLOOR), color=colour,
                                     linewidth=1.2)[0]) for label, values, colour in curves]

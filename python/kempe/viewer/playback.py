@@ -76,6 +76,7 @@ class Playback:
         run = self._run
         return (f"Energy: {self._energy[index]:.6g} J  \n"
                 f"Work of forces: {run.work[index]:.6g} J  \n"
+                f"Losses: {run.losses[index]:.6g} J  \n"
                 f"Energy error: {self._energy_error[index]:.1e} J")
 
     def _scrubbed(self, event: Moved) -> None:

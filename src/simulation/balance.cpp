@@ -1,0 +1,150 @@
+#include <cmath>
+#include <exception>
+#include <stdexcept>
+
+#include "mechanism/text.hpp"
+#include "simulation/simulation.hpp"
+
+namespace kempe::detail {
+namespace {
+
+/// A larger part of the energy exchanged means that the balance is lost.
+constexpr double kLost = 0.01;
+/// Errors below the energy that lifts the robot by this height, in metres, are rounding.
+constexpr double kNegligibleHeight = 1e-9;
+/// Loops below this regularity are at or next to a singular position: there the simulator passes
+/// straight on, or follows a sharp turn (change_points.cpp).
+constexpr double kSingular = 0.05;
+
+/// Radians or metres per second that no robot reaches: a motion that needs a million steps for one
+/// interval at such a speed diverges, and would not end.
+constexpr double kFastest = 1e6;
+
+std::string percent(double part) {
+  return shortNumber(std::round(part * 1e4) / 1e2) + " %";
+}
+
+}  // namespace
+
+void Simulation::restartBalance() {
+  watch_.reset();
+  stepLength_ = 0.0;
+  leastRegularity_ = 1.0;
+  leastRegular_ = -1;
+}
+
+void Simulation::watchLoops() {
+  for (std::size_t c = 0; c < first_.regularity.size(); ++c) {
+    if (first_.regularity[c] < leastRegularity_) {
+      leastRegularity_ = first_.regularity[c];
+      leastRegular_ = static_cast<int>(c);
+    }
+  }
+}
+
+void Simulation::watchEnergy(const Energy& energy) {
+  const Work done = workNow();
+  watch_.add({state_.time, energy.kinetic, energy.potential, done.supplied(), done.lost(),
+              leastRegularity_, leastRegular_});
+  leastRegularity_ = 1.0;
+  leastRegular_ = -1;
+}
+
+double Simulation::energyErrorNow() {
+  refresh();
+  EnergyWatch now = watch_;
+  const Energy energy = energyNow();
+  const Work done = workNow();
+  now.add({state_.time, energy.kinetic, energy.potential, done.supplied(), done.lost()});
+  return now.error();
+}
+
+bool Simulation::balanceIsLost() const {
+  const Vector3& g = model.gravity();
+  const double weight = model.totalMass() * std::sqrt(dot(g, g));
+  return !(watch_.drift() <= kLost) && !(watch_.largestError() <= kNegligibleHeight * weight);
+}
+
+std::string Simulation::lostBalance() const {
+  const EnergyWatch::Jump& jump = watch_.largestJump();
+  return "the energy balance is off by " + percent(watch_.drift()) +
+         " of the energy exchanged (most energy was " + (jump.change < 0.0 ? "lost" : "gained") +
+         " at t = " + shortNumber(jump.time) + " s)";
+}
+
+std::string Simulation::energyWarning() const {
+  if (!balanceIsLost()) {
+    return {};
+  }
+  const EnergyWatch::Jump& jump = watch_.largestJump();
+  const std::string steps =
+      !controlsError() ? "steps of " + shortNumber(stepLength_) + " s are too long for this motion"
+                       : "the tolerances of the integrator are too large for this motion";
+  const std::string remedy = !controlsError() ? "Use the integrator \"adaptive\", or a smaller dt."
+                                              : "Use smaller tolerances, or smoother forces.";
+  if (watch_.diverged()) {
+    return "the simulation diverged: " + steps + "; " + lostBalance() + ". " + remedy;
+  }
+  if (jump.cluster >= 0 && jump.regularity < kSingular) {
+    const ModelImpl& m = model.impl();
+    const ClusterEntry& cluster = m.tables.clusters[static_cast<std::size_t>(jump.cluster)];
+    return "the motion passed a singular position of loop " +
+           kempe::quoted(m.rowNames[static_cast<std::size_t>(cluster.firstRow)]) +
+           " at t = " + shortNumber(jump.time) + " s; " + lostBalance() + ". " + remedy;
+  }
+  return steps + ": " + lostBalance() + ". " + remedy;
+}
+
+void Simulation::throwIfDiverging(double h) const {
+  Eigen::Index fastest = 0;
+  const double speed = velocities_.cwiseAbs().maxCoeff(&fastest);
+  if (speed > kFastest) {
+    throw std::runtime_error(
+        "the simulation diverged: the velocity of " +
+        kempe::quoted(model.spanningVelocityNames()[static_cast<std::size_t>(fastest)]) + " is " +
+        shortNumber(speed) + ", which takes steps of " + shortNumber(h) +
+        " s. Use a controller with lower gains, or a smaller dt");
+  }
+}
+
+void Simulation::throwIfStepIsTooLong(double end) {
+  if (controlsError()) {
+    return;
+  }
+  try {
+    throw;
+  } catch (const SingularityError&) {
+  } catch (const AssemblyError&) {
+  } catch (...) {
+    return;
+  }
+  const std::string steps =
+      "steps of " + shortNumber(stepLength_) + " s are too long for this motion: ";
+  const char* remedy = "Use the integrator \"adaptive\", or a smaller dt";
+  watchEnergy(energyNow());
+  if (balanceIsLost()) {
+    std::throw_with_nested(std::runtime_error(steps + lostBalance() + ". " + remedy));
+  }
+  const Integrator own = options.integrator;
+  bool passes = false;
+  try {
+    options.integrator = Integrator::Adaptive;
+    stepControl_ = {};
+    advanceTo(end);
+    passes = true;
+  } catch (const std::runtime_error&) {
+    // The position is at fault.
+  } catch (...) {
+    options.integrator = own;
+    returnToBefore();
+    throw;
+  }
+  options.integrator = own;
+  returnToBefore();
+  if (passes) {
+    std::throw_with_nested(std::runtime_error(
+        steps + "one of them fails where the adaptive integrator does not. " + remedy));
+  }
+}
+
+}  // namespace kempe::detail

@@ -1,0 +1,75 @@
+"""The energy balance of runs, and what is said where it is lost."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from program import kempe_program
+
+import kempe
+from kempe.simulation import Controller
+
+DEFAULTS = ["four_bar", "five_bar", "planar_leg", "six_bar", "tello", "mini_cheetah"]
+
+
+def fast_five_bar(integrator: str) -> kempe.Run:
+    model = kempe.robots.load("five_bar")
+    return kempe.simulate(model, v=np.full(model.nv, 20.0), duration=0.5, dt=0.01,
+                          integrator=integrator)
+
+
+def held(model: kempe.Model) -> Controller:
+    return lambda t, q, v: model.inverse_dynamics(q, v, 0 * v)
+
+
+def test_steps_that_are_too_long_are_named() -> None:
+    text = r"five_bar: steps of 0\.01 s are too long for this motion: the energy balance is off"
+    with pytest.warns(kempe.EnergyWarning, match=text):
+        run = fast_five_bar("rk4")
+    assert run.energy_drift > 0.01
+    assert len(run.warnings) == 1
+    assert "at t = " in run.warnings[0]
+
+
+def test_runs_that_keep_their_energy_do_not_warn() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fast_five_bar("adaptive").energy_drift < 1e-4
+        for name in DEFAULTS:
+            model = kempe.robots.load(name)
+            run = kempe.simulate(model, model.random_configuration(2), duration=0.2, dt=0.01)
+            assert run.energy_drift < 1e-4, name
+            at_rest = kempe.simulate(model, duration=0.02, dt=0.01, controller=held(model))
+            assert not at_rest.warnings, name
+
+
+def test_accelerations_are_recorded() -> None:
+    model = kempe.robots.load("planar_leg")
+    run = kempe.simulate(model, v=np.full(model.nv, 0.5), duration=0.05,
+                         controller=lambda t, q, v: -0.1 * v)
+    assert run.a.shape == run.v.shape
+    np.testing.assert_allclose(run.a, model.forward_dynamics(run.q, run.v, run.tau), rtol=1e-9,
+                               atol=1e-9)
+
+
+def test_the_command_line_fails_above_a_tenth(tmp_path: Path) -> None:
+    # rk4 turns the bar by 3 rad in a step, which it cannot follow.
+    (tmp_path / "fast.urdf").write_text("""<robot name="fast"><link name="ground"/>
+      <link name="bar"><inertial><origin xyz="0.5 0 0"/><mass value="1"/>
+        <inertia ixx="0.001" iyy="0.08" izz="0.08" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="hinge" type="continuous"><parent link="ground"/><child link="bar"/>
+        <axis xyz="0 1 0"/></joint></robot>""", encoding="utf-8")
+    common = ["simulate", "fast.urdf", "--speed", "2", "--duration", "5", "--json"]
+    bad = kempe_program(*common, "--integrator", "rk4", "--dt", "0.8", folder=tmp_path)
+    assert bad.returncode == 1
+    assert "too long for this motion" in bad.stderr
+    report = json.loads(bad.stdout)
+    assert report["energy_drift"] > 0.1
+    assert report["warnings"]
+    good = kempe_program(*common, "--dt", "0.8", folder=tmp_path)
+    assert good.returncode == 0, good.stderr
+    assert json.loads(good.stdout)["energy_drift"] < 1e-5
