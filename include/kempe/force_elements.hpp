@@ -31,26 +31,32 @@ struct PointSpring {
   double damping = 0.0;     ///< N·s/m
 };
 
-/// An end stop: beyond the bound, a spring and a damper push the joint back; their sum never pulls
-/// it outwards. A bound that is NaN is taken from the model.
+/// An end stop. A bound that is NaN is taken from the model.
+///
+/// With stiffness 0 the stop is rigid: the joint never passes it, and leaves it after an impact with
+/// `restitution` times the speed of the impact, all joints being changed by one impulse (Newton's
+/// law). Otherwise it is elastic: beyond the bound, a spring and a damper push the joint back; their
+/// sum never pulls it outwards.
 struct JointLimit {
   Coordinate joint{};
-  double stiffness = 0.0;  ///< N·m/rad or N/m
-  double damping = 0.0;    ///< N·m·s/rad or N·s/m
+  double stiffness = 0.0;  ///< N·m/rad or N/m; 0: rigid
+  double damping = 0.0;    ///< N·m·s/rad or N·s/m, of elastic stops
   double lower = std::numeric_limits<double>::quiet_NaN();
   double upper = std::numeric_limits<double>::quiet_NaN();
+  double restitution = 0.0;  ///< 0 to 1, of rigid stops
 };
 
-/// Dry and viscous friction, regularised: F tanh(q̇ / slipSpeed) + viscous q̇. F equals `coulomb`
-/// during sliding and, if `breakaway` is given, rises to `breakaway` near rest (Stribeck effect):
+/// Dry and viscous friction: F sign(q̇) + viscous q̇. At rest the joint sticks: its velocity is
+/// exactly zero as long as a friction of at most F(0) can hold it. F equals `coulomb` during sliding
+/// and, if `breakaway` is given, rises to `breakaway` at rest (Stribeck effect):
 /// F = coulomb + (breakaway − coulomb) exp(−(q̇ / stribeckSpeed)²).
 ///
-/// A sticking joint creeps at a speed below slipSpeed. Time steps must be short compared with the
-/// time in which friction stops the joint from slipSpeed: about inertia · slipSpeed / F.
+/// A slipSpeed greater than zero makes it smooth instead: F tanh(q̇ / slipSpeed). A joint then never
+/// sticks but creeps, and time steps must be short compared with inertia · slipSpeed / F.
 struct JointFriction {
   Coordinate joint{};
-  double coulomb = 0.0;  ///< N·m or N
-  double slipSpeed = 1e-3;
+  double coulomb = 0.0;    ///< N·m or N
+  double slipSpeed = 0.0;  ///< rad/s or m/s; 0: exact
   double viscous = 0.0;
   double breakaway = 0.0;  ///< 0: same as coulomb
   double stribeckSpeed = 1e-2;

@@ -156,8 +156,9 @@ class Simulator {
   KEMPE_API int addSpring(const JointSpring& spring);
   KEMPE_API int addSpring(const PointSpring& spring);
   KEMPE_API int addLimit(const JointLimit& limit);
-  /// Adds an end stop to every joint that has limits in the model; returns their number.
-  KEMPE_API int addLimits(double stiffness, double damping);
+  /// Adds an end stop to every joint that has limits in the model, rigid if the stiffness is 0;
+  /// returns their number.
+  KEMPE_API int addLimits(double stiffness = 0.0, double damping = 0.0, double restitution = 0.0);
   KEMPE_API int addFriction(const JointFriction& friction);
   KEMPE_API int addMotor(const Motor& motor);
 

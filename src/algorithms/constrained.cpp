@@ -588,10 +588,8 @@ void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const 
 }
 
 template <typename T>
-ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double time,
-                                          double stabilization, const T* q, const T* v,
-                                          const T* tau, const ExternalForces<T, T>& external,
-                                          T* ydd) {
+void freeAccelerations(ConstraintSolver<T>& solver, double time, double stabilization, const T* q,
+                       const T* v, const T* tau, const ExternalForces<T, T>& external) {
   Evaluation<T>& e = solver.e;
   ConstraintScratch<T>& scratch = solver.scratch;
   const bool forcesOnRotors = e.work->wholeRotors;
@@ -609,25 +607,36 @@ ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double ti
   if (outcome.indefinite >= 0) {
     e.throwIndefinite(outcome.indefinite);
   }
-  const int rows = solver.rows();
   std::copy_n(e.work->u, e.tables->nv, scratch.uFree.data());
   solver.propagate();
-  solver.factorize();
-  T* rightSide = scratch.rightSide.data();
-  T* lambda = scratch.lambda.data();
-  T* beta = scratch.beta.data();
   const T gamma = static_cast<T>(stabilization);
-  T size(0);  // of the accelerations that are balanced
   for (const ActiveConstraint& active : solver.active()) {
     for (int r = 0; r < active.entry->rows; ++r) {
       const int i = active.firstRow + r;
       const ConstraintRow<T>& row = scratch.rows[i];
       const T damping = isHolonomic(*active.entry, r) ? gamma + gamma : gamma;
-      beta[i] = row.bias + damping * row.rate + gamma * gamma * row.value;
-      const T free = solver.accelerationAlong(i, scratch.uFree.data());
-      rightSide[i] = -(free + beta[i]);  // (2)
-      size = std::max(size, std::abs(free) + std::abs(beta[i]));
+      scratch.beta[i] = row.bias + damping * row.rate + gamma * gamma * row.value;
     }
+  }
+}
+
+template <typename T>
+ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double time,
+                                          double stabilization, const T* q, const T* v,
+                                          const T* tau, const ExternalForces<T, T>& external,
+                                          T* ydd) {
+  Evaluation<T>& e = solver.e;
+  ConstraintScratch<T>& scratch = solver.scratch;
+  freeAccelerations(solver, time, stabilization, q, v, tau, external);
+  solver.factorize();
+  const int rows = solver.rows();
+  T* rightSide = scratch.rightSide.data();
+  T* lambda = scratch.lambda.data();
+  T size(0);  // of the accelerations that are balanced
+  for (int i = 0; i < rows; ++i) {
+    const T free = solver.accelerationAlong(i, scratch.uFree.data());
+    rightSide[i] = -(free + scratch.beta[i]);  // (2)
+    size = std::max(size, std::abs(free) + std::abs(scratch.beta[i]));
   }
   solver.solve(rightSide, lambda);
   const T left = largestSize(rightSide, rows);
@@ -654,14 +663,16 @@ ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double ti
   return report;
 }
 
-#define KEMPE_INSTANTIATE(T)                                                                  \
-  template class ConstraintSolver<T>;                                                         \
-  template void addGeneralizedForce<T>(const Evaluation<T>&, int, const Force<T>&, T*);       \
-  template void constrainedOperationalInertia<T>(ConstraintSolver<T>&, std::span<const int>,  \
-                                                 Reference, std::span<const double>,          \
-                                                 MatrixOutOf<T>);                             \
-  template ConstraintReport constrainedAccelerations<T>(ConstraintSolver<T>&, double, double, \
-                                                        const T*, const T*, const T*,         \
+#define KEMPE_INSTANTIATE(T)                                                                   \
+  template class ConstraintSolver<T>;                                                          \
+  template void addGeneralizedForce<T>(const Evaluation<T>&, int, const Force<T>&, T*);        \
+  template void constrainedOperationalInertia<T>(ConstraintSolver<T>&, std::span<const int>,   \
+                                                 Reference, std::span<const double>,           \
+                                                 MatrixOutOf<T>);                              \
+  template void freeAccelerations<T>(ConstraintSolver<T>&, double, double, const T*, const T*, \
+                                     const T*, const ExternalForces<T, T>&);                   \
+  template ConstraintReport constrainedAccelerations<T>(ConstraintSolver<T>&, double, double,  \
+                                                        const T*, const T*, const T*,          \
                                                         const ExternalForces<T, T>&, T*);
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)

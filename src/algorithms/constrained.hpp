@@ -92,6 +92,12 @@ void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const 
                                    Reference reference, std::span<const double> added,
                                    MatrixOutOf<T> Omega);
 
+/// Forward dynamics of the evaluation's tree without the constraints: leaves u_free, the rows, u_r
+/// and β (with stabilising terms) in the solver and its scratch, for (2).
+template <typename T>
+void freeAccelerations(ConstraintSolver<T>& solver, double time, double stabilization, const T* q,
+                       const T* v, const T* tau, const ExternalForces<T, T>& external);
+
 /// Forward dynamics of the evaluation's tree under the constraints of the solver. All sizes are
 /// those of the tree; `positions` is its q. λ of the rows that are on is left in the scratch.
 ///

@@ -177,6 +177,12 @@ void coordinateRows(const ConstraintEntry& entry, const WorkView<T>& work, doubl
       }
       break;
     }
+    case ConstraintKind::Held: {
+      const int velocity = entry.terms[0].velocity;
+      rows[0] = {{}, T(0), work.rates[velocity], work.accelerations[velocity]};
+      slopes[0] = T(1);
+      break;
+    }
     case ConstraintKind::Function: {
       const std::span<Jet> q(scratch.jetQ.data(), static_cast<std::size_t>(terms));
       const std::span<Jet> phi(scratch.jetPhi.data(), static_cast<std::size_t>(entry.rows));
@@ -208,7 +214,7 @@ void coordinateRows(const ConstraintEntry& entry, const WorkView<T>& work, doubl
 
 /// Whether the rows of a constraint have a φ (holonomic), or constrain velocities only.
 inline bool isHolonomic(const ConstraintEntry& entry, int row) {
-  return entry.kind != ConstraintKind::KnifeEdge &&
+  return entry.kind != ConstraintKind::KnifeEdge && entry.kind != ConstraintKind::Held &&
          !(entry.kind == ConstraintKind::Rolling && row < 2);
 }
 

@@ -11,7 +11,18 @@ namespace kempe::detail {
 
 struct ModelImpl;
 
-enum class ConstraintKind { Joint, Rod, Coupling, Function, Prescribed, Lock, KnifeEdge, Rolling };
+/// Held: a velocity that is kept at zero, such as that of a joint that sticks.
+enum class ConstraintKind {
+  Joint,
+  Rod,
+  Coupling,
+  Function,
+  Prescribed,
+  Lock,
+  KnifeEdge,
+  Rolling,
+  Held
+};
 
 /// A frame on a moving body or on the world.
 struct ConstraintEnd {

@@ -200,6 +200,9 @@ ModelImpl derived(const ModelImpl& from, const ModelChanges& changes) {
   for (std::size_t j = 0; j < changes.addedArmature.size(); ++j) {
     model.mechanism.joints[j].armature += changes.addedArmature[j];
   }
+  for (Joint& joint : model.mechanism.joints) {
+    joint.friction = changes.withoutFriction ? 0.0 : joint.friction;
+  }
   for (auto* names : {&model.bodyNames, &model.jointNames, &model.positionNames,
                       &model.velocityNames, &model.vNames, &model.qNames, &model.rowNames}) {
     names->clear();

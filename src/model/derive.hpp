@@ -12,6 +12,7 @@ struct ModelChanges {
   /// Per cluster: its independent velocities, within the cluster, ascending; empty: as they are.
   std::vector<std::vector<int>> independent{};
   std::vector<double> addedArmature{};  ///< per joint of the mechanism; empty: none
+  bool withoutFriction = false;         ///< no dry friction
 };
 
 /// Returns `from` with changes. The caller ensures that the coordinates determine the others.

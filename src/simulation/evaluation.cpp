@@ -16,13 +16,14 @@ constexpr double kBeyond = 1e100;  // a velocity above this means that the simul
 
 }  // namespace
 
-void Rates::resize(const Coordinates& coordinates, int motors) {
+void Rates::resize(const Coordinates& coordinates, const ForceElements& elements) {
   const Model& model = coordinates.model();
   a.setZero(model.nv());
   velocities.setZero(model.nvSpanning());
   v.setZero(model.nv());
   tau.setZero(model.nv());
-  torques.setZero(motors);
+  torques.setZero(elements.motors());
+  readings.resize(elements.switches.count());
   power = {};
   G.assign(static_cast<std::size_t>(coordinates.ratios()), 0.0);
   coordinates.writeConstantRatios(G.data());
@@ -36,6 +37,7 @@ void Rates::setZero() {
   v.setZero();
   tau.setZero();
   torques.setZero();
+  readings.setZero();
   power = {};
   std::ranges::fill(G, 0.0);
   displacement.setZero();
@@ -47,6 +49,7 @@ void Rates::add(double weight, const Rates& other) {
   v += weight * other.v;
   tau += weight * other.tau;
   torques += weight * other.torques;
+  readings.add(weight, other.readings);
   for (int i = 0; i < kFlows; ++i) {
     power[i] += weight * other.power[i];
   }
@@ -79,6 +82,11 @@ void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
 }
 
 void Simulation::evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates) {
+  gatherForces(t, q, v, rates);
+  accelerate(t, q, v, rates);
+}
+
+void Simulation::gatherForces(double t, VectorIn q, VectorIn v, Rates& rates) {
   Coordinates& chosen = work();
   rates.power = {};
   chosen.spread(rates.G.data(), v, rates.velocities);
@@ -123,13 +131,13 @@ void Simulation::evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates) {
                          rates.power};
   if (elements.actOnJoints()) {
     elements.applyToJoints(state, commands, rates.torques);
+    elements.switches.read(chosen.positions(), rates.velocities, rates.readings);
   }
   if (dissipates_) {
     const ModelTables<double>& tables = chosen.impl().tables;
     for (int i = 0; i < tables.velocities; ++i) {
       const double rate = rates.velocities[i];
       rates.power[kDamping] += tables.damping[i] * rate * rate;
-      rates.power[kFriction] += tables.friction[i] * std::abs(rate);
     }
   }
   // The user's forces are exact where the user's coordinates are at work.
@@ -147,12 +155,12 @@ void Simulation::evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates) {
     rates.power[kExternal] += externalPower(chosen.impl(), *placed.work, external_);
     elements.applyBetweenPoints(*placed.work, state);
   }
-  accelerate(t, q, v, rates);
 }
 
 void Simulation::accelerate(double t, VectorIn q, VectorIn v, Rates& rates) {
   Coordinates& chosen = work();
-  if (!isConstrained()) {
+  const bool holds = elements.switches.holds();
+  if (!isConstrained() && !holds) {
     forwardDynamics(chosen.model(), chosen.data(), q, v, tau_, rates.a, {.external = external_});
     return;
   }
@@ -165,6 +173,10 @@ void Simulation::accelerate(double t, VectorIn q, VectorIn v, Rates& rates) {
   if (constraints) {
     solver.add(constraints->table());
   }
+  const int heldRows = cutRows + static_cast<int>(multipliers.size());
+  if (holds) {
+    solver.add(elements.switches.held());
+  }
   const double rate =
       options.stabilization == Stabilization::Baumgarte ? options.baumgarteRate : 0.0;
   const ConstraintReport report = constrainedAccelerations(
@@ -175,6 +187,11 @@ void Simulation::accelerate(double t, VectorIn q, VectorIn v, Rates& rates) {
     const ConstraintEntry& entry = *active.entry;
     for (int r = 0; r < entry.rows; ++r) {
       const double lambda = solver.scratch.lambda[active.firstRow + r];
+      if (active.firstOutput >= heldRows) {
+        rates.readings.force[active.firstOutput - heldRows] = lambda;
+        holdExactly(entry, rates.a);
+        continue;
+      }
       if (active.firstOutput >= cutRows) {
         multipliers[active.firstOutput - cutRows + r] = lambda;
       }

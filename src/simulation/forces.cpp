@@ -60,25 +60,8 @@ int lastOf(const List& list) {
   return static_cast<int>(list.size()) - 1;
 }
 
-/// The effect of an end stop: force along the coordinate and the elastic part of it.
-struct Push {
-  double force = 0.0, elastic = 0.0;
-};
-
-Push pushOf(const JointLimit& limit, double q, double rate) {
-  const double below = limit.lower - q, above = q - limit.upper;
-  if (below > 0.0) {
-    const double elastic = limit.stiffness * below;
-    return {std::max(0.0, elastic - limit.damping * rate), elastic};
-  }
-  if (above > 0.0) {
-    const double elastic = -limit.stiffness * above;
-    return {std::min(0.0, elastic - limit.damping * rate), elastic};
-  }
-  return {};
-}
-
-double slidingFriction(const JointFriction& friction, double rate) {
+/// F tanh(q̇ / slipSpeed), with F higher near rest (Stribeck).
+double smoothFriction(const JointFriction& friction, double rate) {
   double size = friction.coulomb;
   if (friction.breakaway > 0.0) {
     const double x = rate / friction.stribeckSpeed;
@@ -165,13 +148,19 @@ int ForceElements::add(const Model& model, const JointLimit& limit) {
     refuse(name, "lower bound " + shortNumber(complete.lower) + " is not below the upper one " +
                      shortNumber(complete.upper));
   }
-  if (!(limit.stiffness > 0.0) || !std::isfinite(limit.stiffness)) {
-    refuse(name,
-           "stiffness must be greater than zero and finite, got " + shortNumber(limit.stiffness));
-  }
+  requireNotNegative(name, "stiffness", limit.stiffness);
   requireNotNegative(name, "damping", limit.damping);
-  limits_.push_back({complete, place});
-  return lastOf(limits_);
+  if (limit.stiffness == 0.0 && limit.damping > 0.0) {
+    refuse(name, "a rigid stop has no damping. Give it a stiffness, or a restitution instead.");
+  }
+  if (!(limit.restitution >= 0.0 && limit.restitution <= 1.0)) {
+    refuse(name, "restitution must be between 0 and 1, got " + shortNumber(limit.restitution));
+  }
+  if (limit.stiffness > 0.0 && limit.restitution > 0.0) {
+    refuse(name, "restitution is for rigid stops. Give an elastic stop a damping instead.");
+  }
+  switches.addStops(model.impl(), place, complete);
+  return limits_++;
 }
 
 int ForceElements::add(const Model& model, const JointFriction& friction) {
@@ -180,14 +169,18 @@ int ForceElements::add(const Model& model, const JointFriction& friction) {
   requireNotNegative(name, "coulomb", friction.coulomb);
   requireNotNegative(name, "viscous", friction.viscous);
   requireNotNegative(name, "breakaway", friction.breakaway);
-  requirePositive(name, "slipSpeed", friction.slipSpeed);
+  requireNotNegative(name, "slipSpeed", friction.slipSpeed);
   requirePositive(name, "stribeckSpeed", friction.stribeckSpeed);
   if (friction.breakaway > 0.0 && friction.breakaway < friction.coulomb) {
     refuse(name, "breakaway " + shortNumber(friction.breakaway) + " is less than coulomb " +
                      shortNumber(friction.coulomb));
   }
-  frictions_.push_back({friction, place});
-  return lastOf(frictions_);
+  if (friction.slipSpeed > 0.0) {
+    smoothFrictions_.push_back({friction, place});
+  } else {
+    switches.addFriction(model.impl(), friction.joint.joint, place, friction);
+  }
+  return frictions_++;
 }
 
 int ForceElements::add(const Model& model, const Motor& motor) {
@@ -217,21 +210,16 @@ int ForceElements::add(const Model& model, const Motor& motor) {
 
 void ForceElements::applyToJoints(const ForceState& state, const Eigen::VectorXd& commands,
                                   Eigen::VectorXd& torques) const {
+  switches.apply(state);
   for (const auto& [spring, at] : springs_) {
     const double rate = state.velocities[at.velocity];
     state.forces[at.velocity] -=
         spring.stiffness * (state.positions[at.position] - spring.rest) + spring.damping * rate;
     state.power[kDamping] += spring.damping * rate * rate;
   }
-  for (const auto& [limit, at] : limits_) {
+  for (const auto& [friction, at] : smoothFrictions_) {
     const double rate = state.velocities[at.velocity];
-    const Push push = pushOf(limit, state.positions[at.position], rate);
-    state.forces[at.velocity] += push.force;
-    state.power[kLimits] += (push.elastic - push.force) * rate;
-  }
-  for (const auto& [friction, at] : frictions_) {
-    const double rate = state.velocities[at.velocity];
-    const double dry = slidingFriction(friction, rate);
+    const double dry = smoothFriction(friction, rate);
     state.forces[at.velocity] -= dry + friction.viscous * rate;
     state.power[kFriction] += dry * rate;
     state.power[kDamping] += friction.viscous * rate * rate;
@@ -273,15 +261,10 @@ void ForceElements::applyBetweenPoints(const WorkView<double>& work,
 }
 
 double ForceElements::potential(const std::vector<double>& positions) const {
-  double sum = 0.0;
+  double sum = switches.potential(positions);
   for (const auto& [spring, at] : springs_) {
     const double stretch = positions[at.position] - spring.rest;
     sum += 0.5 * spring.stiffness * stretch * stretch;
-  }
-  for (const auto& [limit, at] : limits_) {
-    const double q = positions[at.position];
-    const double beyond = std::max({0.0, limit.lower - q, q - limit.upper});
-    sum += 0.5 * limit.stiffness * beyond * beyond;
   }
   return sum;
 }

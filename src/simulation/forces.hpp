@@ -5,29 +5,10 @@
 
 #include "kempe/force_elements.hpp"
 #include "kempe/recording.hpp"
-#include "simulation/coordinates.hpp"
+#include "simulation/switches.hpp"
 
 /// The forces of springs, limits, friction and motors, and the power that they supply or dissipate.
 namespace kempe::detail {
-
-/// Power supplied to and dissipated by a robot; see Work.
-inline constexpr int kController = 0, kExternal = 1, kMotors = 2;
-inline constexpr int kDamping = 3, kFriction = 4, kLimits = 5, kFlows = 6;
-using Power = std::array<double, kFlows>;
-
-/// One coordinate of a joint in the spanning position and velocity.
-struct SpanningPlace {
-  int position = 0, velocity = 0;
-};
-
-/// A state of all tree joints and the forces that act on it.
-struct ForceState {
-  const std::vector<double>& positions;
-  const Eigen::VectorXd& velocities;
-  Eigen::VectorXd& forces;            ///< along the velocities; added to
-  std::vector<FrameForce>& external;  ///< added to
-  Power& power;                       ///< added to
-};
 
 class ForceElements {
  public:
@@ -39,7 +20,7 @@ class ForceElements {
 
   [[nodiscard]] int motors() const { return static_cast<int>(motors_.size()); }
   [[nodiscard]] bool actOnJoints() const {
-    return !springs_.empty() || !limits_.empty() || !frictions_.empty() || !motors_.empty();
+    return !springs_.empty() || !smoothFrictions_.empty() || !motors_.empty() || !switches.empty();
   }
   [[nodiscard]] bool actBetweenPoints() const { return !pointSprings_.empty(); }
 
@@ -51,6 +32,9 @@ class ForceElements {
   /// Energy in springs and end stops.
   [[nodiscard]] double potential(const std::vector<double>& positions) const;
   [[nodiscard]] double pointPotential(const WorkView<double>& work) const;
+
+  /// Dry friction and end stops.
+  Switches switches;
 
  private:
   template <typename Element>
@@ -70,9 +54,9 @@ class ForceElements {
 
   std::vector<Placed<JointSpring>> springs_;
   std::vector<PlacedPointSpring> pointSprings_;
-  std::vector<Placed<JointLimit>> limits_;
-  std::vector<Placed<JointFriction>> frictions_;
+  std::vector<Placed<JointFriction>> smoothFrictions_;
   std::vector<Placed<Motor>> motors_;
+  int limits_ = 0, frictions_ = 0;  // that were added
 };
 
 /// The power of forces on frames, for bodies placed and moving.

@@ -63,6 +63,9 @@ double Simulation::attempt(double h) {
       break;
   }
   evaluate(next_.time, next_.q, next_.v, last_);
+  if (options.integrator == Integrator::SemiImplicitEuler) {
+    workByTrapezoids(h);
+  }
   return 0.0;
 }
 
@@ -71,16 +74,14 @@ void Simulation::semiImplicitEuler(double h) {
   next_.v = state_.v + h * first_.a;
   y_ = h * next_.v;
   work().follow(state_.q, first_.G.data(), y_, next_.q);
+}
+
+void Simulation::workByTrapezoids(double h) {
   for (int i = 0; i < kFlows; ++i) {
-    next_.work[i] = state_.work[i] + h * first_.power[i];
+    next_.work[i] = state_.work[i] + 0.5 * h * (first_.power[i] + last_.power[i]);
   }
   // tau is constant over the step, v is not.
-  work().spread(first_.G.data(), next_.v, spanningForces_);
-  for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
-    const auto j = static_cast<Eigen::Index>(i);
-    next_.work[kController] +=
-        0.5 * h * first_.tau[j] * (spanningForces_[userVelocities_[i]] - first_.v[j]);
-  }
+  next_.work[kController] = state_.work[kController] + 0.5 * h * first_.tau.dot(first_.v + last_.v);
 }
 
 /// Stages at y_i = h Σ A_ij ẏ_j around the start (Munthe-Kaas 1999).

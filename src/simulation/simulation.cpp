@@ -27,6 +27,34 @@ constexpr double kShortest = 1e-5;  // of a step's parts
 constexpr double kUndetermined = 1e-4;
 constexpr std::size_t kMostChoices = 32;  // of coordinates, that are kept
 
+/// Keeps events from following one another without end, as where friction in several joints gives
+/// way at the same time: after more of them than could be meant, short steps are taken without
+/// looking for events, each twice as long as the last. What friction does in them is wrong for that
+/// time only.
+class EventPace {
+ public:
+  [[nodiscard]] bool ignoresEvents() const { return blind_ > 0.0; }
+  [[nodiscard]] double limited(double h) const { return ignoresEvents() ? std::min(h, blind_) : h; }
+  /// After a step of length h of an interval.
+  void count(double h, double interval, bool event, int switches) {
+    if (ignoresEvents()) {
+      next_ = 2.0 * blind_;
+      blind_ = 0.0;
+      rapid_ = 0;
+      return;
+    }
+    rapid_ = event && h < kRapid * interval ? rapid_ + 1 : 0;
+    if (rapid_ > 10 + 4 * switches) {
+      blind_ = std::max(next_, 1e-3 * kRapid * interval);
+    }
+  }
+
+ private:
+  static constexpr double kRapid = 1e-4;  // of the interval
+  double blind_ = 0.0, next_ = 0.0;
+  int rapid_ = 0;
+};
+
 }  // namespace
 
 Simulation::Simulation(const Model& userModel, const SimulatorOptions& chosen)
@@ -39,7 +67,9 @@ Simulation::Simulation(const Model& userModel, const SimulatorOptions& chosen)
   };
   require("relativeTolerance", options.relativeTolerance);
   require("absoluteTolerance", options.absoluteTolerance);
+  addModelFriction();
   start(model);
+  resizeForElements();
   forces.setZero(model.nv());
   setMotion(model.neutral(), Eigen::VectorXd::Zero(model.nvSpanning()), 0.0);
 }
@@ -56,22 +86,23 @@ void Simulation::start(const Model& user) {
                           ? std::make_unique<SingularPoint>(model, *scales_, static_cast<int>(c))
                           : nullptr);
   }
-  choices_.clear();
-  choices_.push_back(std::make_unique<Coordinates>(model, *scales_));
-  choice_ = 0;
   const ModelTables<double>& tables = model.impl().tables;
+  hasFriction_ = std::ranges::any_of(tables.friction, [](double x) { return x != 0.0; });
+  choices_.clear();
+  choices_.push_back(std::make_unique<Coordinates>(
+      hasFriction_ ? derivedModel({.withoutFriction = true}) : model, *scales_));
+  choice_ = 0;
   userVelocities_.clear();
   for (const ClusterEntry& cluster : tables.clusters) {
     for (const int i : independentOf(tables, cluster)) {
       userVelocities_.push_back(cluster.firstVelocity + i);
     }
   }
-  dissipates_ = std::ranges::any_of(tables.damping, [](double x) { return x != 0.0; }) ||
-                std::ranges::any_of(tables.friction, [](double x) { return x != 0.0; });
+  dissipates_ = std::ranges::any_of(tables.damping, [](double x) { return x != 0.0; });
 
   constexpr std::size_t kStages = 7;
   for (Rates* rates : {&first_, &last_, &node_}) {
-    rates->resize(work(), elements.motors());
+    rates->resize(work(), elements);
   }
   const auto clear = [](int size, auto&... vectors) { (vectors.setZero(size), ...); };
   clear(model.nv(), tau_, stageV_, y_, residual_, trial_, middle_, state_.v, next_.v, v_);
@@ -87,14 +118,38 @@ void Simulation::start(const Model& user) {
   radau_.resize(model.nv());
   external_.reserve(model.impl().frames.size());
   before_ = {state_, first_, v_, velocities_, heading_, 0, {}, 0};
+  makeRoomForRows();
   fresh_ = false;
 }
 
-void Simulation::resizeForMotors() {
+Model Simulation::derivedModel(const ModelChanges& changes) const {
+  return Model(std::make_shared<const ModelImpl>(derived(model.impl(), changes)));
+}
+
+/// The friction of the model's joints, as elements.
+void Simulation::addModelFriction() {
+  const ModelTables<double>& tables = model.impl().tables;
+  for (std::size_t b = 0; b < tables.bodies.size(); ++b) {
+    const BodyEntry<double>& body = tables.bodies[b];
+    for (int i = 0; i < velocitySize(body.type); ++i) {
+      const double friction = tables.friction[body.firstVelocity + i];
+      if (friction > 0.0) {
+        const int position = hasScalarCoordinates(body.type) ? body.firstPosition + i : -1;
+        elements.switches.addFriction(model.impl(), model.impl().jointNames[b],
+                                      {position, body.firstVelocity + i}, {.coulomb = friction});
+      }
+    }
+  }
+}
+
+void Simulation::resizeForElements() {
   commands.conservativeResizeLike(Eigen::VectorXd::Zero(elements.motors()));
   for (Rates* rates : {&first_, &last_, &node_, &before_.first}) {
     rates->torques.setZero(elements.motors());
+    rates->readings.resize(elements.switches.count());
   }
+  lowReadings_.resize(elements.switches.count());
+  makeRoomForRows();
   fresh_ = false;
 }
 
@@ -105,7 +160,7 @@ void Simulation::addArmature(std::size_t joint, double value) {
   const State state = state_;
   const Eigen::VectorXd velocities = velocities_;
   earlier_.push_back(model);
-  start(Model(std::make_shared<const ModelImpl>(derived(model.impl(), changes))));
+  start(derivedModel(changes));
   setMotion(state.q, velocities, state.time);
   state_.work = state.work;
 }
@@ -153,6 +208,7 @@ void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
       options.integrator == Integrator::Auto ? Integrator::Adaptive : options.integrator;
   velocities_ = velocities;
   heading_ = velocities;
+  elements.switches.resetModes();
   fresh_ = false;
   for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
     v_[static_cast<Eigen::Index>(i)] = velocities_[userVelocities_[i]];
@@ -180,8 +236,8 @@ std::size_t Simulation::choiceOf(const std::vector<std::vector<int>>& independen
       return i;
     }
   }
-  auto made = std::make_unique<Coordinates>(
-      Model(std::make_shared<const ModelImpl>(derived(model.impl(), changes))), *scales_);
+  changes.withoutFriction = hasFriction_;
+  auto made = std::make_unique<Coordinates>(derivedModel(changes), *scales_);
   if (choices_.size() < kMostChoices) {
     choices_.push_back(std::move(made));
     return choices_.size() - 1;
@@ -200,6 +256,7 @@ bool Simulation::exchangeCoordinates(double gain) {
   }
   fresh_ = false;
   choice_ = choiceOf(lists_);
+  makeRoomForRows();
   work().pick(velocities_, state_.v);
   ++coordinateChanges;
   evaluate(state_.time, state_.q, state_.v, first_);
@@ -226,6 +283,10 @@ void Simulation::refresh() {
   if (work().worstRatio(first_.G.data()) > kExchange) {
     exchangeCoordinates(kGain);
   }
+  if (!elements.switches.empty()) {
+    elements.switches.requireWithin(first_.readings);
+    chooseModes(-1);
+  }
 }
 
 void Simulation::completeStep(double time) {
@@ -239,6 +300,13 @@ void Simulation::completeStep(double time) {
       evaluate(time, state_.q, state_.v, first_);
     }
     requireCompatibleNow();
+  }
+  if (elements.switches.holds()) {
+    const bool moved = holdPositions(last_.readings);
+    if (moved || elements.switches.slips(first_.readings, speed())) {
+      holdVelocities();
+      evaluate(time, state_.q, state_.v, first_);
+    }
   }
   show();
   watchLoops();
@@ -271,6 +339,7 @@ void Simulation::stepTo(double end) {
 }
 
 void Simulation::keepBefore() {
+  elements.switches.saveModes();
   before_.state = state_;
   before_.first = first_;
   before_.v = v_;
@@ -290,6 +359,7 @@ void Simulation::returnToBefore() {
   choice_ = before_.choice;
   stepControl_ = before_.stepControl;
   coordinateChanges = before_.coordinateChanges;
+  elements.switches.restoreModes();
   fresh_ = true;
 }
 
@@ -299,9 +369,12 @@ void Simulation::advanceTo(double end) {
   const double shortest = controlled ? 1e-14 * std::max(1.0, std::abs(end)) : kShortest * whole;
   double part = controlled ? proposedStep(whole) : whole;
   bool exchanged = false;
+  EventPace pace;
+  collide();
   while (state_.time < end) {
     const double rest = end - state_.time;
-    const double most = std::min(part, work().secondsAhead(first_.regularity, velocities_));
+    const double most =
+        std::min({part, work().secondsAhead(first_.regularity, velocities_), longestStep_});
     const bool last = most >= rest * (1.0 - 1e-9);
     double h = last ? rest : most;
     int turning = -1;
@@ -314,7 +387,10 @@ void Simulation::advanceTo(double end) {
     if (controlled && h < kVanishing * whole && !last) {
       throwIfDiverging(h);
     }
+    h = pace.limited(h);
     double error = 0.0;
+    bool shortened = h < rest;
+    located_ = -1;
     const auto refused = [&] {
       if (!exchanged && exchangeCoordinates(1.0 + 1e-6)) {
         exchanged = true;
@@ -326,9 +402,18 @@ void Simulation::advanceTo(double end) {
     };
     try {
       error = attempt(h);
+      if (error <= 1.0 && !elements.switches.empty() && !pace.ignoresEvents()) {
+        const SwitchEvent event = eventOfStep(h);
+        if (event.which >= 0) {
+          h = locate(event, h);
+          shortened = true;
+        }
+      }
       turning = error <= 1.0 ? turningCluster() : -1;
       if (turning >= 0) {
         h = stepToTurn(turning, h);
+        shortened = true;
+        located_ = -1;  // the turn comes first
       }
     } catch (const SingularityError&) {
       if (refused()) continue;
@@ -354,10 +439,16 @@ void Simulation::advanceTo(double end) {
       throw std::runtime_error("the error of a step is not finite");
     }
     exchanged = false;
-    completeStep(last && turning < 0 ? end : state_.time + h);
+    completeStep(shortened ? state_.time + h : end);
     ++effort().steps;
+    const bool blind = pace.ignoresEvents();
+    pace.count(h, whole, located_ >= 0, elements.switches.count());
     if (turning >= 0) {
       turn(turning);
+    }
+    if (!elements.switches.empty() && (located_ >= 0 || blind || turning >= 0)) {
+      collide();
+      chooseModes(located_);
     }
     if (controlled) {
       acceptStep(h, part, error);
@@ -418,6 +509,7 @@ void Simulation::restore(const Snapshot& snapshot) {
   }
   velocities_ = snapshot.velocities;
   heading_ = snapshot.velocities;
+  elements.switches.resetModes();
   for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
     v_[static_cast<Eigen::Index>(i)] = velocities_[userVelocities_[i]];
   }

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "kempe/simulator.hpp"
+#include "model/derive.hpp"
+#include "simulation/box_problem.hpp"
 #include "simulation/coordinates.hpp"
 #include "simulation/energy_watch.hpp"
 #include "simulation/forces.hpp"
@@ -17,7 +20,7 @@ namespace kempe::detail {
 
 /// The rates of change of a state, and their causes.
 struct Rates {
-  void resize(const Coordinates& coordinates, int motors);
+  void resize(const Coordinates& coordinates, const ForceElements& elements);
   void setZero();
   /// Adds `weight` times another.
   void add(double weight, const Rates& other);
@@ -27,6 +30,7 @@ struct Rates {
   Eigen::VectorXd v;           ///< of the user's coordinates
   Vector tau;                  ///< the controller's, in the user's coordinates
   Eigen::VectorXd torques;     ///< of motors, at the rotor
+  Readings readings;           ///< of friction and stops
   Power power{};
   std::vector<double> G;
   std::vector<double> regularity;  ///< of the loops of each cluster; 1 where they go straight on
@@ -98,8 +102,8 @@ class Simulation {
   void changed() { fresh_ = false; }
   /// Adds an armature to a joint, given by its index in the mechanism.
   void addArmature(std::size_t joint, double value);
-  /// Allocates memory for motors that have been added.
-  void resizeForMotors();
+  /// Allocates memory for elements that have been added.
+  void resizeForElements();
   [[nodiscard]] Work workNow() const;
   [[nodiscard]] Snapshot snapshot() const;
   void restore(const Snapshot& snapshot);
@@ -144,6 +148,8 @@ class Simulation {
 
   void evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates);
   Energy energyAt(VectorIn q, VectorIn v);
+  /// All forces of a state but those that hold joints, into tau_ and external_.
+  void gatherForces(double t, VectorIn q, VectorIn v, Rates& rates);
   void accelerate(double t, VectorIn q, VectorIn v, Rates& rates);
 
   // --- change_points.cpp ---
@@ -177,7 +183,38 @@ class Simulation {
   void turn(int cluster);
   [[noreturn]] void throwCannotTurn(int cluster) const;
 
+  // --- events.cpp ---
+  struct Rows;
+  /// Chooses the modes of friction and stops at the state, and evaluates it again. `event` is the
+  /// switch whose mode ended, or −1.
+  void chooseModes(int event);
+  /// Of the switches that hold, finds those that must give way (BoxProblem), and releases them
+  /// unless `onlyAsk`. Returns whether there are any.
+  bool releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates, bool onlyAsk);
+  /// Brings joints that hold back to where they were at the start of the step, by the smallest
+  /// motion (errors of the integrator in dependent joints). Returns whether they had moved.
+  bool holdPositions(const Readings& start);
+  /// Removes what errors have left of the velocities that are held, by an impulse.
+  void holdVelocities();
+  /// Sets the number of a coordinate that is held to zero exactly, if the coordinate is independent.
+  void holdExactly(const ConstraintEntry& entry, VectorOut x);
+  /// Impacts on rigid stops.
+  void collide();
+  /// Steps on elastic stops that integrators without error control can take.
+  void limitElasticSteps();
+  /// The first event of the step from state_ to next_.
+  SwitchEvent eventOfStep(double h);
+  /// Repeats a step in which an event was found so that it ends there. Returns its length, and the
+  /// switch in located_.
+  double locate(SwitchEvent event, double h);
+  /// Allocates memory for all rows of switches in the current coordinates.
+  void makeRoomForRows();
+  /// Largest velocity of all joints.
+  [[nodiscard]] double speed() const;
+
   void semiImplicitEuler(double h);
+  /// The work of a step from the powers at its ends.
+  void workByTrapezoids(double h);
   double rungeKutta(const Tableau& tableau, double h);
   void implicitMidpoint(double h);
   double radauStep(double h);
@@ -210,6 +247,8 @@ class Simulation {
 
   [[nodiscard]] Coordinates& work() { return *choices_[choice_]; }
   void start(const Model& user);
+  void addModelFriction();
+  [[nodiscard]] Model derivedModel(const ModelChanges& changes) const;
   /// Switches to coordinates that are better by `gain` at the state; false if there are none.
   bool exchangeCoordinates(double gain);
   /// The index of a choice, in which the lists that are not empty replace the current ones.
@@ -241,7 +280,8 @@ class Simulation {
   std::size_t choice_ = 0;
   std::size_t replaced_ = 0;         // the last choice that was replaced by another
   std::vector<int> userVelocities_;  // the user's coordinates in spanning velocities
-  bool dissipates_ = false;
+  bool dissipates_ = false;          // some joint has a damper
+  bool hasFriction_ = false;  // some joint has dry friction, which models in choices_ have not
 
   State state_, next_;
   Rates first_, last_, node_;
@@ -276,6 +316,12 @@ class Simulation {
   double stepLength_ = 0.0;       // the longest since the balance started
   Vector a_, spanningAccelerations_;
   Eigen::VectorXd bias_;  // of these
+
+  int located_ = -1;  // the switch of the event that locate() found
+  double longestStep_ = std::numeric_limits<double>::infinity();  // on elastic stops
+  Readings lowReadings_;
+  BoxProblem box_;
+  std::vector<char> rowsWanted_;  // per switch
 
   // Scratch.
   Eigen::VectorXd spanningForces_, tau_, stageQ_, stageV_, y_, nodeQ_, residual_, trial_, middle_,

@@ -125,29 +125,32 @@ int Simulator::addSpring(const PointSpring& spring) {
   return impl_->elements.add(model(), spring);
 }
 int Simulator::addLimit(const JointLimit& limit) {
-  impl_->changed();
+  const int number = impl_->elements.add(model(), limit);
+  impl_->resizeForElements();
   impl_->restartBalance();
-  return impl_->elements.add(model(), limit);
+  return number;
 }
-int Simulator::addLimits(double stiffness, double damping) {
+int Simulator::addLimits(double stiffness, double damping, double restitution) {
   int added = 0;
   for (const std::string& name : model().jointNames()) {
     const int position = model().jointPositionIndex(name);
     const ModelImpl& m = model().impl();
     if (std::isfinite(m.lower[position]) || std::isfinite(m.upper[position])) {
-      addLimit({.joint = name, .stiffness = stiffness, .damping = damping});
+      addLimit(
+          {.joint = name, .stiffness = stiffness, .damping = damping, .restitution = restitution});
       ++added;
     }
   }
   return added;
 }
 int Simulator::addFriction(const JointFriction& friction) {
-  impl_->changed();
-  return impl_->elements.add(model(), friction);
+  const int number = impl_->elements.add(model(), friction);
+  impl_->resizeForElements();
+  return number;
 }
 int Simulator::addMotor(const Motor& motor) {
   const int number = impl_->elements.add(model(), motor);
-  impl_->resizeForMotors();
+  impl_->resizeForElements();
   if (motor.rotorInertia > 0.0) {
     const auto& joints = model().mechanism().joints;
     std::size_t joint = 0;

@@ -358,9 +358,8 @@ TEST_P(EveryMechanism, BalancesEnergyWithAllThatActs) {
   for (int i = 1; i <= 10; ++i) {
     simulator.stepTo(0.005 * i);
     const Energy now = simulator.energy();
-    // Dry friction of the model itself is not smooth, so that it is only nearly balanced.
     EXPECT_NEAR(now.kinetic + now.potential - start.kinetic - start.potential,
-                simulator.work().balance(), 1e-5 * (1.0 + now.kinetic))
+                simulator.work().balance(), 1e-6 * (1.0 + now.kinetic))
         << i;
   }
   EXPECT_GT(simulator.work().damping, 0.0);

@@ -1,0 +1,378 @@
+// Switches of dry friction and end stops: where their modes end within a step, impacts, and the
+// modes that follow.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "algorithms/constrained.hpp"
+#include "algorithms/follow_loops.hpp"
+#include "mechanism/text.hpp"
+#include "simulation/simulation.hpp"
+
+namespace kempe::detail {
+namespace {
+
+/// Accelerations of this fraction of their terms are zero: rounding of multipliers.
+constexpr double kNoAcceleration = 1e-11;
+/// A row that holds a joint is implied by others if they leave less than this of it.
+constexpr double kImplied = 1e-9;
+/// Dependent joints that hold are brought back if they have moved by more than this in a step, rad
+/// or m: rounding of loops. Independent ones do not move at all.
+constexpr double kRoundingOfPosition = 1e-15;
+/// Attempts to locate an event. Regula falsi needs 5 to 10, bisection 50 at most.
+constexpr int kAttempts = 100;
+/// Times nearer than this, relative to the time (at least 1 s), are the same.
+constexpr double kSameTime = 1e-16;
+/// Where only yes or no is known of what holds, it gives way too late by at most this part of a
+/// step; its velocity is wrong by the square.
+constexpr double kInTime = 1e-6;
+/// Explicit steps on an elastic stop, relative to its shortest time: RK4 changes the energy of an
+/// oscillation by 4e-7 per period then, and the semi-implicit Euler method is stable.
+constexpr double kElastic = 0.1;
+/// Impacts at one time: one stop can press others, and each impact but the first few is slower.
+constexpr int kMostImpacts = 50;
+
+}  // namespace
+
+/// Rows of loops that are cut, of constraints, and of switches that are enabled.
+struct Simulation::Rows {
+  explicit Rows(Simulation& of)
+      : simulation(of), e(of.work().model(), of.work().data()), solver(e) {
+    solver.add(e.impl.cuts);
+    if (of.constraints) {
+      solver.add(of.constraints->table());
+    }
+    firstHeld = solver.rows();
+    solver.add(of.elements.switches.held());
+  }
+
+  /// Rates of the rows and K H⁻¹ Kᵀ at a state.
+  void place(double t, VectorIn q, VectorIn v) {
+    e.work->wholeRotors = true;
+    e.place(q);
+    e.move(v.data(), nullptr);
+    solver.evaluate(t);
+    solver.requireDefined();
+    const int indefinite = condenseInertias(*e.tables, *e.work);
+    if (indefinite >= 0) {
+      e.throwIndefinite(indefinite);
+    }
+    solver.propagate();
+  }
+
+  /// v + H⁻¹ Kᵀ λ.
+  void addImpulse(const double* lambda, VectorOut v) {
+    std::fill_n(e.work->u, e.tables->nv, 0.0);
+    solver.addForces(lambda, e.work->u);
+    accelerateClusters(*e.tables, *e.work, solver.scratch.accelerations.data());
+    v += Eigen::Map<const Eigen::VectorXd>(solver.scratch.accelerations.data(), v.size());
+  }
+
+  void startBox(BoxProblem& box) {
+    box.resize(solver.rows());
+    for (int r = 0; r < solver.rows(); ++r) {
+      for (int s = 0; s < solver.rows(); ++s) {
+        box.A(r, s) = solver.accelerationAlong(r, solver.unit(s));
+      }
+    }
+  }
+
+  /// Calls visit(row, switch) for the switches whose rows are enabled.
+  template <typename Visit>
+  void visitHeld(const Visit& visit) const {
+    const auto& entries = simulation.elements.switches.held().entries;
+    for (const ActiveConstraint& active : solver.active()) {
+      if (active.firstRow >= firstHeld) {
+        visit(active.firstRow, static_cast<int>(active.entry - entries.data()));
+      }
+    }
+  }
+
+  /// Of the switches that hold, marks those that the rows before them imply. Destroys the box's A.
+  void markImplied(BoxProblem& box) {
+    // Cholesky's method, which leaves out rows of which too little remains.
+    Switches& switches = simulation.elements.switches;
+    const auto keep = [&](int r, bool wanted) {
+      const double own = box.A(r, r);
+      double rest = own;
+      for (int s = 0; s < r; ++s) {
+        double sum = box.A(r, s);
+        for (int t = 0; t < s; ++t) {
+          sum -= box.A(r, t) * box.A(s, t);
+        }
+        box.A(r, s) = box.A(s, s) > 0.0 ? sum / box.A(s, s) : 0.0;
+        rest -= box.A(r, s) * box.A(r, s);
+      }
+      const bool kept = wanted && rest > kImplied * own;
+      box.A(r, r) = kept ? std::sqrt(rest) : 0.0;
+      return kept;
+    };
+    for (int r = 0; r < firstHeld; ++r) {
+      keep(r, true);
+    }
+    visitHeld([&](int r, int which) {
+      const bool holding = switches.holds(which);
+      const bool kept = keep(r, holding);
+      if (holding) {
+        switches.markImplied(which, !kept);
+      }
+    });
+  }
+
+  Simulation& simulation;
+  Evaluation<double> e;
+  ConstraintSolver<double> solver;
+  int firstHeld = 0;
+};
+
+void Simulation::makeRoomForRows() {
+  Switches& switches = elements.switches;
+  if (!switches.empty()) {
+    rowsWanted_.assign(static_cast<std::size_t>(switches.count()), 1);
+    switches.enable(rowsWanted_);
+    const Rows rows(*this);
+    box_.resize(rows.solver.rows());
+    switches.restoreHeld();
+  }
+}
+
+double Simulation::speed() const {
+  return velocities_.cwiseAbs().maxCoeff();
+}
+
+bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates, bool onlyAsk) {
+  Switches& switches = elements.switches;
+  if (work().placeAt(q, node_.G.data()) != Standing::Regular) {
+    return false;  // at a change point what sticks goes on sticking
+  }
+  gatherForces(t, q, v, rates);
+  const double rate =
+      options.stabilization == Stabilization::Baumgarte ? options.baumgarteRate : 0.0;
+  for (int i = 0; i < switches.count(); ++i) {
+    rowsWanted_[i] = static_cast<char>(switches.holds(i));  // those that are implied too
+  }
+  switches.enable(rowsWanted_);
+  Rows rows(*this);
+  const detail::ExternalForces<double, double> onBodies = rows.e.prepareExternal(external_);
+  freeAccelerations(rows.solver, t, rate, q.data(), v.data(), tau_.data(), onBodies);
+  rows.startBox(box_);
+  for (int r = 0; r < rows.solver.rows(); ++r) {
+    box_.b[r] = rows.solver.accelerationAlong(r, rows.solver.scratch.uFree.data()) +
+                rows.solver.scratch.beta[r];
+  }
+  rows.visitHeld([&](int r, int which) { switches.bounds(which, box_.lower[r], box_.upper[r]); });
+  box_.solve();
+  bool any = false;
+  rows.visitHeld([&](int r, int which) {
+    if (std::abs(box_.g[r]) > kNoAcceleration * box_.magnitude[r]) {
+      any = true;
+      if (!onlyAsk) {
+        switches.release(which, box_.g[r]);
+      }
+    }
+  });
+  if (!onlyAsk) {
+    rows.markImplied(box_);
+  }
+  switches.restoreHeld();
+  return any;
+}
+
+void Simulation::chooseModes(int event) {
+  Switches& switches = elements.switches;
+  if (switches.chooseModes(first_.readings, speed(), event)) {
+    releaseSwitches(state_.time, state_.q, state_.v, first_, false);
+    if (event >= 0 || switches.slips(first_.readings, speed())) {
+      holdVelocities();
+    }
+  }
+  limitElasticSteps();
+  evaluate(state_.time, state_.q, state_.v, first_);
+  show();
+}
+
+bool Simulation::holdPositions(const Readings& start) {
+  const Switches& switches = elements.switches;
+  double worst = 0.0;
+  for (int i = 0; i < switches.count(); ++i) {
+    if (switches.holds(i)) {
+      const double moved = first_.readings.position[i] - start.position[i];
+      worst = std::max(worst, std::abs(moved));
+    }
+  }
+  if (!(worst > kRoundingOfPosition)) {
+    return false;
+  }
+  Rows rows(*this);
+  rows.place(state_.time, state_.q, state_.v);
+  rows.solver.factorize();
+  ConstraintScratch<double>& scratch = rows.solver.scratch;
+  for (int r = 0; r < rows.firstHeld; ++r) {
+    scratch.rightSide[r] = -scratch.rows[r].value;
+  }
+  rows.visitHeld([&](int r, int which) {
+    scratch.rightSide[r] = start.position[which] - first_.readings.position[which];
+  });
+  rows.solver.solve(scratch.rightSide.data(), scratch.lambda.data());
+  y_.setZero();
+  rows.addImpulse(scratch.lambda.data(), y_);
+  work().follow(state_.q, first_.G.data(), y_, stageQ_);
+  state_.q = stageQ_;
+  return true;
+}
+
+void Simulation::holdVelocities() {
+  Rows rows(*this);
+  rows.place(state_.time, state_.q, state_.v);
+  rows.solver.factorize();
+  ConstraintScratch<double>& scratch = rows.solver.scratch;
+  for (int r = 0; r < rows.solver.rows(); ++r) {
+    scratch.rightSide[r] = -scratch.rows[r].rate;
+  }
+  rows.solver.solve(scratch.rightSide.data(), scratch.lambda.data());
+  rows.addImpulse(scratch.lambda.data(), state_.v);
+  for (const ConstraintEntry& entry : elements.switches.held().entries) {
+    if (entry.enabled) {
+      holdExactly(entry, state_.v);
+    }
+  }
+}
+
+void Simulation::holdExactly(const ConstraintEntry& entry, VectorOut x) {
+  const ModelTables<double>& tables = work().impl().tables;
+  const ClusterEntry& cluster = tables.clusters[entry.clusters.front()];
+  const int own = entry.terms.front().velocity - cluster.firstVelocity;
+  for (int j = 0; j < cluster.nv; ++j) {
+    if (independentOf(tables, cluster)[j] == own) {
+      x[cluster.firstV + j] = 0.0;
+    }
+  }
+}
+
+void Simulation::collide() {
+  Switches& switches = elements.switches;
+  for (int round = 0; round < kMostImpacts; ++round) {
+    bool any = false;
+    for (int i = 0; i < switches.count(); ++i) {
+      rowsWanted_[i] = static_cast<char>(switches.isRigidContact(i, first_.readings));
+      any |= switches.isHit(i, first_.readings, speed());
+    }
+    if (!any) {
+      return;
+    }
+    const double before = energyNow().kinetic;
+    {
+      switches.enable(rowsWanted_);
+      Rows rows(*this);
+      rows.place(state_.time, state_.q, state_.v);
+      rows.startBox(box_);
+      for (int r = 0; r < rows.solver.rows(); ++r) {
+        box_.b[r] = rows.solver.scratch.rows[r].rate;
+      }
+      rows.visitHeld([&](int r, int which) {
+        switches.bounds(which, box_.lower[r], box_.upper[r]);
+        const double rate = first_.readings.rate[which];
+        if (switches.side(which) * rate > 0.0) {
+          box_.b[r] += switches.restitution(which, rate) * rate;  // Moreau: g = u⁺ + e u⁻
+        }
+      });
+      box_.solve();
+      rows.addImpulse(box_.x.data(), state_.v);
+      switches.restoreHeld();
+    }
+    state_.work[kLimits] += before - energyNow().kinetic;
+    evaluate(state_.time, state_.q, state_.v, first_);
+    show();
+  }
+}
+
+void Simulation::limitElasticSteps() {
+  longestStep_ = std::numeric_limits<double>::infinity();
+  Switches& switches = elements.switches;
+  bool any = false;
+  for (int i = 0; i < switches.count(); ++i) {
+    rowsWanted_[i] = static_cast<char>(switches.pushes(i));
+    any |= switches.pushes(i);
+  }
+  if (!any || controlsError()) {
+    return;
+  }
+  switches.enable(rowsWanted_);
+  Rows rows(*this);
+  rows.place(state_.time, state_.q, state_.v);
+  rows.visitHeld([&](int r, int which) {
+    const double mobility = rows.solver.accelerationAlong(r, rows.solver.unit(r));
+    const double fastest = std::max(std::sqrt(switches.stiffness(which) * mobility),
+                                    switches.damping(which) * mobility);
+    longestStep_ = std::min(longestStep_, kElastic / fastest);
+  });
+  switches.restoreHeld();
+}
+
+SwitchEvent Simulation::eventOfStep(double h) {
+  Switches& switches = elements.switches;
+  SwitchEvent event = switches.firstEvent(first_.readings, last_.readings, h, false);
+  if (event.which >= 0 && switches.holds(event.which)) {
+    // Multipliers of redundant rows are not unique: others may hold it.
+    if (!releaseSwitches(next_.time, next_.q, next_.v, last_, true)) {
+      return switches.firstEvent(first_.readings, last_.readings, h, true);
+    }
+    event.yesOrNo = !(event.before > 0.0);
+  }
+  return event;
+}
+
+double Simulation::locate(SwitchEvent event, double h) {
+  const Switches& switches = elements.switches;
+  double low = 0.0, high = h, tried = h;
+  lowReadings_ = first_.readings;
+  for (int i = 0; i < kAttempts; ++i) {
+    const double width = high - low;
+    if (width <= kSameTime * std::max(1.0, std::abs(state_.time)) ||
+        (event.yesOrNo && width <= kInTime * h)) {
+      break;
+    }
+    double x = low + 0.5 * width;
+    if (event.inside) {
+      x = std::clamp(event.part * high, low, high);
+    } else if (!event.yesOrNo && i % 3 != 2) {  // halves in between, lest one end stay
+      const double target = 0.5 * (event.least + event.most);
+      const double before = switches.margin(event.which, lowReadings_) - target;
+      const double after = event.after - target;
+      if (before > 0.0) {
+        x = low + width * std::clamp(before / (before - after), 1e-3, 1.0 - 1e-3);
+      }
+    }
+    attempt(x);
+    tried = x;
+    const SwitchEvent found = eventOfStep(x);
+    if (found.which >= 0) {
+      high = x;
+      event = found;
+      continue;
+    }
+    if (event.inside) {
+      located_ = -1;  // the estimate was wrong
+      return x;
+    }
+    const double margin = switches.margin(event.which, last_.readings);
+    if (!event.yesOrNo && margin >= event.least && margin <= event.most) {
+      located_ = event.which;
+      return x;
+    }
+    low = x;
+    lowReadings_ = last_.readings;
+  }
+  if (tried != high) {
+    attempt(high);
+  }
+  if (switches.isBeyond(last_.readings)) {
+    throw NoSolution("the end stop of joint " + kempe::quoted(switches.joint(event.which)) +
+                     " is not met within a step of " + shortNumber(h) + " s. Use a smaller dt");
+  }
+  located_ = event.which;
+  return high;
+}
+
+}  // namespace kempe::detail

@@ -1,0 +1,179 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "constraints/table.hpp"
+#include "kempe/force_elements.hpp"
+#include "kempe/recording.hpp"
+#include "simulation/coordinates.hpp"
+
+/// Dry friction and end stops: forces that are smooth except where they switch between modes.
+///
+/// Modes are fixed within a step, so that every integrator integrates a smooth equation. Each mode
+/// has a margin, a number that is positive as long as it lasts; where it becomes negative within a
+/// step, the step is shortened to end there, and new modes are chosen (events.cpp).
+namespace kempe::detail {
+
+/// Power supplied to and dissipated by a robot; see Work.
+inline constexpr int kController = 0, kExternal = 1, kMotors = 2;
+inline constexpr int kDamping = 3, kFriction = 4, kLimits = 5, kFlows = 6;
+using Power = std::array<double, kFlows>;
+
+/// One coordinate of a joint in the spanning position and velocity.
+struct SpanningPlace {
+  int position = 0;  ///< −1: none, as for a component of a ball joint
+  int velocity = 0;
+};
+
+/// A state of all tree joints and the forces that act on it.
+struct ForceState {
+  const std::vector<double>& positions;
+  const Eigen::VectorXd& velocities;
+  Eigen::VectorXd& forces;            ///< along the velocities; added to
+  std::vector<FrameForce>& external;  ///< added to
+  Power& power;                       ///< added to
+};
+
+/// Positions and velocities along all switches at one state, and the forces of those that hold.
+struct Readings {
+  void resize(int count);
+  void setZero();
+  void add(double weight, const Readings& other);
+
+  std::vector<double> position, rate, force;
+};
+
+/// The end of a mode within a step.
+struct SwitchEvent {
+  int which = -1;                    ///< none if negative
+  double before = 0.0, after = 0.0;  ///< margins at the start and at the end of the step
+  /// Margins between these are near enough to the end of the mode.
+  double least = 0.0, most = 0.0;
+  double part = 1.0;     ///< of the step, where the mode is estimated to end
+  bool inside = false;   ///< the margin is estimated to be negative there, but not at the end
+  bool yesOrNo = false;  ///< margins are not numbers that can be interpolated
+};
+
+class Switches {
+ public:
+  /// Adds dry friction; that of one coordinate is added up.
+  void addFriction(const ModelImpl& model, const std::string& joint, SpanningPlace place,
+                   const JointFriction& friction);
+  /// Adds stops at the bounds that are finite.
+  void addStops(const ModelImpl& model, SpanningPlace place, const JointLimit& limit);
+
+  [[nodiscard]] int count() const { return static_cast<int>(switches_.size()); }
+  [[nodiscard]] bool empty() const { return switches_.empty(); }
+
+  /// Forces in the present modes, but for those that hold.
+  void apply(const ForceState& state) const;
+  void read(const std::vector<double>& positions, const Eigen::VectorXd& velocities,
+            Readings& readings) const;
+  /// Energy in elastic stops.
+  [[nodiscard]] double potential(const std::vector<double>& positions) const;
+
+  /// Velocities that are held at zero, one entry per switch; those that hold are enabled, but for
+  /// those that others imply.
+  [[nodiscard]] const ConstraintTable& held() const { return held_; }
+  [[nodiscard]] bool holds() const;
+  [[nodiscard]] bool holds(int which) const;
+  /// Whether rounding has left a velocity to one that holds.
+  [[nodiscard]] bool slips(const Readings& readings, double speed) const;
+  /// Bounds of the force of a switch that holds.
+  void bounds(int which, double& lower, double& upper) const;
+
+  /// The first event of a step of length h between two readings, without those of switches that
+  /// hold if `ignoreHolding`.
+  [[nodiscard]] SwitchEvent firstEvent(const Readings& start, const Readings& end, double h,
+                                       bool ignoreHolding) const;
+  [[nodiscard]] double margin(int which, const Readings& readings) const;
+
+  /// Chooses modes from a state; every switch at rest that may hold is made to hold. `speed` is the
+  /// largest of all joints, `event` the switch whose mode ended there, or −1. Returns whether any
+  /// may hold.
+  bool chooseModes(const Readings& readings, double speed, int event);
+  /// A switch that was made to hold does not: it accelerates.
+  void release(int which, double acceleration);
+  /// Others that hold imply this one.
+  void markImplied(int which, bool implied);
+
+  /// Rigid stops that are reached at a speed; `speed` is the largest of all joints.
+  [[nodiscard]] bool isHit(int which, const Readings& readings, double speed) const;
+  [[nodiscard]] bool isRigidContact(int which, const Readings& readings) const;
+  /// Newton's coefficient of restitution for an impact at this rate.
+  [[nodiscard]] double restitution(int which, double rate) const;
+  /// +1 for an upper bound, −1 for a lower one.
+  [[nodiscard]] double side(int which) const { return switches_[at(which)].side; }
+
+  /// Elastic stops that push: stiffness and damping.
+  [[nodiscard]] bool pushes(int which) const;
+  [[nodiscard]] double stiffness(int which) const { return switches_[at(which)].stop.stiffness; }
+  [[nodiscard]] double damping(int which) const { return switches_[at(which)].stop.damping; }
+  [[nodiscard]] const std::string& joint(int which) const { return switches_[at(which)].joint; }
+  /// Whether a position is beyond a rigid stop.
+  [[nodiscard]] bool isBeyond(const Readings& readings) const { return beyondStop(readings) >= 0; }
+  /// Throws std::invalid_argument if it is.
+  void requireWithin(const Readings& readings) const;
+
+  /// Enables exactly these rows, whatever the modes; restoreHeld() undoes it.
+  void enable(const std::vector<char>& rows);
+  void restoreHeld();
+
+  /// Forgets what holds, before another state is set.
+  void resetModes();
+  /// Modes of a step's start, for a step that fails.
+  void saveModes();
+  void restoreModes();
+
+ private:
+  enum class Mode : signed char {
+    Backward,  ///< friction that resists a negative rate
+    Forward,   ///< friction that resists a positive rate
+    Clear,     ///< a stop that is not reached
+    Pushing,   ///< an elastic stop
+    Slack,     ///< an elastic stop whose damper would have to pull
+    Holding    ///< friction that sticks, or a rigid stop
+  };
+  struct Switch {
+    std::string joint{};
+    SpanningPlace place{};
+    bool isFriction = false;
+    std::vector<JointFriction> frictions{};
+    JointLimit stop{};  ///< of one side
+    double side = 1.0, bound = 0.0;
+    Mode mode = Mode::Clear;
+    bool implied = false;  ///< it holds if others do
+  };
+
+  static std::size_t at(int which) { return static_cast<std::size_t>(which); }
+  /// Dry friction at a speed.
+  static double resistance(const Switch& one, double speed);
+  static double beyond(const Switch& one, double position) {
+    return one.side * (position - one.bound);
+  }
+  /// The force with which an elastic stop pushes back, negative where it would pull.
+  static double push(const Switch& one, double position, double rate) {
+    return one.stop.stiffness * beyond(one, position) + one.stop.damping * one.side * rate;
+  }
+  static bool isRigid(const Switch& one) { return !one.isFriction && one.stop.stiffness == 0.0; }
+  /// The distance at which a stop counts as reached.
+  static double touch(const Switch& one);
+  static Mode elasticMode(const Switch& one, double position, double rate);
+  /// A rigid stop that a position is beyond; −1 if there is none.
+  [[nodiscard]] int beyondStop(const Readings& readings) const;
+  void append(const ModelImpl& model, Switch one);
+  void setMode(int which, Mode mode);
+  /// The event if the mode has ended by the end of a step.
+  [[nodiscard]] SwitchEvent endOf(int which, const Readings& start, const Readings& end) const;
+  /// The part of a step after which a margin is lowest, if it is negative there but not at the end;
+  /// otherwise 1.
+  [[nodiscard]] double lowestInside(int which, const Readings& start, const Readings& end,
+                                    double h) const;
+
+  std::vector<Switch> switches_;
+  std::vector<Mode> saved_;
+  ConstraintTable held_;
+};
+
+}  // namespace kempe::detail

@@ -1,0 +1,422 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "linkages.hpp"
+#include "support/allocations.hpp"
+#include "support/close_to.hpp"
+
+// Dry friction and end stops: stick, slip and impacts against closed forms, in every integrator.
+
+namespace kempe::test {
+namespace {
+
+constexpr Integrator kAll[] = {
+    Integrator::SemiImplicitEuler, Integrator::RungeKutta4, Integrator::ImplicitMidpoint,
+    Integrator::Adaptive,          Integrator::Radau,       Integrator::Auto};
+
+Eigen::VectorXd one(double x) {
+  return Eigen::VectorXd::Constant(1, x);
+}
+
+/// A block of 2 kg that slides along x; gravity as given.
+Mechanism block(double gravity = 0.0) {
+  Mechanism robot = planar("block");
+  robot.gravity = {-gravity, 0, 0};
+  robot.addBody("block").withMass(2).withInertia(1, 1, 1);
+  robot.addPrismatic("slide").from("ground").to("block").along({1, 0, 0});
+  return robot;
+}
+
+/// A bar of 0.4 m and 1 kg about z: gravity turns it with 1.962 N·m where it is level.
+Mechanism pendulum() {
+  Mechanism robot = planar("pendulum");
+  addLink(robot, "bar", 0.4, 1.0);
+  robot.addRevolute("hinge").from("ground").to("bar");
+  return robot;
+}
+
+double total(const Simulator& simulator) {
+  const Energy energy = simulator.energy();
+  const Work work = simulator.work();
+  return energy.kinetic + energy.potential - work.balance();
+}
+
+TEST(Friction, ABlockStopsWhereItMustAndStaysThere) {
+  // v₀² / 2a with a = F / m, after v₀ / a.
+  for (const Integrator integrator : kAll) {
+    Simulator simulator(Model(block()), {.integrator = integrator});
+    simulator.addFriction({.joint = "slide", .coulomb = 3.0});
+    simulator.setState(one(0.0), one(2.0));
+    for (int i = 0; i < 1500; ++i) {
+      simulator.step(1e-3);
+    }
+    const double error = integrator == Integrator::SemiImplicitEuler ? 2e-3 : 1e-10;
+    EXPECT_NEAR(simulator.q()[0], 4.0 / 3.0, error) << toString(integrator);
+    EXPECT_EQ(simulator.v()[0], 0.0);
+    EXPECT_NEAR(simulator.work().friction, 4.0, 4 * error);
+    const double there = simulator.q()[0];
+    // It holds against less than F, and gives way to more.
+    simulator.setForces(one(2.999));
+    for (int i = 0; i < 1000; ++i) {
+      simulator.step(1e-3);
+    }
+    EXPECT_EQ(simulator.q()[0], there);
+    simulator.setForces(one(4.0));
+    for (int i = 0; i < 1000; ++i) {
+      simulator.step(1e-3);
+    }
+    EXPECT_NEAR(simulator.v()[0], 0.5, 1e-9);
+    EXPECT_NEAR(simulator.q()[0], there + 0.25, 1e-3);
+  }
+}
+
+TEST(Friction, GivesWayWhenTheForceHasGrownEnough) {
+  // Force 10 t against 3 N: from t = 0.3 on, v = ∫ (10 t − 3) / m.
+  for (const Integrator integrator : kAll) {
+    Simulator simulator(Model(block()), {.integrator = integrator});
+    simulator.addFriction({.joint = "slide", .coulomb = 3.0});
+    simulator.setController([](double t, VectorIn, VectorIn, VectorOut tau) { tau[0] = 10.0 * t; });
+    for (int i = 1; i <= 70; ++i) {
+      simulator.stepTo(0.01 * i);
+    }
+    const double error = integrator == Integrator::SemiImplicitEuler  ? 2e-2
+                         : integrator == Integrator::ImplicitMidpoint ? 1e-4
+                                                                      : 1e-8;
+    EXPECT_NEAR(simulator.v()[0], 10.0 * 0.4 * 0.4 / 2 / 2, error) << toString(integrator);
+  }
+}
+
+TEST(Friction, HoldsAPendulumForEver) {
+  for (const Integrator integrator : kAll) {
+    for (const bool inModel : {true, false}) {
+      Mechanism robot = pendulum();
+      if (inModel) {
+        robot.joints.back().friction = 5.0;
+      }
+      Simulator simulator(Model(robot), {.integrator = integrator});
+      if (!inModel) {
+        simulator.addFriction({.joint = "hinge", .coulomb = 5.0});
+      }
+      simulator.setState(one(0.0), one(0.0));
+      for (int i = 0; i < 1000; ++i) {
+        simulator.step(1e-2);
+      }
+      EXPECT_EQ(simulator.q()[0], 0.0) << toString(integrator);
+      EXPECT_EQ(simulator.v()[0], 0.0);
+    }
+  }
+}
+
+/// θ̈ = (−m g l/2 cos θ − F s) / J between turning points, by RK4 with tiny steps, until it sticks.
+double whereItSticks(double angle, double friction) {
+  const double J = 0.4 * 0.4 / 3, load = 9.81 * 0.2;
+  double rate = 0.0;
+  for (int half = 0; half < 1000; ++half) {
+    const double gravity = -load * std::cos(angle);
+    if (std::abs(gravity) <= friction) {
+      return angle;
+    }
+    const double sign = gravity > 0 ? 1.0 : -1.0;
+    const auto f = [&](double q) { return (-load * std::cos(q) - friction * sign) / J; };
+    double h = 1e-4;
+    for (;;) {
+      const auto step = [&](double dt, double& q, double& v) {
+        const double k1 = f(q), k2 = f(q + dt / 2 * v), k3 = f(q + dt / 2 * (v + dt / 2 * k1)),
+                     k4 = f(q + dt * (v + dt / 2 * k2));
+        q += dt * v + dt * dt / 6 * (k1 + k2 + k3);
+        v += dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+      };
+      double q = angle, v = rate;
+      step(h, q, v);
+      if (sign * v < 0) {
+        double low = 0, high = h;
+        for (int i = 0; i < 100; ++i) {
+          q = angle;
+          v = rate;
+          step((low + high) / 2, q, v);
+          (sign * v < 0 ? high : low) = (low + high) / 2;
+        }
+        angle = q;
+        rate = 0.0;
+        break;
+      }
+      angle = q;
+      rate = v;
+    }
+  }
+  return std::nan("");
+}
+
+TEST(Friction, APendulumSwingsAndSticks) {
+  for (const Integrator integrator : kAll) {
+    Mechanism robot = pendulum();
+    robot.joints.back().friction = 0.2;
+    Simulator simulator(Model(robot), {.integrator = integrator});
+    simulator.setState(one(0.3), one(0.0));
+    const double start = total(simulator);
+    for (int i = 0; i < 5000; ++i) {
+      simulator.step(1e-3);
+    }
+    const double error = integrator == Integrator::SemiImplicitEuler  ? 2e-2
+                         : integrator == Integrator::ImplicitMidpoint ? 1e-4
+                                                                      : 1e-7;
+    EXPECT_EQ(simulator.v()[0], 0.0) << toString(integrator);
+    EXPECT_NEAR(simulator.q()[0], whereItSticks(0.3, 0.2), error);
+    EXPECT_NEAR(total(simulator), start, 3 * error);
+  }
+}
+
+TEST(Friction, OfTheModelAndOfTheSimulatorAddUp) {
+  Mechanism robot = block();
+  robot.joints.back().friction = 2.0;
+  Simulator simulator{Model(robot)};
+  simulator.addFriction({.joint = "slide", .coulomb = 1.0, .viscous = 0.5});
+  simulator.setForces(one(2.9));
+  simulator.step(0.1);
+  EXPECT_EQ(simulator.v()[0], 0.0);
+  simulator.setForces(one(3.5));
+  simulator.step(0.01);
+  EXPECT_NEAR(simulator.v()[0], 0.01 * 0.25, 1e-5);
+}
+
+TEST(Friction, InEveryJointOfALoopHoldsTogether) {
+  // A torque at the crank moves it where it exceeds Σ F_i |G_i|, gravity being off.
+  for (const bool embed : {true, false}) {
+    Mechanism robot = fourBar(0.5, 0.15, 0.4, 0.35);
+    robot.gravity = {};
+    const double friction[] = {0.1, 0.05, 0.2};
+    for (std::size_t i = 0; i < 3; ++i) {
+      robot.joints[i].friction = friction[i];
+    }
+    const Model embedded(robot);
+    robot.loops.front().cut = !embed;
+    const Model model(robot);
+    Data data(embedded);
+    const Eigen::VectorXd q = configuration(embedded, {{"crank", 0.8}});
+    Eigen::VectorXd positions(embedded.nqSpanning()), rates(embedded.nvSpanning());
+    spanning(embedded, data, q, one(1.0), positions, rates);
+    double least = 0.0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const int velocity = embedded.jointVelocityIndex(robot.joints[i].name);
+      least += friction[i] * std::abs(rates[velocity]);
+    }
+    for (const Integrator integrator : kAll) {
+      for (const double part : {0.99, 1.01}) {
+        Simulator simulator(model, {.integrator = integrator});
+        simulator.setState(
+            configuration(model, {{"crank", 0.8},
+                                  {"knee", positions[embedded.jointPositionIndex("knee")]},
+                                  {"pivot", positions[embedded.jointPositionIndex("pivot")]}}),
+            Eigen::VectorXd::Zero(model.nv()));
+        const double crank = positionOf(simulator, "crank");
+        Eigen::VectorXd tau = Eigen::VectorXd::Zero(model.nv());
+        tau[model.jointVelocityIndex("crank")] = part * least;
+        simulator.setForces(tau);
+        for (int i = 0; i < 100; ++i) {
+          simulator.step(1e-3);
+        }
+        const double moved = positionOf(simulator, "crank") - crank;
+        if (part < 1.0) {
+          EXPECT_LT(std::abs(moved), 1e-12) << toString(integrator) << " " << embed;
+        } else {
+          EXPECT_GT(moved, 1e-4) << toString(integrator) << " " << embed;
+        }
+      }
+    }
+  }
+}
+
+TEST(Friction, InSeveralJointsLosesWhatItMust) {
+  for (const Integrator integrator : kAll) {
+    Simulator simulator(Model(fiveBar()), {.integrator = integrator});
+    for (const char* joint : {"left", "right", "left_elbow", "right_elbow"}) {
+      simulator.addFriction({.joint = joint, .coulomb = 0.04, .breakaway = 0.05});
+    }
+    simulator.setState(configuration(simulator.model(), {{"left", 2.2}, {"right", 0.9}}),
+                       Eigen::Vector2d(3.0, -2.0));
+    const double start = total(simulator);
+    for (int i = 0; i < 3000; ++i) {
+      simulator.step(1e-3);
+    }
+    const double error = integrator == Integrator::SemiImplicitEuler  ? 5e-2
+                         : integrator == Integrator::ImplicitMidpoint ? 1e-3
+                                                                      : 1e-6;
+    EXPECT_NEAR(total(simulator), start, error) << toString(integrator);
+    EXPECT_LT(simulator.v().cwiseAbs().maxCoeff(), 1e-12) << toString(integrator);
+    EXPECT_GT(simulator.work().friction, 0.01);
+  }
+}
+
+TEST(Friction, BreakawayIsHigherThanSliding) {
+  for (const double force : {4.9, 5.1}) {
+    Simulator simulator{Model(block())};
+    simulator.addFriction(
+        {.joint = "slide", .coulomb = 3.0, .breakaway = 5.0, .stribeckSpeed = 1e-2});
+    simulator.setForces(one(force));
+    for (int i = 0; i < 500; ++i) {
+      simulator.step(1e-3);
+    }
+    if (force < 5.0) {
+      EXPECT_EQ(simulator.v()[0], 0.0);
+    } else {
+      EXPECT_GT(simulator.v()[0], 0.3);
+    }
+  }
+}
+
+TEST(Stops, RigidOnesThrowBackByTheirRestitution) {
+  for (const Integrator integrator : kAll) {
+    Mechanism robot = block();
+    robot.joints.back().limitedTo(-0.25, 0.5);
+    Simulator simulator(Model(robot), {.integrator = integrator});
+    EXPECT_EQ(simulator.addLimits(0.0, 0.0, 0.5), 1);
+    simulator.setState(one(0.0), one(1.0));
+    for (int i = 1; i <= 3000; ++i) {
+      simulator.step(1e-3);
+      ASSERT_LE(simulator.q()[0], 0.5 + 1e-12);
+      ASSERT_GE(simulator.q()[0], -0.25 - 1e-12);
+    }
+    // 0.5 s there, 1.5 s back at half the speed, 1 s at a quarter.
+    EXPECT_NEAR(simulator.q()[0], 0.0, 1e-9) << toString(integrator);
+    EXPECT_NEAR(simulator.v()[0], 0.25, 1e-12);
+    EXPECT_NEAR(simulator.work().limits, 1.0 - 0.0625, 1e-12);
+  }
+}
+
+TEST(Stops, BouncingEnds) {
+  // From height 1 m with restitution e: all bounces take √(2h/g) (1 + e) / (1 − e).
+  for (const Integrator integrator : kAll) {
+    Simulator simulator(Model(block(9.81)), {.integrator = integrator});
+    simulator.addLimit({.joint = "slide", .lower = 0.0, .restitution = 0.6});
+    simulator.setState(one(1.0), one(0.0));
+    const double ends = std::sqrt(2.0 / 9.81) * 1.6 / 0.4;
+    const double error = integrator == Integrator::SemiImplicitEuler ? 3e-3 : 1e-5;
+    const double start = total(simulator);
+    while (simulator.time() < ends + 2.0) {
+      simulator.step(1e-3);
+      if (simulator.time() > ends + error) {
+        ASSERT_NEAR(simulator.q()[0], 0.0, 1e-5) << toString(integrator);
+      }
+    }
+    EXPECT_EQ(simulator.v()[0], 0.0) << toString(integrator);
+    EXPECT_NEAR(total(simulator), start, integrator == Integrator::SemiImplicitEuler ? 0.2 : 1e-6);
+  }
+}
+
+TEST(Stops, HoldALinkageAndLetItGo) {
+  // The rocker of a four-bar is stopped; a force away from the stop frees it.
+  const Model model(fourBar(0.5, 0.15, 0.4, 0.35));
+  for (const Integrator integrator : kAll) {
+    Simulator simulator(model, {.integrator = integrator});
+    const Eigen::VectorXd q = configuration(model, {{"crank", 0.8}});
+    simulator.setState(q, one(-3.0));
+    const double pivot = positionOf(simulator, "pivot");
+    const double sign = rateOf(simulator, "pivot") > 0 ? 1.0 : -1.0;
+    const double bound = pivot + sign * 0.05;
+    simulator.addLimit(
+        {.joint = "pivot", .lower = sign < 0 ? bound : -1e3, .upper = sign > 0 ? bound : 1e3});
+    simulator.setForces(one(-5.0));
+    const double start = total(simulator);
+    for (int i = 0; i < 500; ++i) {
+      simulator.step(1e-3);
+      ASSERT_LE(sign * (positionOf(simulator, "pivot") - bound), 1e-11) << toString(integrator);
+    }
+    EXPECT_NEAR(positionOf(simulator, "pivot"), bound, 1e-10) << toString(integrator);
+    EXPECT_LT(std::abs(rateOf(simulator, "crank")), 1e-11);
+    EXPECT_NEAR(total(simulator), start, integrator == Integrator::SemiImplicitEuler ? 0.05 : 1e-3);
+    simulator.setForces(one(5.0));
+    simulator.step(1e-2);
+    EXPECT_GT(sign * (bound - positionOf(simulator, "pivot")), 1e-6);
+  }
+}
+
+TEST(Stops, ElasticOnesNeverCreateEnergy) {
+  for (const Integrator integrator : kAll) {
+    for (const double stiffness : {1e4, 1e6}) {
+      Mechanism robot = planar("link");
+      addLink(robot, "bar", 0.3, 0.3);
+      robot.addRevolute("hinge").from("ground").to("bar").limitedTo(-0.5, 2.0);
+      Simulator simulator(Model(robot), {.integrator = integrator});
+      simulator.addLimits(stiffness, 10.0);
+      simulator.setState(one(0.3), one(0.0));
+      const double start = total(simulator);
+      double most = 0.0;
+      for (int i = 0; i < 1000; ++i) {
+        simulator.step(1e-3);
+        const Energy energy = simulator.energy();
+        most = std::max(most, energy.kinetic + energy.potential - start);
+      }
+      const double error = integrator == Integrator::SemiImplicitEuler ? 3e-2 : 1e-4;
+      EXPECT_LT(most, 0.1 * error) << toString(integrator) << " " << stiffness;
+      EXPECT_NEAR(total(simulator), start, error) << toString(integrator) << " " << stiffness;
+    }
+  }
+}
+
+TEST(Stops, ShortTouchesWithinOneStepAreFound) {
+  // A long step would jump over the bound and back.
+  Simulator simulator(Model(block(9.81)));
+  simulator.addLimit({.joint = "slide", .upper = 1.0});
+  // Thrown up so that it would rise to 1.01 m.
+  simulator.setState(one(0.0), one(std::sqrt(2 * 9.81 * 1.01)));
+  double highest = 0.0;
+  for (int i = 0; i < 3; ++i) {
+    simulator.step(0.3);
+    highest = std::max(highest, simulator.q()[0]);
+  }
+  EXPECT_GT(simulator.work().limits, 0.05);
+}
+
+TEST(Stops, AStateBeyondARigidOneIsRefused) {
+  Simulator simulator{Model(block())};
+  simulator.addLimit({.joint = "slide", .upper = 1.0});
+  simulator.setState(one(1.5), one(0.0));
+  EXPECT_THROW(simulator.step(1e-3), std::invalid_argument);
+}
+
+TEST(Switches, ContinueFromSnapshotsToTheLastBit) {
+  Simulator simulator{Model(fiveBar())};
+  for (const char* joint : {"left", "right", "left_elbow", "right_elbow"}) {
+    simulator.addFriction({.joint = joint, .coulomb = 0.04});
+  }
+  simulator.addLimit({.joint = "left", .lower = 1.8, .restitution = 0.3});
+  simulator.setState(configuration(simulator.model(), {{"left", 2.2}, {"right", 0.9}}),
+                     Eigen::Vector2d(-3.0, -2.0));
+  for (int i = 0; i < 400; ++i) {
+    simulator.step(1e-3);
+    if (i % 40 == 0) {
+      const Snapshot snapshot = simulator.snapshot();
+      simulator.step(1e-3);
+      const Eigen::VectorXd q = simulator.q(), v = simulator.v();
+      simulator.restore(snapshot);
+      simulator.step(1e-3);
+      ASSERT_TRUE(simulator.q() == q && simulator.v() == v) << i;
+    }
+  }
+}
+
+TEST(Switches, AllocateNothingInSteps) {
+  Simulator simulator{Model(fiveBar())};
+  for (const char* joint : {"left", "right", "left_elbow", "right_elbow"}) {
+    simulator.addFriction({.joint = joint, .coulomb = 0.04});
+  }
+  simulator.addLimit({.joint = "left", .lower = 1.8, .restitution = 0.3});
+  const Eigen::VectorXd q = configuration(simulator.model(), {{"left", 2.2}, {"right", 0.9}});
+  const Eigen::Vector2d v(-3.0, -2.0);
+  simulator.setState(q, v);
+  for (int i = 0; i < 400; ++i) {
+    simulator.step(1e-3);  // other coordinates are prepared where they are needed first
+  }
+  simulator.setState(q, v);
+  const long count = allocationsOf([&] {
+    for (int i = 0; i < 400; ++i) {
+      simulator.step(1e-3);
+    }
+  });
+  EXPECT_EQ(count, 0);
+}
+
+}  // namespace
+}  // namespace kempe::test
