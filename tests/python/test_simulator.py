@@ -124,10 +124,18 @@ def test_springs_stops_friction_and_motors_act() -> None:
     assert simulator.v[0] == pytest.approx(-1.0, rel=1e-3)
 
     simulator = kempe.Simulator(block())
-    simulator.add_friction("slide", 3.0, slip_speed=1e-3)
+    simulator.add_friction("slide", 3.0)
     simulator.set_state([0.0], [1.0])
-    simulator.run(1.0, dt=1e-4)
-    assert simulator.q[0] == pytest.approx(1.0 / 3.0, abs=2e-3)
+    simulator.run(1.0, dt=1e-2)
+    assert simulator.q[0] == pytest.approx(1.0 / 3.0, rel=1e-9)
+    assert simulator.v[0] == 0.0
+
+    simulator = kempe.Simulator(block())
+    assert simulator.add_limit("slide", lower=-0.1, upper=0.1, restitution=0.5) == 0
+    simulator.set_state([0.0], [1.0])
+    simulator.run(0.3, dt=1e-2)
+    assert simulator.q[0] == pytest.approx(0.0, abs=1e-9)
+    assert simulator.v[0] == pytest.approx(-0.5)
 
     simulator = kempe.Simulator(block())
     motor = simulator.add_motor("slide", gear=10.0, rotor_inertia=0.01, torque_limit=0.5)
