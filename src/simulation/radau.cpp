@@ -39,6 +39,8 @@ constexpr std::array<double, kStages> kErrors{(-13 - 7 * kRoot6) / 3, (-13 + 7 *
 constexpr std::array<double, kStages> kQuadratureErrors{-1.5580782047249223824,
                                                         0.89141153805825571577, -1.0 / 3};
 
+/// A correction of so many tolerances is not the way to a solution.
+constexpr double kBeyond = 1e50;
 /// Contraction of Newton's method above which the Jacobian is computed again.
 constexpr double kOutdated = 0.05;
 /// Errors of Newton's method do not average out over many steps: they stay below this share of
@@ -252,7 +254,7 @@ bool Radau::iterate(ChartMotion& motion, const ChartStart& start, double h) {
       W_[i].v += F_[i].v;
     }
     const double change = std::sqrt(sum / kStages);
-    if (!std::isfinite(change)) {
+    if (!(change < kBeyond)) {
       return false;
     }
     for (int i = 0; i < kStages; ++i) {

@@ -240,8 +240,9 @@ class Simulation {
   /// Takes note of a step of h seconds that was completed, `proposed` being the longest that was
   /// thought possible; proposedStep() is then that of the next.
   void acceptStep(double h, double proposed, double error);
-  /// Integrator::Auto: weighs explicit against implicit steps, after one of h seconds.
-  void chooseMethod(double h);
+  /// Integrator::Auto: weighs explicit against implicit steps, after one of h seconds, which could
+  /// have been longer if it was cut.
+  void chooseMethod(double h, bool cut);
   void changeMethod(Integrator next);
   IntegratorStatistics& effort() { return efforts_[static_cast<std::size_t>(integratorInUse())]; }
 

@@ -112,7 +112,7 @@ void Simulation::acceptStep(double h, double proposed, double error) {
   stepControl_.previousStep = h;
   stepControl_.previousError = now;
   if (options.integrator == Integrator::Auto) {
-    chooseMethod(h);
+    chooseMethod(h, h < proposed);
   }
 }
 
@@ -122,7 +122,7 @@ void Simulation::acceptStep(double h, double proposed, double error) {
 /// returns. Every change back doubles the number of hints that the next one takes, so that the
 /// methods do not alternate (after Petzold 1983, Automatic selection of methods for solving stiff
 /// and nonstiff systems).
-void Simulation::chooseMethod(double h) {
+void Simulation::chooseMethod(double h, bool cut) {
   StepControl& control = stepControl_;
   const bool implicit = control.inUse == Integrator::Radau;
   const auto spent = static_cast<double>(effort().evaluations - evaluationsSoFar_);
@@ -132,7 +132,11 @@ void Simulation::chooseMethod(double h) {
   control.patience = std::max(control.patience, kPatience);
   const double cost = control.evaluations / control.seconds;  // evaluations per second
   if (!implicit) {
-    control.hints = std::max(0, control.hints + (stiffness_ > kStable ? 1 : -2));
+    if (stiffness_ > kStable) {
+      ++control.hints;
+    } else if (!cut) {
+      control.hints = std::max(0, control.hints - 2);
+    }
     // One step of Radau IIA per sample, with the Jacobian and two iterations.
     const double least = (2.0 * static_cast<double>(state_.v.size()) + 7.0) / interval_;
     if (control.hints >= control.patience && least < cost) {

@@ -219,6 +219,75 @@ TEST(Auto, ChangesToImplicitStepsAndBack) {
   EXPECT_LT(all.evaluations, 20000);
 }
 
+/// Loops that are left cut, and a constraint that moves with time, take part in implicit steps.
+TEST(Radau, HoldsCutLoopsAndConstraints) {
+  Mechanism closed = fourBar(0.5, 0.15, 0.4, 0.35), open = closed;
+  open.loops.front().leftCut();
+  const auto run = [](const Mechanism& robot) {
+    Simulator simulator(Model(robot), options(Integrator::Radau, 1e-10));
+    const Model byCrank(fourBar(0.5, 0.15, 0.4, 0.35));
+    Simulator start(byCrank);
+    start.setState(configuration(byCrank, {{"crank", 0.8}}), Eigen::VectorXd::Constant(1, 2.0));
+    simulator.addSpring(JointSpring{.joint = "pivot",
+                                    .stiffness = 1e5,
+                                    .rest = positionOf(start, "pivot") + 0.05,
+                                    .damping = 1e3});
+    const Model& model = simulator.model();
+    Eigen::VectorXd q(model.nq()), velocities(model.nvSpanning());
+    for (int i = 0; i < 3; ++i) {  // in the order of either model
+      q[i] = positionOf(start, model.qNames()[i]);
+      velocities[i] = rateOf(start, model.spanningVelocityNames()[i]);
+    }
+    simulator.setSpanningState(q, velocities);
+    simulator.stepTo(0.3);
+    EXPECT_LT(simulator.loopError(), 1e-9);
+    EXPECT_LT(simulator.statistics().evaluations, 10000);
+    return Eigen::Vector3d(positionOf(simulator, "crank"), positionOf(simulator, "knee"),
+                           positionOf(simulator, "pivot"));
+  };
+  EXPECT_LT((run(closed) - run(open)).norm(), 1e-7);
+
+  const Model model(fiveBar());
+  Constraints constraints(model);
+  constraints.prescribe("drive", "left", [](double t) {
+    return PrescribedMotion{2.2 + 0.1 * std::sin(5 * t), 0.5 * std::cos(5 * t),
+                            -2.5 * std::sin(5 * t)};
+  });
+  Simulator simulator(model, options(Integrator::Radau, 1e-8));
+  simulator.setState(configuration(model, {{"left", 2.2}, {"right", 0.9}}),
+                     Eigen::Vector2d(0.5, 0.0));
+  simulator.setConstraints(constraints);
+  simulator.stepTo(0.4);
+  EXPECT_NEAR(positionOf(simulator, "left"), 2.2 + 0.1 * std::sin(2.0), 1e-10);
+  EXPECT_NEAR(rateOf(simulator, "left"), 0.5 * std::cos(2.0), 1e-9);
+}
+
+/// A stiff drive whose method changes on the way.
+TEST(Auto, GoesOnFromASnapshotToTheLastBit) {
+  const auto made = [] {
+    Simulator simulator(Model(fourBar(0.5, 0.15, 0.4, 0.35)), options(Integrator::Auto, 1e-8));
+    simulator.setController([=](double t, VectorIn q, VectorIn v, VectorOut tau) {
+      const double gain = t > 0.1 ? 1e6 : 10.0;
+      tau[0] = gain * (0.8 + t - q[0]) + 1e-3 * gain * (1.0 - v[0]);
+    });
+    simulator.setState(configuration(simulator.model(), {{"crank", 0.8}}),
+                       Eigen::VectorXd::Constant(1, 1.0));
+    return simulator;
+  };
+  Simulator simulator = made();
+  const Recording whole = simulator.run(0.5, 1.0 / 64);
+  ASSERT_EQ(whole.samples.front().stepControl.inUse, Integrator::Adaptive);
+  ASSERT_EQ(whole.samples.back().stepControl.inUse, Integrator::Radau);
+  for (std::size_t i = 0; i + 1 < whole.samples.size(); ++i) {
+    Simulator again = made();
+    again.restore(whole.snapshot(i));
+    again.stepTo(whole.samples[i + 1].time);
+    ASSERT_EQ(again.q(), whole.samples[i + 1].q) << i;
+    ASSERT_EQ(again.v(), whole.samples[i + 1].v) << i;
+    ASSERT_EQ(again.snapshot().stepControl, whole.samples[i + 1].stepControl) << i;
+  }
+}
+
 TEST(Auto, AllocatesNothingInImplicitSteps) {
   Simulator simulator(Model(fiveBar()), options(Integrator::Auto, 1e-8));
   simulator.setController([](double, VectorIn, VectorIn v, VectorOut tau) { tau = -1e4 * v; });
