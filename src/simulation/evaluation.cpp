@@ -62,10 +62,9 @@ void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
   ++effort().evaluations;
   for (Eigen::Index i = 0; i < v.size(); ++i) {
     if (!(std::abs(v[i]) < kBeyond)) {
-      throw std::runtime_error(
-          "the simulation diverged: the velocity of " +
-          kempe::quoted(work().model().vNames()[static_cast<std::size_t>(i)]) +
-          " exceeded 1e100. Use a smaller dt, or a controller with lower gains");
+      throw Diverged("the simulation diverged: the velocity of " +
+                     kempe::quoted(work().model().vNames()[static_cast<std::size_t>(i)]) +
+                     " exceeded 1e100. Use a smaller dt, or a controller with lower gains");
     }
   }
   const Standing standing = standAt(q, rates.G.data());
@@ -101,9 +100,9 @@ void Simulation::gatherForces(double t, VectorIn q, VectorIn v, Rates& rates) {
       while (std::isfinite(rates.tau[wrong])) {
         ++wrong;
       }
-      throw std::invalid_argument("the controller's force along " +
-                                  kempe::quoted(model.vNames()[static_cast<std::size_t>(wrong)]) +
-                                  " is not finite");
+      throw ForceNotFinite("the controller's force along " +
+                           kempe::quoted(model.vNames()[static_cast<std::size_t>(wrong)]) +
+                           " is not finite");
     }
   } else {
     rates.tau = forces;
@@ -122,7 +121,7 @@ void Simulation::gatherForces(double t, VectorIn q, VectorIn v, Rates& rates) {
     commands.setZero();
     motorController(t, q, rates.v, commands);
     if (!commands.allFinite()) {
-      throw std::invalid_argument("the motor controller's torques are not finite");
+      throw ForceNotFinite("the motor controller's torques are not finite");
     }
   }
 

@@ -39,10 +39,16 @@ constexpr std::array<double, kStages> kErrors{(-13 - 7 * kRoot6) / 3, (-13 + 7 *
 constexpr std::array<double, kStages> kQuadratureErrors{-1.5580782047249223824,
                                                         0.89141153805825571577, -1.0 / 3};
 
+/// Corrections below this are rounding, relative to velocities (at least 1); where large forces
+/// nearly cancel, below what that makes of the rounding of the state, up to a part of the tolerance.
+constexpr double kRounding = 1e-13;
+constexpr double kMostRounding = 0.02;
+constexpr double kTransformed = 5.0;  // of three stages, by T⁻¹
 /// A correction of so many tolerances is not the way to a solution.
 constexpr double kBeyond = 1e50;
-/// Contraction of Newton's method above which the Jacobian is computed again.
-constexpr double kOutdated = 0.05;
+/// Contraction of Newton's method: above the first the Jacobian is computed again, below the second
+/// the iteration converges.
+constexpr double kOutdated = 0.05, kContracting = 0.99;
 /// Errors of Newton's method do not average out over many steps: they stay below this share of
 /// those that the authors of RADAU5 allow.
 constexpr double kIterationShare = 0.1;
@@ -78,7 +84,6 @@ void Radau::forget() {
   known_ = false;
   factoredAt_ = 0.0;
   lastStep_ = 0.0;
-  contraction_ = 1.0;
 }
 
 /// The estimate is of order three, the result of order five: with these tolerances of the estimate,
@@ -87,8 +92,7 @@ void Radau::forget() {
 void Radau::setScales(const ChartStart& start, const Tolerances& asked) {
   allowed_.relative = 0.1 * std::pow(asked.relative, 2.0 / 3);
   allowed_.absolute = allowed_.relative * (asked.absolute / asked.relative);
-  converged_ = std::max(10 * kEpsilon / allowed_.relative,
-                        kIterationShare * std::min(0.03, std::sqrt(allowed_.relative)));
+  converged_ = kIterationShare * std::min(0.03, std::sqrt(allowed_.relative));
   for (int k = 0; k < n_; ++k) {
     scaleV_[k] = allowed_.ofVelocity(start.v[k]);
   }
@@ -203,6 +207,20 @@ void Radau::stageRates(ChartMotion& motion, const ChartStart& start, double h) {
   }
 }
 
+/// The rounding of accelerations relative to the tolerances: that of the state times the Jacobian.
+double Radau::noise() const {
+  double sum = 0.0;
+  for (int i = 0; i < n_; ++i) {
+    double largest = 0.0;
+    for (int j = 0; j < n_; ++j) {
+      largest = std::max({largest, std::abs(Aq_(i, j)), std::abs(Av_(i, j) * jacobianV_[j])});
+    }
+    const double relative = kTransformed * kEpsilon * largest / scaleV_[i];
+    sum += relative * relative;
+  }
+  return std::sqrt(sum / std::max(1, 2 * n_));
+}
+
 /// Simplified Newton iterations (8.13) on W = T⁻¹ Z:
 ///   (Λ/h − J) ΔW = −(Λ/h) W + T⁻¹ F(T W).
 /// Stops as in (8.10), and where convergence within kMostIterations is not to be expected.
@@ -216,7 +234,8 @@ bool Radau::iterate(ChartMotion& motion, const ChartStart& start, double h) {
       W_[i].v += kInverseT[i][j] * v_[j];
     }
   }
-  double eta = std::pow(std::max(contraction_, kEpsilon), 0.8);
+  const double rounding =
+      std::clamp(h / kGamma * noise(), kRounding / allowed_.relative, kMostRounding);
   double before = 0.0, theta = 0.0;
   for (iterations_ = 1; iterations_ <= kMostIterations; ++iterations_) {
     ++allIterations_;
@@ -261,23 +280,32 @@ bool Radau::iterate(ChartMotion& motion, const ChartStart& start, double h) {
       y_[i] = kT[i][0] * W_[0].y + kT[i][1] * W_[1].y + kT[i][2] * W_[2].y;
       v_[i] = kT[i][0] * W_[0].v + kT[i][1] * W_[1].v + kT[i][2] * W_[2].v;
     }
-    if (iterations_ > 1) {
-      const double ratio = change / before;
-      theta = iterations_ == 2 ? ratio : std::sqrt(ratio * theta);
-      if (!(theta < 0.99)) {
-        return false;
-      }
-      eta = theta / (1.0 - theta);
-      if (eta * change * std::pow(theta, kMostIterations - 1 - iterations_) > converged_) {
-        return false;
-      }
-    }
-    before = std::max(change, kEpsilon);
-    if (eta * change <= converged_) {
-      contraction_ = eta;
-      outdated_ = theta > kOutdated;
+    if (change <= rounding) {
+      outdated_ = false;
       return true;
     }
+    // The first correction proves nothing: if the Jacobian exaggerates, as where a force jumps
+    // within its difference quotient, corrections are small but do not become smaller.
+    if (iterations_ > 1) {
+      const double ratio = change / before;
+      theta = iterations_ <= 3 ? ratio : std::sqrt(ratio * theta);
+      const double rest = theta < 1.0 ? theta / (1.0 - theta) * change : change;
+      if (theta < kContracting && rest <= converged_) {
+        outdated_ = theta > kOutdated;
+        return true;
+      }
+      // Where stiff directions turn, the second correction takes back a part of the first; only
+      // those that follow tell whether the iteration converges.
+      const bool hopeless =
+          iterations_ == 2
+              ? !(ratio < 2.0)
+              : !(theta < kContracting) ||
+                    rest * std::pow(theta, kMostIterations - 1 - iterations_) > converged_;
+      if (hopeless) {
+        return false;
+      }
+    }
+    before = change;
   }
   return false;
 }
@@ -331,7 +359,6 @@ double Radau::step(ChartMotion& motion, const ChartStart& start, double h,
         break;
       }
     }
-    contraction_ = 1.0;
     if (start.time != jacobianTime_ || start.v != jacobianV_) {
       differentiate(motion, start);
     } else if (extrapolated) {

@@ -77,6 +77,7 @@ class Radau {
 
   void differentiate(ChartMotion& motion, const ChartStart& start);
   bool factorAt(double h);
+  [[nodiscard]] double noise() const;
   void guess(const ChartStart& start, double h, bool extrapolated);
   bool iterate(ChartMotion& motion, const ChartStart& start, double h);
   double errorOf(ChartMotion& motion, const ChartStart& start, double h);
@@ -116,7 +117,6 @@ class Radau {
   // Hints of the last step that converged.
   double lastTime_ = 0.0, lastStep_ = 0.0;
   Stages lastY_, lastV_;
-  double contraction_ = 1.0;  // θ / (1 − θ)
 };
 
 }  // namespace kempe::detail

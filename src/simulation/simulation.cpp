@@ -328,6 +328,7 @@ void Simulation::stepTo(double end) {
   keepBefore();
   // A motion continued from a snapshot starts without these, too.
   radau_.forget();
+  unsolved_ = 0;
   evaluationsSoFar_ = effort().evaluations;
   try {
     advanceTo(end);
@@ -422,21 +423,23 @@ void Simulation::advanceTo(double end) {
       if (refused()) continue;
       throw;
     } catch (const NoSolution&) {
-      if (refused()) continue;
+      if (leaveImplicitSteps() || refused()) continue;
+      throw;
+    } catch (const Diverged&) {
+      if (controlled && refused()) continue;
+      throw;
+    } catch (const ForceNotFinite&) {
+      if (controlled && refused()) continue;
       throw;
     }
-    if (error > 1.0) {
+    if (!(error <= 1.0)) {
       part = shorterStep(h, error);
       ++effort().refusedSteps;
       if (!(part > shortest)) {
-        throw std::runtime_error(
-            "the adaptive integrator cannot keep its tolerances with steps of " + shortNumber(h) +
-            " s. Use larger tolerances, or smoother forces");
+        throw std::runtime_error("the integrator cannot keep its tolerances with steps of " +
+                                 shortNumber(h) + " s. Use larger tolerances, or smoother forces");
       }
       continue;
-    }
-    if (!std::isfinite(error)) {
-      throw std::runtime_error("the error of a step is not finite");
     }
     exchanged = false;
     completeStep(shortened ? state_.time + h : end);

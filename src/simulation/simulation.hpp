@@ -39,6 +39,17 @@ struct Rates {
   bool crossing = false;  ///< a change point
 };
 
+/// A state is beyond all bounds, or forces there are not finite. Where a stage of a step leads
+/// there, the step was too long, if its error is controlled.
+class Diverged : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+class ForceNotFinite : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
 /// A point in phase space, in the current coordinates.
 struct State {
   double time = 0.0;
@@ -244,6 +255,9 @@ class Simulation {
   /// have been longer if it was cut.
   void chooseMethod(double h, bool cut);
   void changeMethod(Integrator next);
+  /// After an implicit step of h seconds without a solution: whether Integrator::Auto goes on with
+  /// explicit ones, because shorter implicit ones had none either.
+  bool leaveImplicitSteps();
   IntegratorStatistics& effort() { return efforts_[static_cast<std::size_t>(integratorInUse())]; }
 
   [[nodiscard]] Coordinates& work() { return *choices_[choice_]; }
@@ -308,6 +322,7 @@ class Simulation {
   double interval_ = 0.0;           // between samples
   long long evaluationsSoFar_ = 0;  // at the last step that was completed
   double stiffness_ = 0.0;          // h times an eigenvalue, in the last step of the explicit pair
+  int unsolved_ = 0;                // implicit steps in a row that found no solution
   Radau radau_;
   std::size_t radauChoice_ = 0;  // of coordinates, to which its hints refer
 

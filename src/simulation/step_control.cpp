@@ -25,6 +25,7 @@ constexpr double kFading = 0.8;  // of the costs of earlier steps
 constexpr int kPatience = 15;    // hints before the first change (Hairer, Wanner II, IV.2)
 constexpr int kMostPatience = 4000;
 constexpr int kTrial = 10;        // steps of Radau IIA, which prolongs them five times at most
+constexpr int kUnsolved = 8;      // implicit steps without a solution, in a row
 constexpr double kCheaper = 0.5;  // promised costs that a change back takes
 
 }  // namespace
@@ -84,7 +85,8 @@ double Simulation::firstStep(double most) {
 
 double Simulation::shorterStep(double h, double error) const {
   const double power = integratorInUse() == Integrator::Radau ? kRadauPower : kPairPower;
-  return h * std::max(kShrink, kSafety * std::pow(error, -1.0 / power));
+  const double factor = kSafety * std::pow(error, -1.0 / power);
+  return h * (factor > kShrink ? factor : kShrink);  // also if the error is not finite
 }
 
 void Simulation::acceptStep(double h, double proposed, double error) {
@@ -111,6 +113,7 @@ void Simulation::acceptStep(double h, double proposed, double error) {
   stepControl_.nextStep = h < proposed ? std::max(proposed, h * factor) : h * factor;
   stepControl_.previousStep = h;
   stepControl_.previousError = now;
+  unsolved_ = 0;
   if (options.integrator == Integrator::Auto) {
     chooseMethod(h, h < proposed);
   }
@@ -159,7 +162,17 @@ void Simulation::chooseMethod(double h, bool cut) {
   }
 }
 
+bool Simulation::leaveImplicitSteps() {
+  if (options.integrator != Integrator::Auto || ++unsolved_ < kUnsolved) {
+    return false;
+  }
+  stepControl_.patience = std::min(2 * stepControl_.patience, kMostPatience);
+  changeMethod(Integrator::Adaptive);
+  return true;
+}
+
 void Simulation::changeMethod(Integrator next) {
+  unsolved_ = 0;
   stepControl_.inUse = next;
   stepControl_.hints = 0;
   stepControl_.evaluations = stepControl_.seconds = 0.0;

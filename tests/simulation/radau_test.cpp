@@ -262,6 +262,63 @@ TEST(Radau, HoldsCutLoopsAndConstraints) {
   EXPECT_NEAR(rateOf(simulator, "left"), 0.5 * std::cos(2.0), 1e-9);
 }
 
+/// A stiff drive that cannot be seen at the start, where it is at its target and all falls freely:
+/// the first explicit steps are far too long, and stages beyond all bounds are refused.
+TEST(Auto, RecoversFromStagesThatDiverge) {
+  Mechanism robot("hanging");
+  robot.addBody("world");
+  robot.addBody("box").withMass(1).withInertia(0.1, 0.1, 0.1);
+  robot.addBody("arm").withMass(0.01).centeredAt({0.01, 0, 0}).withInertia(1e-6, 1e-6, 1e-6);
+  robot.addPrismatic("fall").from("world").to("box").along({0, 0, 1});
+  robot.addRevolute("hinge").from("box").to("arm").about({0, 1, 0});
+  Simulator simulator(Model(robot), options(Integrator::Auto, 1e-8));
+  simulator.setController([](double t, VectorIn q, VectorIn v, VectorOut tau) {
+    tau[1] = 1e6 * (0.1 * std::pow(t, 4) - q[1]) - 1e5 * v[1];
+  });
+  simulator.setState(Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(2));
+  simulator.stepTo(1.0);
+  // q̇ = (0.1 t⁴ − q) / s from zero: q = 0.1 (t⁴ − 4 s t³ + 12 s² t² − 24 s³ t + 24 s⁴ (1 −
+  // e^(−t/s))).
+  const double s = 0.1;
+  EXPECT_NEAR(simulator.q()[1],
+              0.1 * (1 - 4 * s + 12 * s * s - 24 * s * s * s +
+                     24 * s * s * s * s * (1 - std::exp(-1.0 / s))),
+              1e-7);
+  EXPECT_EQ(simulator.integratorInUse(), Integrator::Radau);
+  EXPECT_LT(simulator.statistics().evaluations, 2000);
+}
+
+/// Friction 2 sign(v) of a controller, from 0.5 s on, holds the block against a force of 1. Implicit
+/// steps have no solution there, and corrections by a Jacobian that spans the jump are small: short
+/// steps must find the rest all the same, which lasts from 0.5001 s.
+Simulator jumping(Integrator integrator, double tolerance) {
+  Simulator simulator(Model(block()), options(integrator, tolerance));
+  simulator.setController([](double t, VectorIn, VectorIn v, VectorOut tau) {
+    const double dry = t > 0.5 ? 2.0 : 0.0;
+    tau[0] = 1.0 - 1e4 * v[0] - (v[0] > 0.0 ? dry : -dry);
+  });
+  simulator.setState(Eigen::VectorXd::Zero(1), Eigen::VectorXd::Constant(1, 1.0));
+  simulator.stepTo(0.49);
+  EXPECT_EQ(simulator.integratorInUse(), Integrator::Radau);
+  return simulator;
+}
+
+TEST(Radau, IsNotFooledByForcesThatJump) {
+  Simulator simulator = jumping(Integrator::Radau, 1e-4);
+  for (int i = 1; i <= 10; ++i) {
+    simulator.stepTo(0.5002 + 2e-5 * i);
+    EXPECT_NEAR(simulator.v()[0], 0.0, 1e-5);
+  }
+}
+
+TEST(Auto, ReturnsToExplicitStepsWhereImplicitOnesHaveNoSolution) {
+  Simulator simulator = jumping(Integrator::Auto, 1e-6);
+  simulator.stepTo(0.51);
+  EXPECT_EQ(simulator.integratorInUse(), Integrator::Adaptive);
+  EXPECT_GT(simulator.statistics(Integrator::Adaptive).steps, 500);
+  EXPECT_NEAR(simulator.v()[0], 0.0, 2e-5);
+}
+
 /// A stiff drive whose method changes on the way.
 TEST(Auto, GoesOnFromASnapshotToTheLastBit) {
   const auto made = [] {
