@@ -24,7 +24,8 @@ class SingularityError(RuntimeError):
 
 
 class EnergyWarning(UserWarning):
-    """A simulated motion gained or lost energy that its work and losses do not account for."""
+    """A simulated motion gained or lost energy that its work and losses do not account for, or its
+    steps of fixed length have large errors."""
 
 
 class LimitsWarning(UserWarning):

@@ -10,6 +10,8 @@ namespace {
 
 /// A larger part of the energy exchanged means that the balance is lost.
 constexpr double kLost = 0.01;
+/// Errors of steps that add up to more than this, radians or metres, are too large.
+constexpr double kTooLarge = 0.01;
 /// Errors below the energy that lifts the robot by this height, in metres, are rounding.
 constexpr double kNegligibleHeight = 1e-9;
 /// Loops below this regularity are at or next to a singular position: there the simulator passes
@@ -28,6 +30,7 @@ std::string percent(double part) {
 
 void Simulation::restartBalance() {
   watch_.reset();
+  errors_.restart();
   stepLength_ = 0.0;
   leastRegularity_ = 1.0;
   leastRegular_ = -1;
@@ -93,6 +96,16 @@ std::string Simulation::energyWarning() const {
            " at t = " + shortNumber(jump.time) + " s; " + lostBalance() + ". " + remedy;
   }
   return steps + ": " + lostBalance() + ". " + remedy;
+}
+
+std::string Simulation::errorWarning() const {
+  if (!(errors_.sum() > kTooLarge)) {
+    return {};
+  }
+  return "steps of " + shortNumber(stepLength_) +
+         " s are too long for this motion: their errors, " +
+         "estimated from the accelerations, add up to " + shortNumber(errors_.sum()) +
+         " rad or m. Use the integrator \"adaptive\", or a smaller dt.";
 }
 
 void Simulation::throwIfDiverging(double h) const {

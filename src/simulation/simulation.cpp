@@ -116,6 +116,7 @@ void Simulation::start(const Model& user) {
   pivots_.resize(static_cast<std::size_t>(model.nv()));
   rows_.setZero(model.nLoopRows());
   radau_.resize(model.nv());
+  errors_.resize(model.nv());
   external_.reserve(model.impl().frames.size());
   before_ = {state_, first_, v_, velocities_, heading_, 0, {}, 0};
   makeRoomForRows();
@@ -290,6 +291,10 @@ void Simulation::refresh() {
 }
 
 void Simulation::completeStep(double time) {
+  if (!controlsError()) {
+    errors_.add(options.integrator, time - state_.time, choice_, state_.v, first_.a, next_.v,
+                last_.a);
+  }
   std::swap(state_, next_);
   std::swap(first_, last_);
   state_.time = time;

@@ -11,6 +11,7 @@
 #include "simulation/box_problem.hpp"
 #include "simulation/coordinates.hpp"
 #include "simulation/energy_watch.hpp"
+#include "simulation/error_watch.hpp"
 #include "simulation/forces.hpp"
 #include "simulation/radau.hpp"
 #include "simulation/singular_point.hpp"
@@ -110,7 +111,10 @@ class Simulation {
   /// Rates at the state into first(), in coordinates that suit it.
   void refresh();
   /// The forces have changed, so that first() must be computed again.
-  void changed() { fresh_ = false; }
+  void changed() {
+    fresh_ = false;
+    errors_.interrupt();
+  }
   /// Adds an armature to a joint, given by its index in the mechanism.
   void addArmature(std::size_t joint, double value);
   /// Allocates memory for elements that have been added.
@@ -123,6 +127,8 @@ class Simulation {
   double energyErrorNow();
   /// Where the balance is lost, the reason; otherwise empty.
   [[nodiscard]] std::string energyWarning() const;
+  /// Where errors of steps of fixed length are large, the reason; otherwise empty.
+  [[nodiscard]] std::string errorWarning() const;
   /// The next sample is the first of the balance.
   void restartBalance();
 
@@ -306,6 +312,8 @@ class Simulation {
   Vector velocities_;           // of all joints
   Eigen::VectorXd heading_;     // the same, when they were last not zero
   StepControl stepControl_;
+
+  ErrorWatch errors_;  // of steps of fixed length
 
   struct Before {  // a step
     State state;

@@ -86,8 +86,14 @@ double Simulator::energyError() const {
   return impl_->energyErrorNow();
 }
 std::vector<std::string> Simulator::warnings() const {
-  const std::string text = impl_->energyWarning();
-  return text.empty() ? std::vector<std::string>{} : std::vector{text};
+  std::vector<std::string> texts;
+  // A lost balance has the same cause as errors of steps, and says more.
+  for (const std::string& text : {impl_->energyWarning(), impl_->errorWarning()}) {
+    if (!text.empty() && texts.empty()) {
+      texts.push_back(text);
+    }
+  }
+  return texts;
 }
 double Simulator::loopError() const {
   return impl_->loopErrorNow();

@@ -83,10 +83,9 @@ def simulated_robot(robot: str, seed: int, integrator: str) -> Outcome:
         outcome.stopped = True
         return outcome
     outcome.seconds = time.perf_counter() - begin
-    outcome.reports += getattr(run, "warnings", [])
+    outcome.reports += run.warnings
     outcome.error = float(np.abs(model.difference(reference.q, simulator.q)).max())
     # Velocities carry no further information, and are large in light parts.
     outcome.velocity_error = 0.0
-    outcome.energy = energy_gap(simulator, run.kinetic, run.potential,
-                                run.kinetic[0] + run.potential[0])
+    outcome.energy = energy_gap(simulator, run)
     return outcome

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -157,23 +157,28 @@ CASES = _cases()
 
 # --- accuracy ------------------------------------------------------------------------------------
 
-# What docs/simulation.md states: errors with the default settings (steps of 1 ms, tolerances of
-# 1e-8), for a motion that does not amplify them. Integrators that control their error keep to 30
-# times their tolerance: they take some tens of steps in these motions.
-STATED = {"rk4": 1e-6, "semi_implicit_euler": 3e-3, "implicit_midpoint": 1e-4, "adaptive": 3e-7,
-          "radau": 3e-7, "auto": 3e-7}
-# Seconds between the samples of a run. Integrators that control their error choose their own steps
-# in between.
-SAMPLES = {"rk4": 1e-3, "semi_implicit_euler": 1e-3, "implicit_midpoint": 1e-3}
-SPARSE = 0.05
+# What docs/simulation.md states, with the default settings, for a motion that does not amplify
+# errors: steps of fixed length warn where their errors add up to more; integrators that control
+# their error keep to 30 times their tolerance of 1e-8: these motions take some tens of steps.
+FIXED = ("rk4", "semi_implicit_euler", "implicit_midpoint")
+STATED = {name: 1e-2 for name in FIXED} | {name: 3e-7 for name in ("adaptive", "radau", "auto")}
+# Seconds between the samples of a run: a step, or many that an integrator chooses itself.
+STEP, SPARSE = 1e-3, 0.05
 
 
 def sampling(integrator: str) -> float:
-    return SAMPLES.get(integrator, SPARSE)
+    return STEP if integrator in FIXED else SPARSE
+
+
+# Loops that miss a change point by less than this turn at once (docs/simulation.md, Dead points),
+# where they need an angle of the square root of the miss: allowed twice, for two turns.
+TURNS_AT_ONCE = 3e-10
 
 
 def allowed_error(reference: dict[str, Any], integrator: str) -> float:
-    return STATED[integrator] * float(reference["amplification"])
+    miss = reference["parameters"].get("miss", 1.0)
+    turns = 2 * miss**0.5 if miss < TURNS_AT_ONCE else 0.0
+    return (STATED[integrator] + turns) * float(reference["amplification"])
 
 
 # --- runs ----------------------------------------------------------------------------------------
@@ -192,15 +197,6 @@ class Outcome:
     def is_wrong(self, allowed: float) -> bool:
         """Whether it is wrong without saying so."""
         return not self.reports and not max(self.error, self.velocity_error) <= allowed
-
-
-def positions_and_rates(simulator: kempe.Simulator, names: list[str]
-                        ) -> tuple[np.ndarray, np.ndarray]:
-    model = simulator.model
-    q, rates = simulator.q, simulator.spanning_velocities
-    return (np.array([q[model.q_names.index(name)] for name in names]),
-            np.array([rates[model.spanning_velocity_names.index(rate_name(name))]
-                      for name in names]))
 
 
 def whole_turns(names: list[str], gaps: np.ndarray) -> np.ndarray:
@@ -226,46 +222,45 @@ def start(simulator: kempe.Simulator, reference: dict[str, Any]) -> None:
     simulator.set_spanning_state(model.project(q), velocities)
 
 
-def energy_gap(simulator: kempe.Simulator, kinetic: Sequence[float], potential: Sequence[float],
-               begin: float) -> float:
-    """Energy that is neither work nor loss, relative to the energy that moves."""
+def energy_gap(simulator: kempe.Simulator, run: kempe.Run) -> float:
+    """Energy at the end that is neither work nor loss, relative to the energy that moves."""
     work = dict(simulator.work)
     gained = sum(work.pop(name) for name in ("controller", "external", "motors"))
-    gap = abs(sum(simulator.energy) - begin - gained + sum(work.values()))
-    moves = max(max(kinetic), float(np.ptp(potential)), 1e-6 * abs(begin), 1e-9)
+    gap = abs(sum(simulator.energy) - run.energy[0] - gained + sum(work.values()))
+    moves = max(run.kinetic.max(), np.ptp(run.potential), 1e-6 * abs(run.energy[0]), 1e-9)
     return float(gap / moves)
 
 
 def simulated(case: Case, integrator: str, dt: float | None = None) -> Outcome:
-    """Simulates a case with one integrator."""
+    """Simulates a case with one integrator, in one run."""
     dt = sampling(integrator) if dt is None else dt
     reference = case.reference
     outcome = Outcome()
     names = list(reference["positions"])
     expected = np.array([reference["positions"][name] for name in names]).T
-    expected_rates = np.array([reference["velocities"][name] for name in names]).T
+    rates = np.array([reference["velocities"][name] for name in names]).T
+    simulator = kempe.Simulator(case.build(reference["parameters"]), integrator)
+    case.equip(simulator, reference["parameters"])
+    start(simulator, reference)
+    begin = time.perf_counter()
     try:
-        simulator = kempe.Simulator(case.build(reference["parameters"]), integrator)
-        case.equip(simulator, reference["parameters"])
-        start(simulator, reference)
-        kinetic: list[float] = []
-        potential: list[float] = []
-        errors, rate_errors = [0.0], [0.0]
-        begin = time.perf_counter()
-        for i in range(1, len(reference["times"])):
-            run = simulator.run(reference["times"][i] - simulator.time, dt)
-            outcome.reports += getattr(run, "warnings", [])
-            kinetic += list(run.kinetic)
-            potential += list(run.potential)
-            outcome.energy = energy_gap(simulator, kinetic, potential, kinetic[0] + potential[0])
-            position, rate = positions_and_rates(simulator, names)
-            errors.append(np.abs(position - expected[i] - whole_turns(
-                names, position - expected[i])).max())
-            rate_errors.append(np.abs(rate - expected_rates[i]).max())
-        outcome.seconds = time.perf_counter() - begin
-        outcome.error = float(max(errors))
-        outcome.velocity_error = float(max(rate_errors) / max(1.0, np.abs(expected_rates).max()))
-    except (kempe.SimulationError, kempe.SingularityError, kempe.AssemblyError) as error:
-        outcome.reports.append(f"{type(error).__name__}: {error}")
+        run = simulator.run(reference["times"][-1], dt)
+    except kempe.SimulationError as error:
+        outcome.reports.append(str(error))
         outcome.stopped = True
+        return outcome
+    outcome.seconds = time.perf_counter() - begin
+    outcome.reports += run.warnings
+    outcome.energy = energy_gap(simulator, run)
+    columns = [simulator.model.q_names.index(name) for name in names]
+    outcome.error = 0.0
+    for t, known in zip(reference["times"], expected, strict=True):
+        sample = int(np.abs(run.t - t).argmin())
+        if abs(run.t[sample] - t) < 1e-12:
+            gaps = run.q[sample, columns] - known
+            outcome.error = max(outcome.error,
+                                float(np.abs(gaps - whole_turns(names, gaps)).max()))
+    found = [simulator.spanning_velocities[simulator.model.spanning_velocity_names.index(
+        rate_name(name))] for name in names]
+    outcome.velocity_error = float(np.abs(found - rates[-1]).max() / max(1.0, np.abs(rates).max()))
     return outcome

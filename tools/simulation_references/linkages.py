@@ -238,7 +238,7 @@ def near_parallelogram(miss: float) -> Reference:
         amplification = max(1.0, *(np.abs(moved - found).max() / 1e-7 for moved in (
             by_scipy(1.0 + 1e-7, 9.0), by_scipy(1.0, 9.0 + 1e-7))))
         return described(FOUR_BAR_JOINTS, {
-            "ground": 1.0, "crank": 0.5, "coupler": 1.0, "rocker": rocker,
+            "ground": 1.0, "crank": 0.5, "coupler": 1.0, "rocker": rocker, "miss": miss,
             "crank_mass": FOUR_BAR_MASSES[0], "coupler_mass": FOUR_BAR_MASSES[1],
             "rocker_mass": FOUR_BAR_MASSES[2]}, [float(t) for t in times], states, difference,
             differs if miss == scalar_miss else None, amplification)
