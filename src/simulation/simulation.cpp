@@ -453,10 +453,12 @@ void Simulation::advanceTo(double end) {
     pace.count(h, whole, located_ >= 0, elements.switches.count());
     if (turning >= 0) {
       turn(turning);
+      errors_.interrupt();
     }
     if (!elements.switches.empty() && (located_ >= 0 || blind || turning >= 0)) {
       collide();
       chooseModes(located_);
+      errors_.interrupt();
     }
     if (controlled) {
       acceptStep(h, part, error);
