@@ -55,6 +55,9 @@ class ConstraintSolver {
   void row(int r, T* K) const;
 
   [[nodiscard]] int rank() const { return factored_.rank; }
+  /// How far the rows that are not redundant are from losing rank: proportional to the distance
+  /// from a position where they do.
+  [[nodiscard]] T regularity() const { return std::sqrt(factored_.least); }
   /// Linearly independent rows of K, best first. Unlike in factorize(), masses have no effect.
   /// After propagate().
   const std::vector<int>& independentRows();

@@ -10,6 +10,7 @@ namespace kempe::detail {
 template <typename T>
 struct PivotedRank {
   int rank = 0;
+  T least = T(1);  ///< smallest pivot that was kept, relative to the scale of its row
   T error = T(0);  ///< estimated relative error of the solution, from the pivots that were kept
   /// Largest share of a row that was dropped, by that of its digits which are left: of the size of
   /// rounding where the row is implied.
@@ -57,6 +58,8 @@ PivotedRank<T> pivotedCholesky(T* A, int n, T tolerance, const T* scale, int* or
     }
     const T error = std::numeric_limits<T>::epsilon() * lost(best) / most;
     result.error = error > result.error ? error : result.error;
+    const T left = A[best * n + best] / scale[order[best]];
+    result.least = left < result.least ? left : result.least;
     result.rank = k + 1;
     if (best != k) {
       // Rows and columns k and best of the lower triangle.

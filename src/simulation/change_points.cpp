@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "algorithms/cuts.hpp"
 #include "kempe/configuration.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/mass_matrix.hpp"
@@ -31,6 +32,11 @@ constexpr int kEachSide = 6;
 /// usual; where several DoFs make it another point at every position, below the second.
 constexpr double kAhead = 0.2;
 constexpr double kNarrow = 0.03;
+/// The distance at which rows of loops that are left cut are looked at on both sides.
+constexpr double kProbe = 0.1;
+/// Loops that are left cut miss a change point where the interpolated position leaves them open by
+/// more than this, in metres or radians: as much as interpolation may be wrong.
+constexpr double kRowMiss = 1e-11;
 /// Loops that miss a change point by a relative length x turn within √x of it. Below this x the
 /// turn counts as a corner: positions are then wrong by 4 √x at most, 7e-5. Above it, it is followed
 /// with short steps: accelerations are wrong by v² ε / √x³ (1) for a time of √x / v, and velocities
@@ -42,6 +48,24 @@ constexpr double kExact = 4e-15;
 /// their asymptotes there to a sixteenth of that.
 constexpr double kBefore = 4.0;
 constexpr int kMostRounds = 50;  // to find it
+
+/// Calls visit(weight, node) for the nodes around a point at the way −`way`, with Lagrange's weights
+/// for the value at 0.
+template <typename Visit>
+void forEachNode(double way, const Visit& visit) {
+  std::array<double, 2 * kEachSide> nodes{};
+  for (int k = 0; k < kEachSide; ++k) {
+    nodes[2 * k] = -way - (k + 1) * kSpacing;
+    nodes[2 * k + 1] = -way + (k + 1) * kSpacing;
+  }
+  for (const double node : nodes) {
+    double weight = 1.0;
+    for (const double other : nodes) {
+      weight *= other == node ? 1.0 : other / (other - node);
+    }
+    visit(weight, node);
+  }
+}
 
 }  // namespace
 
@@ -100,19 +124,10 @@ void Simulation::aroundChangePoint(VectorIn q, const Visit& visit) {
       last = std::max(last, way);
     }
   }
-  std::array<double, 2 * kEachSide> nodes{};
-  for (int k = 0; k < kEachSide; ++k) {
-    nodes[2 * k] = -0.5 * (first + last) - (k + 1) * kSpacing;
-    nodes[2 * k + 1] = -0.5 * (first + last) + (k + 1) * kSpacing;
-  }
-  for (const double node : nodes) {
-    double weight = 1.0;  // Lagrange's, at 0
-    for (const double other : nodes) {
-      weight *= other == node ? 1.0 : other / (other - node);
-    }
+  forEachNode(0.5 * (first + last), [&](double weight, double node) {
     work().moveAcross(q, heading_, node, nodeQ_);
     visit(weight, nodeQ_);
-  }
+  });
 }
 
 void Simulation::evaluateAcross(double t, VectorIn q, VectorIn v, Rates& rates) {
@@ -148,7 +163,90 @@ void Simulation::addBiasAcross(VectorOut sum) {
   });
 }
 
+void Simulation::moveAlongRows(double t, VectorIn q, VectorIn v, double way) {
+  work().pick(heading_, nodeWay_);
+  nodeWay_ *= way / nodeWay_.cwiseAbs().maxCoeff();
+  integrate(work().model(), work().data(), q, nodeWay_, 1.0, nodeQ_);
+  nodeV_ = v;
+  projectState(work().model(), work().data(), constraints ? &constraints->table() : nullptr, t,
+               nodeQ_, nodeV_);
+}
+
+std::optional<double> Simulation::wayFromRows(double t, VectorIn q, VectorIn v) {
+  // The regularity is r = c |s| near the point: s = d (r₊ − r₋) / (r₊ + r₋) from those at ± d.
+  std::array<double, 2> aside{};
+  for (const int side : {0, 1}) {
+    moveAlongRows(t, q, v, (2 * side - 1) * kProbe);
+    if (work().placeAt(nodeQ_, node_.G.data()) != Standing::Regular) {
+      return std::nullopt;
+    }
+    evaluateAt(t, nodeQ_, nodeV_, node_);
+    aside[static_cast<std::size_t>(side)] = rowRegularity_;
+  }
+  const double way = kProbe * (aside[1] - aside[0]) / (aside[1] + aside[0]);
+  return std::abs(way) < kSpacing ? std::optional(way) : std::nullopt;
+}
+
+void Simulation::evaluateConstrained(double t, VectorIn q, VectorIn v, Rates& rates) {
+  // Only loops tell whether they miss the point; joints that friction holds do not go on.
+  const bool moving = work().impl().cuts.rows > 0 && !elements.switches.holds() &&
+                      heading_.cwiseAbs().maxCoeff() > 0.0;
+  try {
+    evaluateAt(t, q, v, rates);
+    if (!moving || rowRegularity_ > kAhead * usualRows_.regularity) {
+      rowsMiss_ = false;
+      return;
+    }
+  } catch (const SingularityError&) {
+    if (!moving) {
+      throw;
+    }
+    rowRegularity_ = 0.0;
+  }
+  const double regularity = rowRegularity_ / usualRows_.regularity;
+  const std::optional<double> way = rowsMiss_ ? std::nullopt : wayFromRows(t, q, v);
+  if (way) {
+    evaluateAcrossRows(t, q, v, *way, rates);
+    rates.crossingRows = gapAcrossRows(q, rates) < kRowMiss;
+    rowsMiss_ = !rates.crossingRows;
+  }
+  if (!rates.crossingRows) {
+    static_cast<void>(work().placeAt(q, rates.G.data()));
+    evaluateAt(t, q, v, rates);
+    rates.secondsAhead = Coordinates::kStepAhead * regularity / heading_.cwiseAbs().maxCoeff();
+  }
+}
+
+double Simulation::gapAcrossRows(VectorIn q, const Rates& rates) {
+  cutRows_.setZero(work().impl().cuts.rows);
+  integrate(work().model(), work().data(), q, rates.rowDisplacement, 1.0, nodeQ_);
+  cutResidual(work().model(), work().data(), nodeQ_, cutRows_.data());
+  return cutRows_.cwiseAbs().maxCoeff();
+}
+
+void Simulation::evaluateAcrossRows(double t, VectorIn q, VectorIn v, double way, Rates& rates) {
+  rates.setZero();
+  forEachNode(way, [&](double weight, double node) {
+    moveAlongRows(t, q, v, node);
+    if (work().placeAt(nodeQ_, node_.G.data()) != Standing::Regular) {
+      work().throwSingular();
+    }
+    evaluateAt(t, nodeQ_, nodeV_, node_);
+    rates.add(weight, node_);
+    difference(work().model(), work().data(), q, nodeQ_, nodeWay_);
+    rates.rowDisplacement += weight * nodeWay_;
+    rates.rowVelocities += weight * nodeV_;
+  });
+  work().writeConstantRatios(rates.G.data());
+}
+
 void Simulation::straighten() {
+  if (first_.crossingRows) {
+    nodeQ_ = state_.q;
+    integrate(work().model(), work().data(), nodeQ_, first_.rowDisplacement, 1.0, state_.q);
+    state_.v = first_.rowVelocities;
+    return;
+  }
   bool exact = first_.crossing;
   for (std::size_t c = 0; c < points_.size() && exact; ++c) {
     exact = work().crossing()[c] == 0 || points_[c]->miss() < kExact;

@@ -21,8 +21,8 @@ constexpr double kPart = 0.1;
 /// mechanism, that rounding explains: further steps would only move positions about.
 constexpr int kPolishing = 4;
 constexpr double kRounded = 1e-15;
-/// Below this fraction steps are short: kAhead of the remainder.
-constexpr double kCareful = 0.2, kAhead = 0.015;
+/// Below this fraction of the usual regularity a change point may be near, and steps are short.
+constexpr double kCareful = 0.2;
 /// A ratio this many times the usual one is too large for an accurate step.
 constexpr double kFar = 64.0;
 
@@ -383,7 +383,7 @@ double Coordinates::secondsAhead(const std::vector<double>& regularity, VectorIn
     for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
       rate = std::max(rate, std::abs(velocities[i]) / scales_.length[i]);
     }
-    seconds = std::min(seconds, kAhead * regularity[c] / rate);
+    seconds = std::min(seconds, kStepAhead * regularity[c] / rate);
   }
   return seconds;
 }

@@ -25,6 +25,11 @@ enum class Standing {
 /// the n×m entries of a cluster begin at its firstRatio.
 class Coordinates {
  public:
+  /// The length of steps where loops turn sharply, relative to the distance from the change point
+  /// that they miss. A turn then takes a hundred steps; RK4 keeps its energy to 4e-5 (to 1e-2 with
+  /// 0.05), tests/simulation/change_points_test.cpp.
+  static constexpr double kStepAhead = 0.015;
+
   Coordinates(const Model& model, const LoopScales& scales);
 
   [[nodiscard]] const Model& model() const { return model_; }

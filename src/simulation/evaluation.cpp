@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "algorithms/constrained.hpp"
@@ -29,6 +30,8 @@ void Rates::resize(const Coordinates& coordinates, const ForceElements& elements
   coordinates.writeConstantRatios(G.data());
   regularity = coordinates.regularity();
   displacement.setZero(model.nvSpanning());
+  rowDisplacement.setZero(model.nv());
+  rowVelocities.setZero(model.nv());
 }
 
 void Rates::setZero() {
@@ -41,6 +44,8 @@ void Rates::setZero() {
   power = {};
   std::ranges::fill(G, 0.0);
   displacement.setZero();
+  rowDisplacement.setZero();
+  rowVelocities.setZero();
 }
 
 void Rates::add(double weight, const Rates& other) {
@@ -70,9 +75,15 @@ void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
   const Standing standing = standAt(q, rates.G.data());
   rates.regularity = work().regularity();
   rates.crossing = standing == Standing::ChangePoint;
+  rates.crossingRows = false;
+  rates.secondsAhead = std::numeric_limits<double>::infinity();
   lookAhead(rates);
   if (standing == Standing::Regular) {
-    evaluateAt(t, q, v, rates);
+    if (isConstrained()) {
+      evaluateConstrained(t, q, v, rates);
+    } else {
+      evaluateAt(t, q, v, rates);
+    }
   } else if (standing == Standing::ChangePoint) {
     evaluateAcross(t, q, v, rates);
   } else {
@@ -181,6 +192,12 @@ void Simulation::accelerate(double t, VectorIn q, VectorIn v, Rates& rates) {
   const ConstraintReport report = constrainedAccelerations(
       solver, t, rate, q.data(), v.data(), tau_.data(), forcesOnBodies, rates.a.data());
   redundantRows_ = report.rank < report.rows;
+  if (solver.rows() != usualRows_.count) {
+    usualRows_ = {.count = solver.rows()};
+  }
+  usualRows_.rank = std::max(usualRows_.rank, solver.rank());
+  rowRegularity_ = solver.rank() < usualRows_.rank ? 0.0 : solver.regularity();
+  usualRows_.regularity = std::max(usualRows_.regularity, rowRegularity_);
   multipliers.setZero();
   for (const ActiveConstraint& active : solver.active()) {
     const ConstraintEntry& entry = *active.entry;

@@ -105,7 +105,8 @@ void Simulation::start(const Model& user) {
     rates->resize(work(), elements);
   }
   const auto clear = [](int size, auto&... vectors) { (vectors.setZero(size), ...); };
-  clear(model.nv(), tau_, stageV_, y_, residual_, trial_, middle_, state_.v, next_.v, v_);
+  clear(model.nv(), tau_, stageV_, y_, residual_, trial_, middle_, state_.v, next_.v, v_, nodeV_,
+        nodeWay_);
   clear(model.nvSpanning(), spanningForces_, velocities_, heading_, spanningAccelerations_, bias_);
   a_ = tau_;
   stageQ_ = nodeQ_ = startQ_ = state_.q = next_.q = model.neutral();
@@ -299,7 +300,7 @@ void Simulation::completeStep(double time) {
   std::swap(first_, last_);
   state_.time = time;
   straighten();
-  if (isConstrained()) {
+  if (isConstrained() && !first_.crossingRows) {
     if (options.stabilization == Stabilization::Projection) {
       projectNow();
       evaluate(time, state_.q, state_.v, first_);
@@ -380,7 +381,8 @@ void Simulation::advanceTo(double end) {
   while (state_.time < end) {
     const double rest = end - state_.time;
     const double most =
-        std::min({part, work().secondsAhead(first_.regularity, velocities_), longestStep_});
+        std::min({part, first_.secondsAhead, work().secondsAhead(first_.regularity, velocities_),
+                  longestStep_});
     const bool last = most >= rest * (1.0 - 1e-9);
     double h = last ? rest : most;
     int turning = -1;

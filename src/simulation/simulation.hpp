@@ -38,6 +38,12 @@ struct Rates {
   /// At a change point, from the position to that on the branch, per spanning velocity.
   Eigen::VectorXd displacement;
   bool crossing = false;  ///< a change point
+  /// The same of loops that are left cut and constraints: displacement of the coordinates, and
+  /// velocities on the branch.
+  Eigen::VectorXd rowDisplacement, rowVelocities;
+  bool crossingRows = false;
+  /// The longest step that such rows allow where they only come near a change point.
+  double secondsAhead = std::numeric_limits<double>::infinity();
 };
 
 /// A state is beyond all bounds, or forces there are not finite. Where a stage of a step leads
@@ -185,6 +191,15 @@ class Simulation {
   Energy energyAcross();
   /// Adds the bias g = Ġ v of the state there.
   void addBiasAcross(VectorOut sum);
+  /// evaluateAt() with loops that are left cut or constraints, which may pass a change point.
+  void evaluateConstrained(double t, VectorIn q, VectorIn v, Rates& rates);
+  /// How far loops that are left cut are open on the branch that was interpolated.
+  double gapAcrossRows(VectorIn q, const Rates& rates);
+  void evaluateAcrossRows(double t, VectorIn q, VectorIn v, double way, Rates& rates);
+  /// The way from the point at which rows lose rank, near q along heading_; nothing if there is none.
+  std::optional<double> wayFromRows(double t, VectorIn q, VectorIn v);
+  /// The state a way along heading_ from (q, v), on all rows, into nodeQ_ and nodeV_.
+  void moveAlongRows(double t, VectorIn q, VectorIn v, double way);
   /// Calls `visit(weight, q)` at positions on both sides of the change point near q, with weights
   /// that interpolate smooth functions of the way along heading_ at q.
   template <typename Visit>
@@ -306,7 +321,15 @@ class Simulation {
 
   State state_, next_;
   Rates first_, last_, node_;
-  bool fresh_ = false;          // first_ is that of state_
+  bool fresh_ = false;  // first_ is that of state_
+  struct UsualRows {    // of loops that are left cut, and constraints
+    int count = 0;
+    int rank = 0;             // the largest
+    double regularity = 0.0;  // the largest
+  };
+  UsualRows usualRows_;
+  bool rowsMiss_ = false;       // the change point that they are near
+  double rowRegularity_ = 1.0;  // at the last accelerations; 0 where they lose rank
   bool redundantRows_ = false;  // constraints have them, at the state that was evaluated last
   Vector v_;                    // of the user's coordinates
   Vector velocities_;           // of all joints
@@ -355,6 +378,7 @@ class Simulation {
   std::vector<Power> powers_;                            // per stage
   std::vector<double> jacobian_;
   Eigen::MatrixXd massHere_;
+  Eigen::VectorXd nodeV_, nodeWay_, cutRows_;
   std::vector<int> pivots_;
   std::vector<std::vector<int>> lists_;
   Eigen::VectorXd rows_;  // of all loops

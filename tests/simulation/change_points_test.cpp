@@ -116,6 +116,24 @@ TEST(ChangePoints, LadderIsAsAccurateAsItsPendulum) {
   }
 }
 
+/// The same with loops that are left cut, whose multipliers are not determined in the flat position.
+TEST(ChangePoints, LadderOfCutLoopsIsAsAccurateAsItsPendulum) {
+  for (const int n : {1, 3, 10}) {
+    const Mechanism robot = ladder(n, true);
+    for (const double dt : {2e-3, 4e-3}) {
+      const Errors one = errorsOf(pendulumLike(n), n, Integrator::RungeKutta4, dt);
+      const Errors all = errorsOf(robot, n, Integrator::RungeKutta4, dt);
+      EXPECT_LT(all.position, 1.5 * one.position + 1e-11) << n << " dt " << dt;
+      EXPECT_LT(all.apart, 1e-11) << n << " dt " << dt;
+      EXPECT_LT(all.loops, 1e-12) << n << " dt " << dt;
+    }
+    const Errors one = errorsOf(pendulumLike(n), n, Integrator::Adaptive, 1e-2);
+    const Errors all = errorsOf(robot, n, Integrator::Adaptive, 1e-2);
+    EXPECT_LT(all.position, 3 * one.position + 1e-11) << n;
+    EXPECT_LT(all.apart, 1e-11) << n;
+  }
+}
+
 /// Starts a near-parallelogram as a parallelogram whose crank turns at 9 rad/s.
 void startParallel(Simulator& simulator) {
   const Model& model = simulator.model();
@@ -153,6 +171,48 @@ TEST(ChangePoints, NearMissesKeepTheirEnergy) {
         EXPECT_NEAR(positionOf(simulator, "crank"), limit, 5e-4 + 20 * std::sqrt(x))
             << toString(integrator) << " x " << side * x;
       }
+    }
+  }
+}
+
+/// Loops that are left cut turn as embedded ones do.
+TEST(ChangePoints, CutLoopsTurnLikeEmbeddedOnes) {
+  for (const double x : {1e-4, -1e-4, 1e-6}) {
+    Mechanism robot = fourBar(0.5, 0.2, 0.5 * (1.0 + x), 0.2);
+    Simulator embedded(Model(robot), {.integrator = Integrator::Adaptive});
+    startParallel(embedded);
+    robot.loops.back().cut = true;
+    for (const Stabilization stabilization :
+         {Stabilization::Projection, Stabilization::Baumgarte}) {
+      Simulator simulator(Model(robot),
+                          {.integrator = Integrator::RungeKutta4, .stabilization = stabilization});
+      startParallel(embedded);
+      Eigen::VectorXd velocities(3);
+      for (int i = 0; i < 3; ++i) {
+        velocities[i] = rateOf(embedded, simulator.model().vNames()[static_cast<std::size_t>(i)]);
+      }
+      Eigen::VectorXd q(3);
+      for (int i = 0; i < 3; ++i) {
+        q[i] = positionOf(embedded, simulator.model().qNames()[static_cast<std::size_t>(i)]);
+      }
+      simulator.setSpanningState(q, velocities);
+      const Energy start = simulator.energy();
+      // Baumgarte's loops open by more, and their forces then do work.
+      const double allowed = stabilization == Stabilization::Projection ? 1e-4 : 1e-3;
+      double apart = 0.0;
+      for (int i = 1; i <= 250; ++i) {
+        embedded.stepTo(4e-3 * i);
+        simulator.stepTo(4e-3 * i);
+        const Energy now = simulator.energy();
+        ASSERT_NEAR(now.kinetic + now.potential, start.kinetic + start.potential,
+                    allowed * start.kinetic)
+            << x << " " << i;
+        apart = std::max(apart,
+                         std::abs(positionOf(simulator, "pivot") - positionOf(simulator, "crank")));
+        ASSERT_NEAR(positionOf(simulator, "pivot"), positionOf(embedded, "pivot"), 1e-3)
+            << x << " " << i;
+      }
+      EXPECT_GT(apart, 0.5) << x;
     }
   }
 }
