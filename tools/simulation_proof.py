@@ -79,6 +79,8 @@ def worst(outcomes: list[Outcome]) -> Outcome:
 
 def rounded(figure: float) -> str:
     """One digit."""
+    if figure == 0:
+        return "0"
     if figure >= 1e-2:
         return f"{figure:.0f}" if figure >= 1 else f"{figure:.1g}"
     return re.sub(r"e-0(\d)", r"e-\1", f"{figure:.0e}")
@@ -123,6 +125,8 @@ def measured() -> tuple[str, int]:
             case.reference, i)) for i in INTEGRATORS})
     for robot in kempe.robots.names():
         outcomes, wrong = {}, {}
+        for seed in SEEDS:
+            bundled_runs.reference_of(robot, seed)  # kept for the processes of the runs
         for i in INTEGRATORS:
             runs = [limited(lambda r=robot, s=seed, i=i: bundled_runs.simulated_robot(r, s, i))
                     for seed in SEEDS]
