@@ -8,19 +8,14 @@ from simulation_cases import CASES, FIXED, REFERENCES, allowed_error, simulated
 import kempe
 from kempe.simulation import INTEGRATORS
 
-# Simulations that do not end, or only after a minute. Nothing may be added here.
-PENDING = {("ladder, loops cut", integrator) for integrator in ("adaptive", "radau", "auto")}
 
-
-def pairs() -> list[object]:
+def pairs() -> list[tuple[str, str, float | None]]:
     """All cases and integrators; samples every 1 ms too where the integrator controls its error."""
-    found = []
+    found: list[tuple[str, str, float | None]] = []
     for name in CASES:
         for integrator in INTEGRATORS:
-            pending = (name, integrator) in PENDING
-            marks = [pytest.mark.xfail(run=False)] if pending else []
             for dt in (None,) if integrator in FIXED else (None, 1e-3):
-                found.append(pytest.param(name, integrator, dt, marks=marks))
+                found.append((name, integrator, dt))
     return found
 
 
