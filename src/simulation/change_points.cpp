@@ -38,7 +38,7 @@ constexpr double kProbe = 0.1;
 /// more than this, in metres or radians: as much as interpolation may be wrong.
 constexpr double kRowMiss = 1e-11;
 /// Loops that miss a change point by a relative length x turn within √x of it. Below this x the
-/// turn counts as a corner: positions are then wrong by 4 √x at most, 7e-5. Above it, it is followed
+/// turn counts as a corner, which shifts positions by up to 2 kBefore vertex widths. Above it, it is followed
 /// with short steps: accelerations are wrong by v² ε / √x³ (1) for a time of √x / v, and velocities
 /// by a part ε / x of them per step, altogether 1e-5.
 constexpr double kMiss = 3e-10;
@@ -379,6 +379,20 @@ void Simulation::turn(int index) {
   evaluate(state_.time, state_.q, state_.v, first_);
   show();
   forgetSteps();
+}
+
+void Simulation::throwIfSingular() const {
+  const std::vector<ClusterEntry>& clusters = model.impl().tables.clusters;
+  for (std::size_t c = 0; c < first_.regularity.size(); ++c) {
+    if (points_[c] != nullptr && first_.regularity[c] < kNarrow) {
+      const std::string& loop = model.impl().rowNames[clusters[c].firstRow];
+      throw SingularityError("loop " + kempe::quoted(loop) +
+                                 " is near a singular position at t = " + shortNumber(state_.time) +
+                                 " s, which the integrator cannot pass within its tolerances. Use "
+                                 "larger tolerances, or keep away from it",
+                             loop, 1.0 / first_.regularity[c]);
+    }
+  }
 }
 
 void Simulation::throwCannotTurn(int cluster) const {

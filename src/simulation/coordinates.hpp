@@ -26,8 +26,7 @@ enum class Standing {
 class Coordinates {
  public:
   /// The length of steps where loops turn sharply, relative to the distance from the change point
-  /// that they miss. A turn then takes a hundred steps; RK4 keeps its energy to 4e-5 (to 1e-2 with
-  /// 0.05), tests/simulation/change_points_test.cpp.
+  /// that they miss. Measured on near-parallelograms, RK4 keeps its energy to 4e-5 (with 0.05: 1e-2).
   static constexpr double kStepAhead = 0.015;
 
   Coordinates(const Model& model, const LoopScales& scales);

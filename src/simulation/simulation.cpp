@@ -14,7 +14,7 @@ namespace kempe::detail {
 namespace {
 
 /// Coordinates are exchanged where a ratio is this many times the usual one, for some whose ratios
-/// are below kGain: so much apart that they are not exchanged to and fro.
+/// are below kGain: so much apart that they are not exchanged to and fro. Chosen by trial.
 constexpr double kExchange = 4.0;
 constexpr double kGain = 1.5;
 /// A step that fails is repeated with this part of its length: not a half, lest a part end where
@@ -443,6 +443,7 @@ void Simulation::advanceTo(double end) {
       part = shorterStep(h, error);
       ++effort().refusedSteps;
       if (!(part > shortest)) {
+        throwIfSingular();
         throw std::runtime_error("the integrator cannot keep its tolerances with steps of " +
                                  shortNumber(h) + " s. Use larger tolerances, or smoother forces");
       }

@@ -214,6 +214,8 @@ class Simulation {
   /// Turns, at the state, keeping energy and momentum.
   void turn(int cluster);
   [[noreturn]] void throwCannotTurn(int cluster) const;
+  /// Throws SingularityError if a loop is near a singular position at the state.
+  void throwIfSingular() const;
 
   // --- events.cpp ---
   struct Rows;
