@@ -26,7 +26,7 @@ requirements_stamp := $(venv)/.requirements
 python_stamp := $(venv)/.kempe
 python_inputs := $(shell find CMakeLists.txt pyproject.toml README.md LICENSE cmake include src robots python -type f -not -name '*.pyc')
 
-.PHONY: help setup packages build python demo docs test test-release test-sanitize test-outside \
+.PHONY: help setup packages build python demo docs test test-release test-sanitize test-threads test-outside \
         test-python test-viewer test-docs test-peers format check-format lint bench paper \
         paper-docs peer-library proof fuzz clean
 
@@ -86,6 +86,13 @@ test-sanitize: packages
 	cmake --preset sanitize -Wno-dev
 	cmake --build --preset sanitize
 	ctest --preset sanitize --parallel "$$(nproc)"
+
+# Simulators that several threads use, under ThreadSanitizer; not part of `make test`, because it
+# compiles the library once more.
+test-threads: packages
+	cmake --preset threads -Wno-dev
+	cmake --build --preset threads --target kempe_test_simulation
+	build/threads/tests/kempe_test_simulation --gtest_brief=1 --gtest_filter='Threads.*'
 
 # A project outside this tree, which uses only the files that `cmake --install` installed.
 test-outside: build

@@ -78,6 +78,12 @@ class KEMPE_API SimulationError : public std::runtime_error {
 /// Memory is allocated at construction, when elements are added, at the first switch of
 /// coordinates, and for recordings; all other steps allocate none. If a callback throws, the
 /// exception propagates and the state remains that before the step.
+///
+/// Threads: one thread at a time uses a simulator, others wait for the end of its step. During
+/// run() other threads may read, but a change throws std::logic_error. A callback may call time(),
+/// q(), v(), state() and the like, which return the state before the current step; functions that
+/// evaluate, step or change the simulator throw std::logic_error there. References such as q() are
+/// valid until the next change; other threads call state() instead, which copies.
 class Simulator {
  public:
   /// Computes the generalised forces tau along the model's independent velocities.
@@ -109,6 +115,12 @@ class Simulator {
   /// Sets the state from the velocities of all tree joints, model.nvSpanning(), which is possible
   /// at dead points and change points too. The velocities must keep the loops closed.
   KEMPE_API void setSpanningState(VectorIn q, VectorIn velocities, double time = 0.0);
+  /// A copy of the state.
+  struct State {
+    double time = 0.0;
+    Vector q{}, v{}, velocities{};
+  };
+  [[nodiscard]] KEMPE_API State state() const;
   [[nodiscard]] KEMPE_API double time() const;
   [[nodiscard]] KEMPE_API const Vector& q() const;
   [[nodiscard]] KEMPE_API const Vector& v() const;
@@ -116,11 +128,11 @@ class Simulator {
   [[nodiscard]] KEMPE_API const Vector& spanningVelocities() const;
   /// Accelerations of the model's coordinates at this state, model.nv(); at a dead point they are
   /// taken from those of all joints.
-  [[nodiscard]] KEMPE_API const Vector& a() const;
+  [[nodiscard]] KEMPE_API Vector a() const;
   /// Accelerations of all tree joints, model.nvSpanning().
-  [[nodiscard]] KEMPE_API const Vector& spanningAccelerations() const;
+  [[nodiscard]] KEMPE_API Vector spanningAccelerations() const;
   /// Output of the controller at this state.
-  [[nodiscard]] KEMPE_API const Vector& tau() const;
+  [[nodiscard]] KEMPE_API Vector tau() const;
 
   /// Returns the energy; the potential energy includes springs and end stops.
   [[nodiscard]] KEMPE_API Energy energy() const;
@@ -136,7 +148,7 @@ class Simulator {
   /// Returns the largest |loopResidual|; 0 if there are no loops.
   [[nodiscard]] KEMPE_API double loopError() const;
   /// The independent coordinates that the simulator currently uses.
-  [[nodiscard]] KEMPE_API const std::vector<std::string>& coordinates() const;
+  [[nodiscard]] KEMPE_API std::vector<std::string> coordinates() const;
   /// Number of switches between coordinates so far.
   [[nodiscard]] KEMPE_API int coordinateChanges() const;
 
@@ -185,12 +197,14 @@ class Simulator {
   /// Switches a constraint on or off. Switching on changes the velocities by an impulse (a grasping
   /// hand, a sticking foot); the positions must already satisfy the constraint to `tolerance`.
   KEMPE_API void enableConstraint(int constraint, bool on = true, double tolerance = 1e-6);
+  /// The same by its name; throws std::invalid_argument if there is none.
+  KEMPE_API void enableConstraint(const std::string& name, bool on = true, double tolerance = 1e-6);
   /// Multipliers λ of all constraint rows at this state.
-  [[nodiscard]] KEMPE_API const Vector& multipliers() const;
+  [[nodiscard]] KEMPE_API Vector multipliers() const;
 
   // --- motion ---
 
-  void step(double dt) { stepTo(time() + dt); }
+  KEMPE_API void step(double dt);
   /// Takes a step that ends exactly at `time`. Integrators with error control divide it into as
   /// many steps as they need; the others divide it only if a dead point requires it. If the
   /// step fails, the state does not change.
@@ -200,13 +214,21 @@ class Simulator {
   /// energy balance was lost before, or the adaptive integrator does not fail there.
   KEMPE_API void stepTo(double time);
   KEMPE_API void setObserver(Observer observer);
+  /// Sets a function that is called before every internal step, of which one step may take millions.
+  /// If it throws, the step ends and the state remains that before the step.
+  KEMPE_API void setInterruptCheck(std::function<void()> check);
+  /// Throws std::logic_error if the calling thread is in a callback of this simulator, where it may
+  /// not be changed.
+  KEMPE_API void requireOutsideCallbacks() const;
   /// Simulates `duration` in steps of dt, the last one shorter if necessary, and returns the
   /// recording. Throws SimulationError.
   KEMPE_API Recording run(double duration, double dt);
 
   /// For programs that call stepTo() themselves and record more or less than run(): starts the
-  /// energy balance anew; every sample() is then compared with the first one.
+  /// energy balance anew; every sample() is then compared with the first one. Until endRun(), only
+  /// this thread may change the simulator.
   KEMPE_API void beginRun();
+  KEMPE_API void endRun();
   /// Returns the sample of this state that run() records.
   KEMPE_API Recording::Sample sample();
 

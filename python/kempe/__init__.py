@@ -38,7 +38,13 @@ from kempe.errors import (
     ModelError,
     SingularityError,
 )
-from kempe.simulation import Run, SimulationError, Simulator, simulate
+from kempe.simulation import (
+    Run,
+    SimulationError,
+    SimulationInterrupted,
+    Simulator,
+    simulate,
+)
 
 if TYPE_CHECKING:
     from kempe import viewer as viewer
@@ -72,6 +78,7 @@ __all__ = [
     "Run",
     "Shape",
     "SimulationError",
+    "SimulationInterrupted",
     "Simulator",
     "SingularityError",
     "Snapshot",

@@ -17,7 +17,8 @@ from kempe import _kempe
 from kempe._kempe import Model
 from kempe.errors import AssemblyError, EnergyWarning, SingularityError
 
-__all__ = ["DEFAULT_INTEGRATOR", "INTEGRATORS", "Run", "SimulationError", "Simulator", "simulate"]
+__all__ = ["DEFAULT_INTEGRATOR", "INTEGRATORS", "Run", "SimulationError",
+           "SimulationInterrupted", "Simulator", "simulate"]
 
 Vector = NDArray[np.floating[Any]]
 Controller = Callable[[float, Vector, Vector], ArrayLike]
@@ -220,6 +221,15 @@ class SimulationError(RuntimeError):
         return type(self), (str(self), self.run, self.time)
 
 
+class SimulationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a simulation. `run` is the motion up to that point, `time` its end in s."""
+
+    def __init__(self, run: Run, time: float) -> None:
+        super().__init__(f"{run.robot}: interrupted at t = {time:.6g} s")
+        self.run = run
+        self.time = time
+
+
 # --- simulating ----------------------------------------------------------------------------------
 
 class _CannotGoOn(Exception):
@@ -344,9 +354,25 @@ def _recorded(simulator: _kempe.Simulator, duration: float, dt: float,
     duration = _positive("duration", duration)
     dt = min(_positive("dt", dt), duration)
     times = simulator.time + _times(duration, dt)
-    last = len(times) - 1
     recorder = _Recorder(simulator, dt, times)
     simulator.begin_run()
+    try:
+        _record(simulator, recorder, times, progress)
+    except KeyboardInterrupt as error:
+        if recorder.count == 0:
+            raise
+        raise SimulationInterrupted(recorder.run(), float(times[recorder.count - 1])) from error
+    finally:
+        simulator.end_run()
+    run = recorder.run()
+    for text in run.warnings:
+        warnings.warn(f"{run.robot}: {text}", EnergyWarning, stacklevel=3)
+    return run
+
+
+def _record(simulator: _kempe.Simulator, recorder: _Recorder, times: Vector,
+            progress: Callable[[float], object] | None) -> None:
+    last = len(times) - 1
     for index in range(last + 1):
         try:
             if index > 0:
@@ -370,10 +396,6 @@ def _recorded(simulator: _kempe.Simulator, duration: float, dt: float,
                 recorder.run(), time) from cause
         if index > 0 and progress is not None and progress(index / last) is False:
             break
-    run = recorder.run()
-    for text in run.warnings:
-        warnings.warn(f"{run.robot}: {text}", EnergyWarning, stacklevel=3)
-    return run
 
 
 class Simulator(_kempe.Simulator):
@@ -458,6 +480,7 @@ def simulate(
         SimulationError: the simulation had to stop: the loops cannot be closed any further, a
             velocity diverged, or a function (controller, external forces, constraint) failed. It
             contains the run up to that point.
+        SimulationInterrupted: Ctrl-C, a KeyboardInterrupt that contains the run up to that point.
 
     Warns:
         EnergyWarning: the energy balance is off by more than 1 % of the energy exchanged.

@@ -4,8 +4,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 
 #include "bindings.hpp"
@@ -24,13 +26,59 @@ namespace kempe::python {
 
 namespace {
 
-/// A simulator, and its model as Python sees it.
+/// Lets Python handle signals, such as Ctrl-C, during long steps.
+class SignalCheck {
+ public:
+  void operator()() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) {
+      return;
+    }
+    next_ = now + std::chrono::milliseconds(50);
+    const nb::gil_scoped_acquire locked;
+    if (PyErr_CheckSignals() != 0) {
+      throw nb::python_error();
+    }
+  }
+
+ private:
+  std::chrono::steady_clock::time_point next_{};
+};
+
+/// A simulator, and its model as Python sees it. A thread waits for it only without the GIL, which
+/// its callbacks need.
 struct PySimulator {
   PySimulator(const PyModel& given, const SimulatorOptions& options)
-      : simulator(given.model(), options), model(std::make_shared<PyModel>(given.model())) {}
+      : simulator(given.model(), options), model(std::make_shared<PyModel>(given.model())) {
+    simulator.setInterruptCheck(SignalCheck());
+  }
 
   Simulator simulator;
   std::shared_ptr<PyModel> model;
+  std::mutex settings;  ///< held while a function is set and kept; see Setting
+};
+
+/// A computation without the GIL, so that other threads can run Python.
+template <typename Action>
+auto unlocked(const Action& action) {
+  const nb::gil_scoped_release released;
+  return action();
+}
+
+/// From the setting of a Python function until the simulator's Python object keeps it, so that two
+/// threads cannot keep another function than is set.
+class Setting {
+ public:
+  explicit Setting(PySimulator& of) : simulator_(of) {
+    of.simulator.requireOutsideCallbacks();
+    unlocked([&] { of.settings.lock(); });
+  }
+  ~Setting() { simulator_.settings.unlock(); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  PySimulator& simulator_;
 };
 
 /// A Python function that the simulator's Python object keeps (see keeping.hpp).
@@ -84,7 +132,9 @@ template <typename Set>
 void setFunction(const nb::object& self, nb::handle given, const char* role, const char* meaning,
                  const Set& set) {
   VectorFunction callback = vectorFunction(given, "controller", meaning);
-  set(nb::cast<PySimulator&>(self).simulator, std::move(callback));
+  auto& own = nb::cast<PySimulator&>(self);
+  const Setting setting(own);
+  unlocked([&] { set(own.simulator, std::move(callback)); });
   keepAs(self, role, given);
 }
 
@@ -94,12 +144,14 @@ constexpr const char *kController = "controller", *kExternal = "external",
 void setExternalForces(const nb::object& object, nb::handle external,
                        const std::string& reference) {
   auto& self = nb::cast<PySimulator&>(object);
-  if (external.is_none()) {
-    self.simulator.setExternalForces(std::vector<FrameForce>{});
-  } else if (PyCallable_Check(external.ptr()) == 0) {
-    self.simulator.setExternalForces(ExternalForces(*self.model, external, reference).of(0));
+  const Setting setting(self);
+  if (external.is_none() || PyCallable_Check(external.ptr()) == 0) {
+    const std::vector<FrameForce> forces =
+        external.is_none() ? std::vector<FrameForce>{}
+                           : ExternalForces(*self.model, external, reference).of(0);
+    unlocked([&] { self.simulator.setExternalForces(forces); });
   } else {
-    self.simulator.setExternalForces(
+    Simulator::ExternalForces forcesOf =
         [callback = function(external, "external"), model = self.model, reference](
             double t, VectorIn q, VectorIn v, std::vector<FrameForce>& forces) {
           const nb::gil_scoped_acquire locked;
@@ -109,26 +161,24 @@ void setExternalForces(const nb::object& object, nb::handle external,
           const std::string written = reference;
           // NOLINTEND(performance-unnecessary-copy-initialization)
           forces = ExternalForces(*own, called(callback, t, q, v), written).of(0);
-        });
+        };
+    unlocked([&] { self.simulator.setExternalForces(std::move(forcesOf)); });
   }
   keepAs(object, kExternal, external);
 }
 
-/// A computation without the GIL, so that other threads can run Python.
-template <typename Action>
-auto unlocked(const Action& action) {
-  const nb::gil_scoped_release released;
-  return action();
-}
-
 nb::object modelOf(const PySimulator& self) {
-  nb::object model = nb::cast(PyModel(self.simulator.model()));
-  keepFunctions(model, self.simulator.model().mechanism());
+  nb::object model = nb::cast(PyModel(self.model->model()));
+  keepFunctions(model, self.model->model().mechanism());
   return model;
 }
 
+Simulator::State stateOf(const PySimulator& self) {
+  return unlocked([&] { return self.simulator.state(); });
+}
+
 nb::dict workOf(const PySimulator& self) {
-  const Work work = self.simulator.work();
+  const Work work = unlocked([&] { return self.simulator.work(); });
   nb::dict result;
   result["controller"] = work.controller;
   result["external"] = work.external;
@@ -143,7 +193,8 @@ nb::dict statisticsOf(const PySimulator& self) {
   nb::dict result;
   for (int i = 0; i < static_cast<int>(Integrator::Auto); ++i) {
     const auto integrator = static_cast<Integrator>(i);
-    const IntegratorStatistics effort = self.simulator.statistics(integrator);
+    const IntegratorStatistics effort =
+        unlocked([&] { return self.simulator.statistics(integrator); });
     if (effort.steps + effort.refusedSteps > 0) {
       nb::dict one;
       one["steps"] = effort.steps;
@@ -179,7 +230,7 @@ void bindState(SimulatorClass& simulator) {
       .def(
           "set_state",
           [](PySimulator& self, nb::handle q, nb::handle v, double time) {
-            const Model& model = self.simulator.model();
+            const Model model = self.model->model();
             const Eigen::VectorXd positions = numbersOf(q, "q", model.nq(), "model.nq");
             const Eigen::VectorXd velocities = numbersOf(v, "v", model.nv(), "model.nv");
             unlocked([&] { self.simulator.setState(positions, velocities, time); });
@@ -190,7 +241,7 @@ void bindState(SimulatorClass& simulator) {
       .def(
           "set_spanning_state",
           [](PySimulator& self, nb::handle q, nb::handle velocities, double time) {
-            const Model& model = self.simulator.model();
+            const Model model = self.model->model();
             const Eigen::VectorXd positions = numbersOf(q, "q", model.nq(), "model.nq");
             const Eigen::VectorXd rates =
                 numbersOf(velocities, "velocities", model.nvSpanning(), "model.nv_spanning");
@@ -212,7 +263,8 @@ void bindState(SimulatorClass& simulator) {
       .def_prop_ro(
           "integrator_in_use",
           [](const PySimulator& self) {
-            return std::string(toString(self.simulator.integratorInUse()));
+            return std::string(
+                toString(unlocked([&] { return self.simulator.integratorInUse(); })));
           },
           "The name of the integrator at work: `integrator`, or the one that \"auto\" has chosen.")
       .def_prop_ro(
@@ -222,18 +274,18 @@ void bindState(SimulatorClass& simulator) {
           "`refused_steps`, `evaluations` of the accelerations, `newton_iterations` and "
           "`jacobians`.")
       .def_prop_ro(
-          "time", [](const PySimulator& self) { return self.simulator.time(); }, "Seconds.")
+          "time",
+          [](const PySimulator& self) { return unlocked([&] { return self.simulator.time(); }); },
+          "Seconds.")
       .def_prop_ro(
-          "q", [](const PySimulator& self) { return Eigen::VectorXd(self.simulator.q()); },
+          "q", [](const PySimulator& self) { return Eigen::VectorXd(stateOf(self).q); },
           "Positions, (nq,).")
       .def_prop_ro(
-          "v", [](const PySimulator& self) { return Eigen::VectorXd(self.simulator.v()); },
+          "v", [](const PySimulator& self) { return Eigen::VectorXd(stateOf(self).v); },
           "Velocities of the model's own coordinates, (nv,).")
       .def_prop_ro(
           "spanning_velocities",
-          [](const PySimulator& self) {
-            return Eigen::VectorXd(self.simulator.spanningVelocities());
-          },
+          [](const PySimulator& self) { return Eigen::VectorXd(stateOf(self).velocities); },
           "Velocities of all tree joints, (nv_spanning,).")
       .def_prop_ro(
           "a",
@@ -288,22 +340,34 @@ void bindState(SimulatorClass& simulator) {
           },
           "The largest |loop_residual|; 0 without loops.")
       .def_prop_ro(
-          "coordinates", [](const PySimulator& self) { return self.simulator.coordinates(); },
+          "coordinates",
+          [](const PySimulator& self) {
+            return unlocked([&] { return self.simulator.coordinates(); });
+          },
           "The independent coordinates in use at the moment.")
       .def_prop_ro(
           "coordinate_changes",
-          [](const PySimulator& self) { return self.simulator.coordinateChanges(); },
+          [](const PySimulator& self) {
+            return unlocked([&] { return self.simulator.coordinateChanges(); });
+          },
           "How often the independent coordinates have changed.")
       .def(
           "begin_run", [](PySimulator& self) { unlocked([&] { self.simulator.beginRun(); }); },
           "Starts the energy balance anew: every sample() is then compared with the first one. "
-          "run() calls it.")
+          "Until "
+          "end_run(), other threads can read but not change the simulator. run() calls both.")
+      .def(
+          "end_run", [](PySimulator& self) { unlocked([&] { self.simulator.endRun(); }); },
+          "See begin_run().")
       .def(
           "sample", [](PySimulator& self) { return unlocked([&] { return sampleOf(self); }); },
           "The sample of this state that a run records, in one array: q, v, a, tau, kinetic and "
           "potential energy, work of controller, external forces and motors, losses, loop error.")
       .def(
-          "snapshot", [](const PySimulator& self) { return self.simulator.snapshot(); },
+          "snapshot",
+          [](const PySimulator& self) {
+            return unlocked([&] { return self.simulator.snapshot(); });
+          },
           "The complete state, from which restore() continues exactly.")
       .def(
           "restore",
@@ -326,8 +390,8 @@ void bindForces(SimulatorClass& simulator) {
           "add_spring",
           [coordinate](PySimulator& self, nb::handle joint, double stiffness, double rest,
                        double damping) {
-            return self.simulator.addSpring(
-                JointSpring{coordinate(joint), stiffness, rest, damping});
+            const JointSpring spring{coordinate(joint), stiffness, rest, damping};
+            return unlocked([&] { return self.simulator.addSpring(spring); });
           },
           signature("def add_spring(self, joint: str | tuple[str, int], stiffness: float, *, rest: "
                     "float = 0.0, damping: float = 0.0) -> int"),
@@ -338,12 +402,12 @@ void bindForces(SimulatorClass& simulator) {
           [](PySimulator& self, const std::string& from, nb::handle fromPoint,
              const std::string& to, nb::handle toPoint, double stiffness, double restLength,
              double damping) {
-            return self.simulator.addSpring(
-                PointSpring{{from, Conversion<Vector3>::read(fromPoint, "from_point")},
-                            {to, Conversion<Vector3>::read(toPoint, "to_point")},
-                            stiffness,
-                            restLength,
-                            damping});
+            const PointSpring spring{{from, Conversion<Vector3>::read(fromPoint, "from_point")},
+                                     {to, Conversion<Vector3>::read(toPoint, "to_point")},
+                                     stiffness,
+                                     restLength,
+                                     damping};
+            return unlocked([&] { return self.simulator.addSpring(spring); });
           },
           signature("def add_point_spring(self, from_frame: str, from_point: ArrayLike, to_frame: "
                     "str, to_point: ArrayLike, stiffness: float, *, rest_length: float = 0.0, "
@@ -355,8 +419,9 @@ void bindForces(SimulatorClass& simulator) {
           "add_limit",
           [coordinate](PySimulator& self, nb::handle joint, double stiffness, double damping,
                        double lower, double upper, double restitution) {
-            return self.simulator.addLimit(
-                {coordinate(joint), stiffness, damping, lower, upper, restitution});
+            const JointLimit limit{coordinate(joint), stiffness, damping, lower, upper,
+                                   restitution};
+            return unlocked([&] { return self.simulator.addLimit(limit); });
           },
           signature("def add_limit(self, joint: str | tuple[str, int], stiffness: float = 0.0, *, "
                     "damping: float = 0.0, lower: float = ..., upper: float = ..., restitution: "
@@ -371,7 +436,8 @@ never pull.)")
       .def(
           "add_limits",
           [](PySimulator& self, double stiffness, double damping, double restitution) {
-            return self.simulator.addLimits(stiffness, damping, restitution);
+            return unlocked(
+                [&] { return self.simulator.addLimits(stiffness, damping, restitution); });
           },
           "stiffness"_a = 0.0, "damping"_a = 0.0, "restitution"_a = 0.0,
           "Adds end stops to every joint that has limits in the model, rigid unless a stiffness is "
@@ -380,8 +446,9 @@ never pull.)")
           "add_friction",
           [coordinate](PySimulator& self, nb::handle joint, double coulomb, double slipSpeed,
                        double viscous, double breakaway, double stribeckSpeed) {
-            return self.simulator.addFriction(
-                {coordinate(joint), coulomb, slipSpeed, viscous, breakaway, stribeckSpeed});
+            const JointFriction friction{coordinate(joint), coulomb,   slipSpeed,
+                                         viscous,           breakaway, stribeckSpeed};
+            return unlocked([&] { return self.simulator.addFriction(friction); });
           },
           signature("def add_friction(self, joint: str | tuple[str, int], coulomb: float, *, "
                     "slip_speed: float = 0.0, viscous: float = 0.0, breakaway: float = 0.0, "
@@ -427,8 +494,11 @@ Args:
       .def(
           "set_forces",
           [](const nb::object& object, nb::handle tau) {
-            Simulator& self = nb::cast<PySimulator&>(object).simulator;
-            self.setForces(numbersOf(tau, "tau", self.model().nv(), "model.nv"));
+            auto& self = nb::cast<PySimulator&>(object);
+            const Eigen::VectorXd forces =
+                numbersOf(tau, "tau", self.model->model().nv(), "model.nv");
+            const Setting setting(self);
+            unlocked([&] { self.simulator.setForces(forces); });
             keepAs(object, kController, nb::none());
           },
           signature("def set_forces(self, tau: ArrayLike) -> None"), "tau"_a,
@@ -453,7 +523,7 @@ Args:
       .def(
           "set_motor_torque",
           [](PySimulator& self, int motor, double torque) {
-            self.simulator.setMotorTorque(motor, torque);
+            unlocked([&] { self.simulator.setMotorTorque(motor, torque); });
           },
           "motor"_a, "torque"_a, "Sets the commanded torque of a motor from now on.")
       .def(
@@ -481,6 +551,7 @@ void bindConstraints(SimulatorClass& simulator) {
           [](nb::pointer_and_handle<PySimulator> self,
              nb::pointer_and_handle<PyConstraints> constraints) {
             const std::shared_ptr<const Constraints> now = constraints.p->now();
+            const Setting setting(*self.p);
             unlocked([&] { self.p->simulator.setConstraints(*now); });
             keepAs(self.h, kConstraints, constraints.h);
           },
@@ -492,13 +563,7 @@ impulse.)")
       .def(
           "enable_constraint",
           [](PySimulator& self, const std::string& name, bool on, double tolerance) {
-            const Constraints* constraints = self.simulator.constraints();
-            const int index = constraints == nullptr ? -1 : constraints->find(name);
-            if (index < 0) {
-              throw std::invalid_argument("name: the simulator has no constraint \"" + name +
-                                          "\" (see set_constraints)");
-            }
-            unlocked([&] { self.simulator.enableConstraint(index, on, tolerance); });
+            unlocked([&] { self.simulator.enableConstraint(name, on, tolerance); });
           },
           "name"_a, "on"_a = true, nb::kw_only(), "tolerance"_a = 1e-6,
           R"(Switches a constraint on or off: for instance a hand that grasps or a foot that sticks.

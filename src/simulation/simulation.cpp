@@ -379,6 +379,9 @@ void Simulation::advanceTo(double end) {
   EventPace pace;
   collide();
   while (state_.time < end) {
+    if (interruptCheck) {
+      interruptCheck();
+    }
     const double rest = end - state_.time;
     const double most =
         std::min({part, first_.secondsAhead, work().secondsAhead(first_.regularity, velocities_),

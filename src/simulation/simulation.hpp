@@ -13,6 +13,7 @@
 #include "simulation/energy_watch.hpp"
 #include "simulation/error_watch.hpp"
 #include "simulation/forces.hpp"
+#include "simulation/occupancy.hpp"
 #include "simulation/radau.hpp"
 #include "simulation/singular_point.hpp"
 #include "simulation/tolerances.hpp"
@@ -151,6 +152,8 @@ class Simulation {
   Simulator::ExternalForces externalFunction;
   Simulator::MotorController motorController;
   Simulator::Observer observer;
+  std::function<void()> interruptCheck;
+  Occupancy occupancy;
   std::vector<FrameForce> externalForces;
   Eigen::VectorXd forces;    ///< constant tau
   Eigen::VectorXd commands;  ///< of motors

@@ -11,6 +11,8 @@
 namespace kempe {
 
 using namespace detail;  // NOLINT(google-build-using-namespace): this file implements on detail
+using Hold = Occupancy::Hold;
+using Use = Occupancy::Use;
 
 Simulator::Simulator(const Model& model, const SimulatorOptions& options)
     : impl_(std::make_unique<Simulation>(model, options)) {}
@@ -26,6 +28,7 @@ const SimulatorOptions& Simulator::options() const {
 }
 
 void Simulator::setState(VectorIn q, VectorIn v, double time) {
+  const Hold hold(impl_->occupancy, Use::Change);
   const Model& robot = model();
   requireVector("v", v, robot.nv(), "model.nv");
   Data data(robot);
@@ -39,6 +42,7 @@ void Simulator::setState(VectorIn q, VectorIn v, double time) {
 }
 
 void Simulator::setSpanningState(VectorIn q, VectorIn velocities, double time) {
+  const Hold hold(impl_->occupancy, Use::Change);
   const Model& robot = model();
   requireConfiguration<double>("q", robot.impl(), q);
   requireVector("velocities", velocities, robot.nvSpanning(), "model.nvSpanning");
@@ -55,6 +59,7 @@ void Simulator::setSpanningState(VectorIn q, VectorIn velocities, double time) {
 }
 
 double Simulator::time() const {
+  const Hold hold(impl_->occupancy, Use::Peek);
   return impl_->state().time;
 }
 const Vector& Simulator::q() const {
@@ -66,26 +71,33 @@ const Vector& Simulator::v() const {
 const Vector& Simulator::spanningVelocities() const {
   return impl_->velocities();
 }
-const Vector& Simulator::a() const {
+Vector Simulator::a() const {
+  const Hold hold(impl_->occupancy, Use::Read);
   return impl_->accelerationsNow();
 }
-const Vector& Simulator::spanningAccelerations() const {
+Vector Simulator::spanningAccelerations() const {
+  const Hold hold(impl_->occupancy, Use::Read);
   return impl_->spanningAccelerationsNow();
 }
-const Vector& Simulator::tau() const {
+Vector Simulator::tau() const {
+  const Hold hold(impl_->occupancy, Use::Read);
   impl_->refresh();
   return impl_->first().tau;
 }
 Energy Simulator::energy() const {
+  const Hold hold(impl_->occupancy, Use::Read);
   return impl_->energyNow();
 }
 Work Simulator::work() const {
+  const Hold hold(impl_->occupancy, Use::Peek);
   return impl_->workNow();
 }
 double Simulator::energyError() const {
+  const Hold hold(impl_->occupancy, Use::Read);
   return impl_->energyErrorNow();
 }
 std::vector<std::string> Simulator::warnings() const {
+  const Hold hold(impl_->occupancy, Use::Read);
   std::vector<std::string> texts;
   // A lost balance has the same cause as errors of steps, and says more.
   for (const std::string& text : {impl_->energyWarning(), impl_->errorWarning()}) {
@@ -96,41 +108,52 @@ std::vector<std::string> Simulator::warnings() const {
   return texts;
 }
 double Simulator::loopError() const {
+  const Hold hold(impl_->occupancy, Use::Read);
   return impl_->loopErrorNow();
 }
-const std::vector<std::string>& Simulator::coordinates() const {
+std::vector<std::string> Simulator::coordinates() const {
+  const Hold hold(impl_->occupancy, Use::Peek);
   return impl_->coordinates().model().vNames();
 }
 int Simulator::coordinateChanges() const {
+  const Hold hold(impl_->occupancy, Use::Peek);
   return impl_->coordinateChanges;
 }
 Integrator Simulator::integratorInUse() const {
+  const Hold hold(impl_->occupancy, Use::Peek);
   return impl_->integratorInUse();
 }
 IntegratorStatistics Simulator::statistics() const {
+  const Hold hold(impl_->occupancy, Use::Read);
   return impl_->statistics(Integrator::Auto);
 }
 IntegratorStatistics Simulator::statistics(Integrator integrator) const {
+  const Hold hold(impl_->occupancy, Use::Read);
   return impl_->statistics(integrator);
 }
 Snapshot Simulator::snapshot() const {
+  const Hold hold(impl_->occupancy, Use::Peek);
   return impl_->snapshot();
 }
 void Simulator::restore(const Snapshot& snapshot) {
+  const Hold hold(impl_->occupancy, Use::Change);
   impl_->restore(snapshot);
 }
 
 int Simulator::addSpring(const JointSpring& spring) {
+  const Hold hold(impl_->occupancy, Use::Change);
   impl_->changed();
   impl_->restartBalance();
   return impl_->elements.add(model(), spring);
 }
 int Simulator::addSpring(const PointSpring& spring) {
+  const Hold hold(impl_->occupancy, Use::Change);
   impl_->changed();
   impl_->restartBalance();
   return impl_->elements.add(model(), spring);
 }
 int Simulator::addLimit(const JointLimit& limit) {
+  const Hold hold(impl_->occupancy, Use::Change);
   const int number = impl_->elements.add(model(), limit);
   impl_->resizeForElements();
   impl_->restartBalance();
@@ -150,11 +173,13 @@ int Simulator::addLimits(double stiffness, double damping, double restitution) {
   return added;
 }
 int Simulator::addFriction(const JointFriction& friction) {
+  const Hold hold(impl_->occupancy, Use::Change);
   const int number = impl_->elements.add(model(), friction);
   impl_->resizeForElements();
   return number;
 }
 int Simulator::addMotor(const Motor& motor) {
+  const Hold hold(impl_->occupancy, Use::Change);
   const int number = impl_->elements.add(model(), motor);
   impl_->resizeForElements();
   if (motor.rotorInertia > 0.0) {
@@ -169,16 +194,19 @@ int Simulator::addMotor(const Motor& motor) {
 }
 
 void Simulator::setForces(VectorIn tau) {
+  const Hold hold(impl_->occupancy, Use::Change);
   requireVector("tau", tau, model().nv(), "model.nv");
   impl_->controller = nullptr;
   impl_->forces = tau;
   impl_->changed();
 }
 void Simulator::setController(Controller controller) {
+  const Hold hold(impl_->occupancy, Use::Change);
   impl_->controller = std::move(controller);
   impl_->changed();
 }
 void Simulator::setExternalForces(const std::vector<FrameForce>& forces) {
+  const Hold hold(impl_->occupancy, Use::Change);
   for (const FrameForce& force : forces) {
     frameAt(model().impl(), force.frame);
     for (const double x : force.wrench) {
@@ -195,11 +223,13 @@ void Simulator::setExternalForces(const std::vector<FrameForce>& forces) {
   impl_->changed();
 }
 void Simulator::setExternalForces(ExternalForces forces) {
+  const Hold hold(impl_->occupancy, Use::Change);
   impl_->externalForces.clear();
   impl_->externalFunction = std::move(forces);
   impl_->changed();
 }
 void Simulator::setConstraints(const Constraints& constraints) {
+  const Hold hold(impl_->occupancy, Use::Change);
   if (constraints.model().jointNames() != model().jointNames() ||
       constraints.model().vNames() != model().vNames()) {
     throw std::invalid_argument("constraints were made for another model");
@@ -209,9 +239,11 @@ void Simulator::setConstraints(const Constraints& constraints) {
   impl_->catchConstraints();
 }
 const Constraints* Simulator::constraints() const {
+  const Hold hold(impl_->occupancy, Use::Peek);
   return impl_->constraints ? &*impl_->constraints : nullptr;
 }
 void Simulator::enableConstraint(int constraint, bool on, double tolerance) {
+  const Hold hold(impl_->occupancy, Use::Change);
   if (!impl_->constraints) {
     throw std::invalid_argument("constraint " + std::to_string(constraint) +
                                 ": the simulator has no constraints; see setConstraints()");
@@ -236,11 +268,25 @@ void Simulator::enableConstraint(int constraint, bool on, double tolerance) {
   }
   impl_->catchConstraints();
 }
-const Vector& Simulator::multipliers() const {
+void Simulator::enableConstraint(const std::string& name, bool on, double tolerance) {
+  int index = -1;
+  {
+    const Hold hold(impl_->occupancy, Use::Read);
+    index = impl_->constraints ? impl_->constraints->find(name) : -1;
+  }
+  if (index < 0) {
+    throw std::invalid_argument("the simulator has no constraint " + kempe::quoted(name) +
+                                "; see setConstraints()");
+  }
+  enableConstraint(index, on, tolerance);
+}
+Vector Simulator::multipliers() const {
+  const Hold hold(impl_->occupancy, Use::Read);
   impl_->refresh();
   return impl_->multipliers;
 }
 void Simulator::setMotorTorque(int motor, double torque) {
+  const Hold hold(impl_->occupancy, Use::Change);
   if (motor < 0 || motor >= impl_->elements.motors()) {
     throw std::invalid_argument("motor " + std::to_string(motor) + ": there are " +
                                 std::to_string(impl_->elements.motors()) + " motors");
@@ -253,10 +299,12 @@ void Simulator::setMotorTorque(int motor, double torque) {
   impl_->changed();
 }
 void Simulator::setMotorController(MotorController controller) {
+  const Hold hold(impl_->occupancy, Use::Change);
   impl_->motorController = std::move(controller);
   impl_->changed();
 }
 double Simulator::motorTorque(int motor) const {
+  const Hold hold(impl_->occupancy, Use::Read);
   if (motor < 0 || motor >= impl_->elements.motors()) {
     throw std::invalid_argument("motor " + std::to_string(motor) + ": there are " +
                                 std::to_string(impl_->elements.motors()) + " motors");
@@ -265,19 +313,57 @@ double Simulator::motorTorque(int motor) const {
   return impl_->first().torques[motor];
 }
 
+void Simulator::step(double dt) {
+  const Hold hold(impl_->occupancy, Use::Change);
+  impl_->stepTo(impl_->state().time + dt);
+}
 void Simulator::stepTo(double time) {
+  const Hold hold(impl_->occupancy, Use::Change);
   impl_->stepTo(time);
 }
 void Simulator::setObserver(Observer observer) {
+  const Hold hold(impl_->occupancy, Use::Change);
   impl_->observer = std::move(observer);
 }
 
 void Simulator::beginRun() {
+  const Hold hold(impl_->occupancy, Use::Change);
   impl_->restartBalance();
+  impl_->occupancy.beginRun();
+}
+void Simulator::endRun() {
+  const Hold hold(impl_->occupancy, Use::Change);
+  impl_->occupancy.endRun();
+}
+void Simulator::requireOutsideCallbacks() const {
+  impl_->occupancy.requireNotHeldHere();
+}
+Simulator::State Simulator::state() const {
+  const Hold hold(impl_->occupancy, Use::Peek);
+  return {impl_->state().time, impl_->state().q, impl_->v(), impl_->velocities()};
+}
+void Simulator::setInterruptCheck(std::function<void()> check) {
+  const Hold hold(impl_->occupancy, Use::Change);
+  impl_->interruptCheck = std::move(check);
 }
 Recording::Sample Simulator::sample() {
+  const Hold hold(impl_->occupancy, Use::Read);
   return impl_->sampleNow();
 }
+
+namespace {
+
+/// Ends a run when it is left.
+struct RunEnd {
+  explicit RunEnd(Simulator& of) : simulator(of) {}
+  ~RunEnd() { simulator.endRun(); }
+  RunEnd(const RunEnd&) = delete;
+  RunEnd& operator=(const RunEnd&) = delete;
+
+  Simulator& simulator;
+};
+
+}  // namespace
 
 Recording Simulator::run(double duration, double dt) {
   constexpr double kMostSteps = 1e10;
@@ -300,11 +386,16 @@ Recording Simulator::run(double duration, double dt) {
   const double start = time();
   Recording recording = impl_->emptyRecording(dt);
   beginRun();
-  impl_->record(recording);
+  const RunEnd end{*this};
+  const auto record = [&] {
+    const Hold hold(impl_->occupancy, Use::Change);
+    impl_->record(recording);
+  };
+  record();
   try {
     for (long long i = 1; i <= steps; ++i) {
       stepTo(start + (i == steps ? duration : static_cast<double>(i) * dt));
-      impl_->record(recording);
+      record();
       if (impl_->observer && !impl_->observer(*this)) {
         break;
       }

@@ -82,8 +82,12 @@ void checkSimulation() {
   check(simulator.a() == run.samples.back().a &&
             simulator.spanningAccelerations().size() == model.nvSpanning(),
         "accelerations");
+  simulator.setInterruptCheck([] {});
+  simulator.requireOutsideCallbacks();
   simulator.beginRun();
   check(simulator.sample().q == simulator.q(), "a sample");
+  simulator.endRun();
+  check(simulator.state().q == simulator.q(), "a copy of the state");
 
   const auto path = std::filesystem::temp_directory_path() / "kempe_outside_project.run";
   run.save(path);
@@ -110,6 +114,7 @@ void checkSimulation() {
   simulator.step(1e-3);
   check(simulator.multipliers().size() == 1 && std::abs(simulator.v()[0]) < 1e-9, "a locked joint");
   simulator.enableConstraint(locked, false);
+  simulator.enableConstraint("locked", false);
   check(!simulator.constraints()->enabled(locked), "switched off");
 
   const double end = simulator.time() + 2.5e-3;

@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import importlib
-import signal
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -245,27 +243,6 @@ def print_summary(report: dict[str, Any]) -> None:
 
 # --- the run -------------------------------------------------------------------------------------
 
-class Interrupt:
-    """The first Ctrl-C requests a stop after the current step; the second one stops at once."""
-
-    def __init__(self) -> None:
-        self.wished = False
-
-    def __call__(self, number: int, frame: FrameType | None) -> None:
-        self.wished = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@contextmanager
-def interruptible() -> Iterator[Interrupt]:
-    wish = Interrupt()
-    before = signal.signal(signal.SIGINT, wish)
-    try:
-        yield wish
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def with_place(error: Exception, file: FromFile | None) -> str:
     """The error message, with the line of the controller's file if the error is from there."""
     place = file.place(error.__cause__) if file is not None else ""
@@ -282,14 +259,13 @@ def moved(model: kempe.Model, arguments: argparse.Namespace) -> Outcome:
         file = FromFile(arguments.controller, model)
         controller = file.control
     shown = 0.0
-    with interruptible() as wish, progress_bar("simulating") as show:
-        def progress(fraction: float) -> bool:
+    with progress_bar("simulating") as show:
+        def progress(fraction: float) -> None:
             nonlocal shown
             now = time.perf_counter()
             if now - shown > REFRESH:
                 shown = now
                 show(fraction)
-            return not wish.wished
 
         start = time.perf_counter()
         try:
@@ -298,12 +274,14 @@ def moved(model: kempe.Model, arguments: argparse.Namespace) -> Outcome:
                 run = kempe.simulate(
                     model, q, v, duration=arguments.duration, dt=arguments.dt,
                     integrator=arguments.integrator, controller=controller, progress=progress)
+        except kempe.SimulationInterrupted as error:
+            return Outcome(error.run, time.perf_counter() - start,
+                           f"interrupted at t = {error.time:.6g} s", interrupted=True)
         except kempe.SimulationError as error:
             return Outcome(error.run, time.perf_counter() - start, with_place(error, file))
         except ValueError as error:
             raise BadInput(with_place(error, file)) from error
-        stopped = f"interrupted at t = {run.t[-1]:.6g} s" if wish.wished else ""
-        return Outcome(run, time.perf_counter() - start, stopped, wish.wished)
+        return Outcome(run, time.perf_counter() - start)
 
 
 def run(arguments: argparse.Namespace) -> None:
