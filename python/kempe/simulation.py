@@ -440,6 +440,7 @@ def simulate(
     controller: Controller | None = None,
     external: External | Callable[[float, Vector, Vector], External] | None = None,
     progress: Callable[[float], object] | None = None,
+    limits: bool = False,
     relative_tolerance: float = 1e-8,
     absolute_tolerance: float = 1e-10,
 ) -> Run:
@@ -470,6 +471,8 @@ def simulate(
             world; or a function of (t, q, v) that returns such a dict.
         progress: called after every sample with the fraction done; the run ends early if it returns
             False.
+        limits: whether rigid end stops act at the joint limits of the model; impacts on them are
+            without rebound, and their losses count in run.losses.
         relative_tolerance, absolute_tolerance: error tolerances per step of "adaptive", "radau" and
             "auto".
 
@@ -503,6 +506,8 @@ def simulate(
         raise ValueError(f"q: nq = {model.nq} numbers are needed, got shape {start_q.shape}")
     simulator = Simulator(model, integrator, relative_tolerance=relative_tolerance,
                           absolute_tolerance=absolute_tolerance)
+    if limits:
+        simulator.add_limits()
     actions = _Actions(model, controller, external)
     if controller is not None:
         simulator.set_controller(actions.command)

@@ -84,6 +84,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         "the cheaper of the two; rk4: order 4, four evaluations a step; "
                         "semi_implicit_euler: order 1, one evaluation; implicit_midpoint: order 2, "
                         "energies stay bounded")
+    parser.add_argument("--limits", action="store_true",
+                        help="stop joints at their limits, without rebound")
     parser.add_argument("--controller", default="none", metavar="NAME",
                         help="none (default), hold, or FILE.py, see above")
     parser.add_argument("--start", default="neutral", metavar="WHERE",
@@ -273,7 +275,8 @@ def moved(model: kempe.Model, arguments: argparse.Namespace) -> Outcome:
                 warnings.simplefilter("ignore", kempe.EnergyWarning)  # printed after the summary
                 run = kempe.simulate(
                     model, q, v, duration=arguments.duration, dt=arguments.dt,
-                    integrator=arguments.integrator, controller=controller, progress=progress)
+                    integrator=arguments.integrator, controller=controller, progress=progress,
+                    limits=arguments.limits)
         except kempe.SimulationInterrupted as error:
             return Outcome(error.run, time.perf_counter() - start,
                            f"interrupted at t = {error.time:.6g} s", interrupted=True)
