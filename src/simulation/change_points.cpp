@@ -29,9 +29,10 @@ namespace {
 constexpr double kSpacing = 0.04;
 constexpr int kEachSide = 6;
 /// The change point ahead is looked for where the smallest pivot of K is below this fraction of the
-/// usual; where several DoFs make it another point at every position, below the second.
+/// usual. Several DoFs make it another point at every position, and most motions pass it at a
+/// distance; there only where rounding of G, ε / s², has come to 3e-10.
 constexpr double kAhead = 0.2;
-constexpr double kNarrow = 0.03;
+constexpr double kNarrow = 1e-3;
 /// The distance at which rows of loops that are left cut are looked at on both sides.
 constexpr double kProbe = 0.1;
 /// Loops that are left cut miss a change point where the interpolated position leaves them open by
@@ -73,11 +74,11 @@ SingularPoint* Simulation::passageOf(std::size_t cluster) {
   SingularPoint* point = points_[cluster].get();
   const ClusterEntry& entry = work().impl().tables.clusters[cluster];
   const double* positions = work().positions().data() + entry.firstPosition;
-  if (point == nullptr || !(work().regularity()[cluster] < (entry.nv == 1 ? kAhead : kNarrow)) ||
+  if (!(work().regularity()[cluster] < (entry.nv == 1 ? kAhead : kNarrow)) ||
       !(heading_.segment(entry.firstVelocity, entry.velocities).cwiseAbs().maxCoeff() > 0.0)) {
     return nullptr;
   }
-  if (!point->isKnownNear(positions)) {
+  if (static_cast<int>(cluster) != turning_ && !point->isKnownNear(positions)) {
     point->locate(positions);
   }
   return point->found() && point->miss() < kMiss ? point : nullptr;
@@ -94,7 +95,7 @@ Standing Simulation::standAt(VectorIn q, double* G) {
   std::vector<char>& crossing = work().crossing();
   bool any = false;
   Standing others = Standing::Regular;
-  for (std::size_t c = 0; c < crossing.size(); ++c) {
+  for (const std::size_t c : looped_) {
     straightOn_[c] = static_cast<char>(passageOf(c) != nullptr);
     crossing[c] = static_cast<char>(straightOn_[c] != 0 && std::abs(wayFrom(c, q)) < kSpacing);
     any = any || crossing[c] != 0;
@@ -106,7 +107,7 @@ Standing Simulation::standAt(VectorIn q, double* G) {
 }
 
 void Simulation::lookAhead(Rates& rates) const {
-  for (std::size_t c = 0; c < rates.regularity.size(); ++c) {
+  for (const std::size_t c : looped_) {
     if (straightOn_[c] != 0) {
       rates.regularity[c] = 1.0;
     }
@@ -257,9 +258,9 @@ void Simulation::straighten() {
 }
 
 int Simulation::turningCluster() {
-  for (std::size_t c = 0; c < points_.size(); ++c) {
+  for (const std::size_t c : looped_) {
     SingularPoint* point = points_[c].get();
-    if (point == nullptr || !point->found() || point->miss() < kExact || point->miss() >= kMiss) {
+    if (!point->found() || point->miss() < kExact || point->miss() >= kMiss) {
       continue;
     }
     const ClusterEntry& cluster = work().impl().tables.clusters[c];
@@ -288,6 +289,11 @@ double Simulation::stepToTurn(int cluster, double h) {
   const auto remaining = [&](VectorIn q) {
     return wayFrom(static_cast<std::size_t>(cluster), q) - goal;
   };
+  // Along a crease every position has a point of its own; the turn is at the one that was found.
+  const struct Keep {
+    int& turning;
+    ~Keep() { turning = -1; }
+  } keep{turning_ = cluster};
   double low = 0.0, high = h, atLow = remaining(state_.q), atHigh = remaining(next_.q);
   for (int round = 0; round < kMostRounds; ++round) {
     const double middle = low + (high - low) * atLow / (atLow - atHigh);
@@ -295,7 +301,7 @@ double Simulation::stepToTurn(int cluster, double h) {
     h = middle;
     const double here = remaining(next_.q);
     if (std::abs(here) < 0.01 * turn_->width || !(high - low > 1e-14 * high)) {
-      break;
+      return h;
     }
     if (here < 0.0) {
       atHigh *= low == 0.0 ? 1.0 : 0.5;
@@ -307,7 +313,7 @@ double Simulation::stepToTurn(int cluster, double h) {
       atHigh = here;
     }
   }
-  return h;
+  throwCannotTurn(cluster);
 }
 
 void Simulation::turn(int index) {

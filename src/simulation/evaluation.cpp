@@ -65,12 +65,14 @@ void Rates::add(double weight, const Rates& other) {
 
 void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
   ++effort().evaluations;
-  for (Eigen::Index i = 0; i < v.size(); ++i) {
-    if (!(std::abs(v[i]) < kBeyond)) {
-      throw Diverged("the simulation diverged: the velocity of " +
-                     kempe::quoted(work().model().vNames()[static_cast<std::size_t>(i)]) +
-                     " exceeded 1e100. Use a smaller dt, or a controller with lower gains");
+  if (!(v.cwiseAbs().maxCoeff() < kBeyond)) {
+    std::size_t wrong = 0;
+    while (std::abs(v[static_cast<Eigen::Index>(wrong)]) < kBeyond) {
+      ++wrong;
     }
+    throw Diverged("the simulation diverged: the velocity of " +
+                   kempe::quoted(work().model().vNames()[wrong]) +
+                   " exceeded 1e100. Use a smaller dt, or a controller with lower gains");
   }
   const Standing standing = standAt(q, rates.G.data());
   rates.regularity = work().regularity();

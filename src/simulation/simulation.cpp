@@ -78,15 +78,17 @@ Simulation::Simulation(const Model& userModel, const SimulatorOptions& chosen)
 void Simulation::start(const Model& user) {
   model = user;
   scales_ = std::make_unique<LoopScales>(model);
-  points_.clear();
-  straightOn_.assign(model.impl().tables.clusters.size(), 0);
-  for (std::size_t c = 0; c < model.impl().tables.clusters.size(); ++c) {
-    const ClusterEntry& cluster = model.impl().tables.clusters[c];
-    points_.push_back(cluster.kind == ClusterKind::Implicit && cluster.nv > 0
-                          ? std::make_unique<SingularPoint>(model, *scales_, static_cast<int>(c))
-                          : nullptr);
-  }
   const ModelTables<double>& tables = model.impl().tables;
+  points_.clear();
+  looped_.clear();
+  straightOn_.assign(tables.clusters.size(), 0);
+  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+    points_.emplace_back();
+    if (tables.clusters[c].kind == ClusterKind::Implicit && tables.clusters[c].nv > 0) {
+      points_[c] = std::make_unique<SingularPoint>(model, *scales_, static_cast<int>(c));
+      looped_.push_back(c);
+    }
+  }
   hasFriction_ = std::ranges::any_of(tables.friction, [](double x) { return x != 0.0; });
   choices_.clear();
   choices_.push_back(std::make_unique<Coordinates>(
@@ -119,7 +121,7 @@ void Simulation::start(const Model& user) {
   radau_.resize(model.nv());
   errors_.resize(model.nv());
   external_.reserve(model.impl().frames.size());
-  before_ = {state_, first_, v_, velocities_, heading_, 0, {}, 0};
+  before_ = {state_, v_, velocities_, heading_, 0, {}, 0};
   makeRoomForRows();
   fresh_ = false;
 }
@@ -146,7 +148,7 @@ void Simulation::addModelFriction() {
 
 void Simulation::resizeForElements() {
   commands.conservativeResizeLike(Eigen::VectorXd::Zero(elements.motors()));
-  for (Rates* rates : {&first_, &last_, &node_, &before_.first}) {
+  for (Rates* rates : {&first_, &last_, &node_}) {
     rates->torques.setZero(elements.motors());
     rates->readings.resize(elements.switches.count());
   }
@@ -348,7 +350,6 @@ void Simulation::stepTo(double end) {
 void Simulation::keepBefore() {
   elements.switches.saveModes();
   before_.state = state_;
-  before_.first = first_;
   before_.v = v_;
   before_.velocities = velocities_;
   before_.heading = heading_;
@@ -359,7 +360,6 @@ void Simulation::keepBefore() {
 
 void Simulation::returnToBefore() {
   state_ = before_.state;
-  first_ = before_.first;
   v_ = before_.v;
   velocities_ = before_.velocities;
   heading_ = before_.heading;
@@ -367,7 +367,7 @@ void Simulation::returnToBefore() {
   stepControl_ = before_.stepControl;
   coordinateChanges = before_.coordinateChanges;
   elements.switches.restoreModes();
-  fresh_ = true;
+  fresh_ = false;
 }
 
 void Simulation::advanceTo(double end) {

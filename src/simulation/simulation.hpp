@@ -315,6 +315,8 @@ class Simulation {
   std::vector<Model> earlier_;  // without some armatures; users may hold references into them
   std::unique_ptr<LoopScales> scales_;
   std::vector<std::unique_ptr<SingularPoint>> points_;  // per cluster, null without loops
+  std::vector<std::size_t> looped_;                     // clusters with points
+  int turning_ = -1;                                    // the cluster whose point stays as it is
   std::vector<char> straightOn_;                        // per cluster, at the last standAt()
   std::optional<SingularPoint::Turn> turn_;             // the one of turningCluster()
   std::vector<std::unique_ptr<Coordinates>> choices_;   // the user's first
@@ -345,7 +347,6 @@ class Simulation {
 
   struct Before {  // a step
     State state;
-    Rates first;
     Vector v, velocities;
     Eigen::VectorXd heading;
     std::size_t choice = 0;
