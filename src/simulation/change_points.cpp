@@ -33,6 +33,8 @@ constexpr int kEachSide = 6;
 /// distance; there only where rounding of G, ε / s², has come to 3e-10.
 constexpr double kAhead = 0.2;
 constexpr double kNarrow = 1e-3;
+/// Where a step fails below this fraction, the position is the cause.
+constexpr double kSuspect = 0.03;
 /// The distance at which rows of loops that are left cut are looked at on both sides.
 constexpr double kProbe = 0.1;
 /// Loops that are left cut miss a change point where the interpolated position leaves them open by
@@ -390,7 +392,7 @@ void Simulation::turn(int index) {
 void Simulation::throwIfSingular() const {
   const std::vector<ClusterEntry>& clusters = model.impl().tables.clusters;
   for (std::size_t c = 0; c < first_.regularity.size(); ++c) {
-    if (points_[c] != nullptr && first_.regularity[c] < kNarrow) {
+    if (points_[c] != nullptr && first_.regularity[c] < kSuspect) {
       const std::string& loop = model.impl().rowNames[clusters[c].firstRow];
       throw SingularityError("loop " + kempe::quoted(loop) +
                                  " is near a singular position at t = " + shortNumber(state_.time) +

@@ -431,6 +431,7 @@ void Simulation::advanceTo(double end) {
       throw;
     } catch (const AssemblyError&) {
       if (refused()) continue;
+      throwIfSingular();
       throw;
     } catch (const NoSolution&) {
       if (leaveImplicitSteps() || refused()) continue;
