@@ -28,7 +28,8 @@ enum class Stabilization {
 };
 
 struct SimulatorOptions {
-  Integrator integrator = Integrator::Adaptive;
+  /// Auto has error control and copes with stiff motions; dt is then the interval of samples only.
+  Integrator integrator = Integrator::Auto;
   /// Integrators with error control: tolerated error per step of each position (relative to one
   /// radian or metre) and velocity.
   double relativeTolerance = 1e-8;

@@ -26,7 +26,7 @@ External = Mapping["str | int", ArrayLike]
 
 FIXED_STEPS = ("rk4", "semi_implicit_euler", "implicit_midpoint")
 INTEGRATORS = (*FIXED_STEPS, "adaptive", "radau", "auto")
-DEFAULT_INTEGRATOR = "adaptive"  # as in SimulatorOptions
+DEFAULT_INTEGRATOR = "auto"  # as in SimulatorOptions
 
 FORMAT = 2  # of saved runs
 MOST_STEPS = 1e10
@@ -84,6 +84,7 @@ class Run:
     losses: Vector  # (T,) J, dissipated since the start by damping, friction and end stops
     loop_error: Vector  # (T,) largest |loop_residual|, 0 without loops
     warnings: list[str] = dataclasses.field(default_factory=list)  # about the motion
+    integrators_used: list[str] = dataclasses.field(default_factory=list)  # that took steps
 
     @property
     def energy(self) -> Vector:
@@ -113,7 +114,14 @@ class Run:
 
     def __repr__(self) -> str:
         return (f"kempe.Run of {self.robot}: {len(self)} samples, t = {self.t[0]:g} to "
-                f"{self.t[-1]:g} s, dt {self.dt:g} s, {self.integrator}")
+                f"{self.t[-1]:g} s, dt {self.dt:g} s, {self.method}")
+
+    @property
+    def method(self) -> str:
+        """The integrator; if it chose among others, those that it used."""
+        used = " and ".join(self.integrators_used)
+        return f"{self.integrator} ({used})" if used not in ("", self.integrator) else (
+            self.integrator)
 
     def check_fits(self, model: Model) -> None:
         """Raises ValueError if this is not a run of a model with the same coordinates."""
@@ -175,6 +183,8 @@ def _complete_format_1(content: dict[str, np.ndarray[Any, Any]]) -> None:
         content["a"] = np.full(content["v"].shape, np.nan)
     if "work" in content and content["work"].dtype.kind in "fiu":
         content["losses"] = np.zeros(content["work"].shape)
+    if "integrator" in content:
+        content["integrators_used"] = np.atleast_1d(content["integrator"])
     content["warnings"] = np.asarray(
         ["saved in format 1, without losses: energy_error includes the energy that damping and "
          "friction dissipated"])
@@ -187,7 +197,7 @@ def _loaded_field(name: str, array: np.ndarray[Any, Any]) -> Any:
             raise ValueError(f"expected a string, got an array of type {array.dtype} and shape "
                              f"{array.shape}")
         return str(array.item())
-    if name.endswith("_names") or name == "warnings":
+    if name.endswith("_names") or name in ("warnings", "integrators_used"):
         if array.ndim != 1 or (array.size and array.dtype.kind != "U"):
             raise ValueError(f"expected a list of strings, got an array of type {array.dtype} and "
                              f"shape {array.shape}")
@@ -316,6 +326,7 @@ class _Recorder:
     def __init__(self, simulator: _kempe.Simulator, dt: float, times: Vector) -> None:
         self._simulator, self._model = simulator, simulator.model
         self._dt, self._times = dt, times
+        self._steps_before = self._steps()
         self._samples = np.empty((len(times), self._model.nq + 3 * self._model.nv + 5))
         self.count = 0
 
@@ -323,8 +334,13 @@ class _Recorder:
         self._samples[self.count] = self._simulator.sample()
         self.count += 1
 
+    def _steps(self) -> dict[str, int]:
+        return {name: effort["steps"] for name, effort in self._simulator.statistics.items()}
+
     def run(self) -> Run:
         model, n = self._model, self.count
+        used = [name for name, steps in self._steps().items()
+                if steps > self._steps_before.get(name, 0)]
         ends = np.cumsum([model.nq, model.nv, model.nv, model.nv, 1, 1, 1, 1])
         q, v, a, tau, *others = (np.ascontiguousarray(part)
                               for part in np.split(self._samples[:n], ends, axis=1))
@@ -333,7 +349,7 @@ class _Recorder:
             robot=model.name, dt=self._dt, integrator=self._simulator.integrator,
             q_names=list(model.q_names), v_names=list(model.v_names), t=self._times[:n], q=q, v=v,
             a=a, tau=tau, kinetic=kinetic, potential=potential, work=work, losses=losses,
-            loop_error=loop_error, warnings=self._simulator.warnings)
+            loop_error=loop_error, warnings=self._simulator.warnings, integrators_used=used)
 
 
 def _times(duration: float, dt: float) -> Vector:
@@ -458,13 +474,13 @@ def simulate(
         dt: seconds between samples; the last interval is shorter if dt does not divide the
             duration. With "rk4", "semi_implicit_euler" and
             "implicit_midpoint" it is also the length of a step.
-        integrator: "adaptive": of order five, with as many steps between samples as its tolerances
-            require. "rk4": the classical Runge-Kutta method, of order four for spatial rotations
+        integrator: "auto": whichever of "adaptive" and "radau" is cheaper along the motion;
+            run.integrators_used tells. "adaptive": of order five, explicit, with as many steps
+            between samples as its tolerances require. "radau": of order five, implicit, likewise:
+            for stiff motions. "rk4": the classical Runge-Kutta method, of order four for spatial rotations
             too, with four evaluations of the dynamics per step. "semi_implicit_euler": of order
             one, one evaluation per step. "implicit_midpoint": of order two, symmetric, so that the
-            energy of swinging robots stays bounded for long. "radau": of order five, implicit, with
-            steps like "adaptive": for stiff motions. "auto": whichever of "adaptive" and "radau" is
-            cheaper along the motion. All close the loops to rounding.
+            energy of swinging robots stays bounded for long. All close the loops to rounding.
         controller: f(t, q, v) -> tau, nv numbers. Called at every evaluation of the dynamics, also
             within a step. By default no forces.
         external: forces on bodies, {frame: [force; moment]} at the frame's origin, axes of the

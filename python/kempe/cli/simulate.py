@@ -212,7 +212,8 @@ def summary(outcome: Outcome, arguments: argparse.Namespace, written: list[str],
     steps = len(run) - 1
     return {
         "robot": run.robot, "controller": arguments.controller, "start": arguments.start,
-        "integrator": run.integrator, "dt": run.dt, "steps": steps,
+        "integrator": run.integrator, "integrators_used": run.integrators_used,
+        "method": run.method, "dt": run.dt, "steps": steps,
         "duration": arguments.duration, "reached": float(run.t[-1]),
         "stopped": outcome.stopped or None,
         "energy_start": float(run.energy[0]), "energy_end": float(run.energy[-1]),
@@ -231,7 +232,7 @@ def print_summary(report: dict[str, Any]) -> None:
         out.print(f"  [bold]{what:<12}[/] {escaped(text)}", soft_wrap=True)
     out.print(f"[bold]{escaped(report['robot'])}[/]: {report['reached']:g} s in "
               f"{counted(report['steps'], interval)} of {report['dt']:g} s, "
-              f"{report['integrator']}, controller {escaped(report['controller'])}", soft_wrap=True)
+              f"{report['method']}, controller {escaped(report['controller'])}", soft_wrap=True)
     row("energy", f"{report['energy_start']:.6g} J at the start, {report['energy_end']:.6g} J at "
         f"the end, work {report['work']:.6g} J, losses {report['losses']:.6g} J")
     row("energy error", f"{report['energy_error']:.1e} J, {report['energy_drift']:.1e} of the "
