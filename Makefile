@@ -87,12 +87,11 @@ test-sanitize: packages
 	cmake --build --preset sanitize
 	ctest --preset sanitize --parallel "$$(nproc)"
 
-# Simulators that several threads use, under ThreadSanitizer; not part of `make test`, because it
-# compiles the library once more.
+# Simulators that several threads use, under ThreadSanitizer; one of the tests of test-release.
 test-threads: packages
-	cmake --preset threads -Wno-dev
-	cmake --build --preset threads --target kempe_test_simulation
-	build/threads/tests/kempe_test_simulation --gtest_brief=1 --gtest_filter='Threads.*'
+	cmake --preset release -Wno-dev
+	cmake --build --preset release --target kempe_test_threads
+	ctest --preset release --tests-regex '^simulation.threads$$'
 
 # A project outside this tree, which uses only the files that `cmake --install` installed.
 test-outside: build

@@ -34,6 +34,17 @@ void Occupancy::requireNotHeldHere() const {
   }
 }
 
+void Occupancy::beginRun() {
+  runner_ = std::this_thread::get_id();
+  ++runs_;
+}
+
+void Occupancy::endRun() {
+  if (runs_ > 0 && --runs_ == 0) {
+    runner_ = {};
+  }
+}
+
 void Occupancy::wait() {
   std::unique_lock<std::mutex> lock(mutex_);
   const unsigned long long ticket = next_++;

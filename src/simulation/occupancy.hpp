@@ -32,9 +32,10 @@ class Occupancy {
 
   /// Throws std::logic_error if the calling thread holds it, which is so in callbacks.
   void requireNotHeldHere() const;
-  /// Until endRun(), only this thread may change the simulator. Call while it is held.
-  void beginRun() { runner_ = std::this_thread::get_id(); }
-  void endRun() { runner_ = {}; }
+  /// Until endRun(), only this thread may change the simulator. Call while it is held. An observer
+  /// may run the simulator inside its run, so that every beginRun() needs its endRun().
+  void beginRun();
+  void endRun();
 
  private:
   [[nodiscard]] bool isHeldHere() const { return owner_.load() == std::this_thread::get_id(); }
@@ -46,6 +47,7 @@ class Occupancy {
   unsigned long long next_ = 0, serving_ = 0;  // tickets
   std::atomic<std::thread::id> owner_{};
   std::thread::id runner_{};
+  int runs_ = 0;  // begun by the runner and not ended
 };
 
 }  // namespace kempe::detail

@@ -152,20 +152,31 @@ int Simulator::addSpring(const PointSpring& spring) {
   impl_->restartBalance();
   return impl_->elements.add(model(), spring);
 }
-int Simulator::addLimit(const JointLimit& limit) {
-  const Hold hold(impl_->occupancy, Use::Change);
-  const int number = impl_->elements.add(model(), limit);
-  impl_->resizeForElements();
-  impl_->restartBalance();
+
+namespace {
+
+int addLimitTo(Simulation& simulation, const JointLimit& limit) {
+  const int number = simulation.elements.add(simulation.model, limit);
+  simulation.resizeForElements();
+  simulation.restartBalance();
   return number;
 }
+
+}  // namespace
+
+int Simulator::addLimit(const JointLimit& limit) {
+  const Hold hold(impl_->occupancy, Use::Change);
+  return addLimitTo(*impl_, limit);
+}
 int Simulator::addLimits(double stiffness, double damping, double restitution) {
+  const Hold hold(impl_->occupancy, Use::Change);
   int added = 0;
   for (const std::string& name : model().jointNames()) {
     const int position = model().jointPositionIndex(name);
     const ModelImpl& m = model().impl();
     if (std::isfinite(m.lower[position]) || std::isfinite(m.upper[position])) {
-      addLimit(
+      addLimitTo(
+          *impl_,
           {.joint = name, .stiffness = stiffness, .damping = damping, .restitution = restitution});
       ++added;
     }
@@ -383,10 +394,11 @@ Recording Simulator::run(double duration, double dt) {
   }
   const auto steps =
       std::max(1LL, static_cast<long long>(std::ceil(duration / dt * (1 - 1e-12) - 1e-9)));
-  const double start = time();
-  Recording recording = impl_->emptyRecording(dt);
   beginRun();
   const RunEnd end{*this};
+  // From here on, no other thread can change the model or the time.
+  const double start = time();
+  Recording recording = impl_->emptyRecording(dt);
   const auto record = [&] {
     const Hold hold(impl_->occupancy, Use::Change);
     impl_->record(recording);

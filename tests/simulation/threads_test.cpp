@@ -66,6 +66,38 @@ TEST(Threads, ReadingDoesNotChangeARun) {
   EXPECT_EQ(recording.samples.back().q, expected.samples.back().q);
 }
 
+// A rotor's inertia replaces the simulator's model, which limits and runs read.
+TEST(Threads, ElementsMayBeAddedByAnotherThread) {
+  Simulator simulator = turning();
+  constexpr int kTimes = 10;
+  std::thread other([&] {
+    for (int motors = 0; motors < kTimes;) {
+      try {
+        motors = 1 + simulator.addMotor({.joint = "crank", .rotorInertia = 1e-4});
+      } catch (const std::logic_error&) {  // a run is under way
+        std::this_thread::yield();
+      }
+    }
+  });
+  for (int i = 0; i < kTimes; ++i) {
+    EXPECT_EQ(simulator.addLimits(), 0);
+    EXPECT_EQ(simulator.run(2e-3, 1e-3).samples.size(), 3U);
+  }
+  other.join();
+  EXPECT_EQ(simulator.motorTorque(kTimes - 1), 0.0);
+}
+
+TEST(Threads, ARunInsideARunDoesNotEndIt) {
+  Simulator simulator = turning();
+  simulator.beginRun();
+  simulator.run(2e-3, 1e-3);
+  std::thread([&] {
+    EXPECT_THROW(simulator.setForces(Eigen::VectorXd::Zero(1)), std::logic_error);
+  }).join();
+  simulator.endRun();
+  std::thread([&] { simulator.setForces(Eigen::VectorXd::Zero(1)); }).join();
+}
+
 TEST(Threads, OtherThreadsCannotChangeARun) {
   Simulator simulator = turning();
   const auto changeElsewhere = [&] {
