@@ -20,6 +20,7 @@
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 #include "kempe/momentum.hpp"
+#include "kempe/named_states.hpp"
 #include "kempe/operational_inertia.hpp"
 #include "kempe/recording.hpp"
 #include "kempe/robots.hpp"

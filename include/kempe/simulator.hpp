@@ -12,6 +12,7 @@
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 #include "kempe/momentum.hpp"
+#include "kempe/named_states.hpp"
 #include "kempe/recording.hpp"
 
 namespace kempe {
@@ -113,6 +114,10 @@ class Simulator {
   /// Throws SingularityError if v does not determine the velocities of all joints, AssemblyError if
   /// the loops cannot be closed.
   KEMPE_API void setState(VectorIn q, VectorIn v, double time = 0.0);
+  /// The same by names of joints: those that are not named start at Model::neutral() and at rest, as
+  /// far as the loops allow. Throws as configurationAt() and velocitiesAt() do.
+  KEMPE_API void setState(const NamedValues& positions, const NamedValues& velocities = {},
+                          double time = 0.0);
   /// Sets the state from the velocities of all tree joints, model.nvSpanning(), which is possible
   /// at dead points and change points too. The velocities must keep the loops closed.
   KEMPE_API void setSpanningState(VectorIn q, VectorIn velocities, double time = 0.0);

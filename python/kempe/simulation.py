@@ -445,10 +445,30 @@ def _check_kinds(model: object, controller: object, progress: object) -> None:
         raise TypeError(f"progress: expected a function, got {reprlib.repr(progress)}")
 
 
+def _start(model: Model, q: object, v: object) -> tuple[Any, Any]:
+    """The checked initial state, as Simulator.set_state takes it."""
+    start_q, start_v = q, v
+    if not isinstance(v, Mapping):
+        start_v = numbers = np.zeros(model.nv) if v is None else _real_argument("v", v)
+        if numbers.shape != (model.nv,) or not np.isfinite(numbers).all():
+            raise ValueError(
+                f"v: nv = {model.nv} finite numbers are needed, got shape {numbers.shape}")
+        if not (np.abs(numbers) < BEYOND).all():
+            raise ValueError("v: the initial velocities must be below 1e100, but the largest is "
+                             f"{np.abs(numbers).max():.3g}")
+    if not isinstance(q, Mapping):
+        start_q = numbers = model.neutral() if q is None else _real_argument("q", q)
+        if numbers.shape != (model.nq,):
+            raise ValueError(f"q: nq = {model.nq} numbers are needed, got shape {numbers.shape}")
+    elif v is None:
+        start_v = {}  # at rest in dead points too
+    return start_q, start_v
+
+
 def simulate(
     model: Model,
-    q: ArrayLike | None = None,
-    v: ArrayLike | None = None,
+    q: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    v: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
     duration: float,
     dt: float = 1e-3,
@@ -468,8 +488,10 @@ def simulate(
     There is no contact.
 
     Args:
-        q: initial configuration, (nq,), by default neutral; open loops are closed first.
-        v: initial velocities, (nv,), by default zero.
+        q: initial configuration, (nq,), by default neutral; open loops are closed first. Or a dict
+            of positions by joint, as Model.configuration takes it.
+        v: initial velocities, (nv,), by default zero. Or a dict of velocities by joint, as
+            Model.velocity takes it.
         duration: seconds.
         dt: seconds between samples; the last interval is shorter if dt does not divide the
             duration. With "rk4", "semi_implicit_euler" and
@@ -511,15 +533,7 @@ def simulate(
     if not isinstance(integrator, str) or integrator not in INTEGRATORS:
         raise ValueError(f'integrator: "{integrator}" is not known. Choose one of '
                          f"{', '.join(INTEGRATORS)}.")
-    start_v = np.zeros(model.nv) if v is None else _real_argument("v", v)
-    if start_v.shape != (model.nv,) or not np.isfinite(start_v).all():
-        raise ValueError(f"v: nv = {model.nv} finite numbers are needed, got shape {start_v.shape}")
-    if not (np.abs(start_v) < BEYOND).all():
-        raise ValueError("v: the initial velocities must be below 1e100, but the largest is "
-                         f"{np.abs(start_v).max():.3g}")
-    start_q = model.neutral() if q is None else _real_argument("q", q)
-    if start_q.shape != (model.nq,):
-        raise ValueError(f"q: nq = {model.nq} numbers are needed, got shape {start_q.shape}")
+    start_q, start_v = _start(model, q, v)
     simulator = Simulator(model, integrator, relative_tolerance=relative_tolerance,
                           absolute_tolerance=absolute_tolerance)
     if limits:

@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "conversions.hpp"
 #include "evaluate.hpp"
 #include "kempe/configuration.hpp"
+#include "kempe/named_states.hpp"
 #include "limits.hpp"
 
 namespace nb = nanobind;
@@ -129,6 +131,26 @@ nb::object loopResidualAt(const PyModel& self, nb::handle q, nb::handle out) {
       [&](Data& data, const auto& x, auto rows) { loopResidual(self.model(), data, x[0], rows); });
 }
 
+Eigen::VectorXd configurationByName(const PyModel& self, nb::handle positions) {
+  const NamedValues named = Conversion<NamedValues>::read(positions, "positions");
+  const nb::gil_scoped_release released;
+  Data data(self.model());
+  Eigen::VectorXd q(self.model().nq());
+  configurationAt(self.model(), data, named, q);
+  return q;
+}
+
+nb::object velocityByName(const PyModel& self, nb::handle q, nb::handle velocities) {
+  const Model& model = self.model();
+  const NamedValues named = Conversion<NamedValues>::read(velocities, "velocities");
+  Inputs inputs({argumentQ(self, q)}, kInDouble);
+  return evaluateInDouble(self, inputs, model.nv(), nb::none(),
+                          [&](Data& data, const auto& x, auto v) {
+                            Eigen::VectorXd all(model.nvSpanning());
+                            velocitiesAt(model, data, x[0], named, v, all);
+                          });
+}
+
 }  // namespace
 
 void bindConfigurations(ModelClass& model) {
@@ -155,6 +177,23 @@ void bindConfigurations(ModelClass& model) {
            "A configuration that closes the loops within the joint limits, (nq,); the same for the "
            "same seed. With `size`, an array (size, nq) for the seeds seed, seed + 1, …. Warns "
            "once (kempe.LimitsWarning) if none within the limits was found.")
+      .def("configuration", &configurationByName,
+           signature("def configuration(self, positions: Mapping[str, ArrayLike]) -> NDArray"),
+           "positions"_a,
+           R"(The configuration with named joints at given positions and closed loops, (nq,).
+
+Keys are joints, independent or dependent, with one number or a list of all their positions, or
+coordinates such as "base.z" (spanning_position_names). The other joints stay where neutral() has
+them as far as the loops allow, on the same branch if that leads to the positions. Raises
+AssemblyError with the nearest position found if the loops cannot be closed there.)")
+      .def("velocity", &velocityByName,
+           signature("def velocity(self, q: ArrayLike, velocities: Mapping[str, ArrayLike]) -> "
+                     "NDArray"),
+           "q"_a.none(), "velocities"_a,
+           R"(The v with which named joints have given velocities, (nv,) or (N, nv).
+
+Keys are as in configuration(), or from spanning_velocity_names. The other joints are at rest as far
+as the loops allow. Raises ValueError with the nearest velocity if the loops do not allow them.)")
       .def("project", &projected, signature("def project(self, q: ArrayLike, Out) -> NDArray"),
            "q"_a.none(), nb::kw_only(), out,
            "Closes the loops: holds the independent positions and solves for the others, on the "

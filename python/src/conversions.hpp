@@ -44,7 +44,7 @@ KEMPE_CONVERSION(Coordinate, "tuple[str, int]");
 KEMPE_CONVERSION(std::vector<Coordinate>, "tuple[tuple[str, int], ...]");
 /// Read from a dictionary {coordinate: coefficient} too.
 KEMPE_CONVERSION(std::vector<Coupling::Term>, "tuple[tuple[tuple[str, int], float], ...]");
-/// {joint: position, or positions}.
+/// {joint: number, or numbers}; a start pose, or NamedValues.
 using StartPose = std::map<std::string, std::vector<double>>;
 KEMPE_CONVERSION(StartPose, "dict[str, tuple[float, ...]]");
 #undef KEMPE_CONVERSION

@@ -16,6 +16,8 @@
 #include "external_forces.hpp"
 #include "functions.hpp"
 #include "keeping.hpp"
+#include "kempe/configuration.hpp"
+#include "kempe/named_states.hpp"
 #include "py_constraints.hpp"
 #include "shown.hpp"
 
@@ -217,6 +219,40 @@ Eigen::VectorXd sampleOf(PySimulator& self) {
   return sample;
 }
 
+/// Whether numbers are given as a dictionary; a pandas.Series has items too, but is an array.
+bool isByName(nb::handle given) {
+  return nb::isinstance(given, nb::module_::import_("collections.abc").attr("Mapping"));
+}
+
+void setState(PySimulator& self, nb::handle q, nb::handle v, double time) {
+  const Model model = self.model->model();
+  const bool positionsByName = isByName(q), velocitiesByName = v.is_none() || isByName(v);
+  const NamedValues named = positionsByName ? Conversion<NamedValues>::read(q, "q") : NamedValues{};
+  const NamedValues rates =
+      velocitiesByName && !v.is_none() ? Conversion<NamedValues>::read(v, "v") : NamedValues{};
+  if (positionsByName && velocitiesByName) {
+    unlocked([&] { self.simulator.setState(named, rates, time); });
+    return;
+  }
+  Eigen::VectorXd positions(model.nq()), velocities(model.nv());
+  if (!positionsByName) positions = numbersOf(q, "q", model.nq(), "model.nq");
+  if (!velocitiesByName) velocities = numbersOf(v, "v", model.nv(), "model.nv");
+  unlocked([&] {
+    Data data(model);
+    if (positionsByName) {
+      configurationAt(model, data, named, positions);
+    }
+    if (!velocitiesByName) {
+      self.simulator.setState(positions, velocities, time);
+      return;
+    }
+    Eigen::VectorXd all(model.nvSpanning());
+    project(model, data, positions, positions);
+    velocitiesAt(model, data, positions, rates, velocities, all);
+    self.simulator.setSpanningState(positions, all, time);
+  });
+}
+
 Motor::Side sideCalled(const std::string& word) {
   if (word == "rotor") return Motor::Side::Rotor;
   if (word == "joint") return Motor::Side::Joint;
@@ -227,17 +263,15 @@ using SimulatorClass = nb::class_<PySimulator>;
 
 void bindState(SimulatorClass& simulator) {
   simulator
-      .def(
-          "set_state",
-          [](PySimulator& self, nb::handle q, nb::handle v, double time) {
-            const Model model = self.model->model();
-            const Eigen::VectorXd positions = numbersOf(q, "q", model.nq(), "model.nq");
-            const Eigen::VectorXd velocities = numbersOf(v, "v", model.nv(), "model.nv");
-            unlocked([&] { self.simulator.setState(positions, velocities, time); });
-          },
-          signature("def set_state(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> None"),
-          "q"_a, "v"_a, "time"_a = 0.0,
-          "Sets the state; loops of q are closed first if they are open. Resets the work to zero.")
+      .def("set_state", &setState,
+           signature("def set_state(self, q: ArrayLike | Mapping[str, ArrayLike], v: ArrayLike | "
+                     "Mapping[str, ArrayLike] | None = None, time: float = 0.0) -> None"),
+           "q"_a, "v"_a.none() = nb::none(), "time"_a = 0.0,
+           R"(Sets the state; by default at rest. Resets the work to zero.
+
+Positions and velocities are arrays, (nq,) and (nv,), or dictionaries by names of joints, such as
+{"hip": 0.3}; see Model.configuration and Model.velocity. Loops of arrays are closed first if they
+are open.)")
       .def(
           "set_spanning_state",
           [](PySimulator& self, nb::handle q, nb::handle velocities, double time) {

@@ -41,6 +41,17 @@ void Simulator::setState(VectorIn q, VectorIn v, double time) {
   impl_->catchConstraints();
 }
 
+void Simulator::setState(const NamedValues& positions, const NamedValues& velocities, double time) {
+  const Hold hold(impl_->occupancy, Use::Change);
+  const Model& robot = model();
+  Data data(robot);
+  Eigen::VectorXd q(robot.nq()), v(robot.nv()), rates(robot.nvSpanning());
+  configurationAt(robot, data, positions, q);
+  velocitiesAt(robot, data, q, velocities, v, rates);
+  impl_->setMotion(q, rates, time);
+  impl_->catchConstraints();
+}
+
 void Simulator::setSpanningState(VectorIn q, VectorIn velocities, double time) {
   const Hold hold(impl_->occupancy, Use::Change);
   const Model& robot = model();

@@ -30,6 +30,14 @@ void checkSimulation() {
   simulator.restore(edited);
   check(simulator.v().norm() == 0.0, "an edited snapshot");
   simulator.setSpanningState(moved, simulator.spanningVelocities());
+  const std::string first = model.vNames()[0];
+  simulator.setState({{first, {0.2}}}, {{first, {1.0}}});
+  check(std::abs(simulator.v()[0] - 1.0) < 1e-9, "a state by name");
+  kempe::Data data(model);
+  Eigen::VectorXd named(model.nq()), rates(model.nv()), all(model.nvSpanning());
+  kempe::configurationAt(model, data, {{first, {0.2}}}, named);
+  kempe::velocitiesAt(model, data, named, {{first, {1.0}}}, rates, all);
+  check((simulator.q() - named).norm() < 1e-12 && rates[0] == simulator.v()[0], "the same state");
 
   const std::string joint = model.vNames()[0];
   const std::string body = model.bodyNames()[0];

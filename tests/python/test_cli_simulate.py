@@ -240,7 +240,7 @@ def control(t, q, v):
     (["--duration", "soon"], "--duration"), (["--integrator", "euler"], "rk4"),
     (["--duration", "1e18"], "1e+21 steps are too many"),
     (["--controller", "nobody"], "neither hold nor none nor a Python file"),
-    (["--start", "nowhere"], "neither neutral nor random nor a file"),
+    (["--start", "nowhere"], "neither neutral nor random nor JOINT=X nor a file"),
     (["--start", "random:one"], "not a whole number"),
     (["--start", f"random:{2**32}"], "from 0 to 4294967295"),
     (["--start", f"random:{'9' * 5000}"], "from 0 to 4294967295"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import importlib
+import re
 import time
 import warnings
 from collections.abc import Callable
@@ -52,10 +53,13 @@ controllers:
             and, if it needs the model, another that is called once before the run:
                 def setup(model): ...
 
-start: neutral; random or random:SEED; a file of nq numbers (.txt, .npy), whose loops are closed
-first; or a recorded run (.npz), to continue from its end"""
+start: neutral; random or random:SEED; positions of joints, JOINT=X,JOINT=X,..., the others neutral
+and the loops closed; a file of nq numbers (.txt, .npy), whose loops are closed first; or a recorded
+run (.npz), to continue from its end. Names of joints are written as they are, also with "=" or ",";
+a joint with several coordinates as JOINT=X:X:X, or one of them under its name, such as base.z=X"""
 EXAMPLES = """examples:
   kempe simulate examples/geared_four_bar_leg.urdf --start random:1 --duration 2
+  kempe simulate examples/geared_four_bar_leg.urdf --start hip=0.3,knee=-0.2 --duration 1
   kempe simulate six_bar --speed 1 --out run.npz --plot run.png
   kempe simulate planar_leg --speed 2 --controller hold --duration 1
   kempe simulate tello --fixed-base --controller examples/controllers/tello_run.py --duration 0.5
@@ -89,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--controller", default="none", metavar="NAME",
                         help="none (default), hold, or FILE.py, see above")
     parser.add_argument("--start", default="neutral", metavar="WHERE",
-                        help="neutral (default), random[:SEED], or a file, see above")
+                        help="neutral (default), random[:SEED], JOINT=X,..., or a file, see above")
     parser.add_argument("--speed", type=float, default=0.0, metavar="V",
                         help="start with random velocities of the independent coordinates, up to "
                         "V rad/s or m/s (0)")
@@ -137,13 +141,48 @@ def starting_state(model: kempe.Model, arguments: argparse.Namespace) -> tuple[V
     if start.endswith(".npz"):
         run = load_run(start, model)
         return run.q[-1], run.v[-1] + v
+    if "=" in start and not Path(start).is_file():
+        return named_configuration(start, model), v
     return load_configuration(start, model), v
+
+
+VALUES = re.compile(r"=([^,=]*)(?:,|$)")  # of one joint, after its name
+
+
+def named_positions(text: str, model: kempe.Model) -> dict[str, list[float]]:
+    """The positions of JOINT=X,JOINT=X:X:X. Names may contain "=" and ",": the longest fits."""
+    known = sorted({*model.joint_names, *model.spanning_position_names}, key=len, reverse=True)
+    positions: dict[str, list[float]] = {}
+    rest = text
+    while rest:
+        fitting = (name for name in known
+                   if rest.startswith(name) and VALUES.match(rest, len(name)))
+        name = next(fitting, rest.partition("=")[0])
+        values = VALUES.match(rest, len(name))
+        if values is None:
+            raise BadInput(f'--start {text}: expected JOINT=X, got "{rest}"')
+        if name in positions:
+            raise BadInput(f'--start {text}: "{name}" is given twice')
+        try:
+            positions[name] = [float(number) for number in values[1].split(":")]
+        except ValueError as error:
+            raise BadInput(f'--start {text}: "{values[1]}" is not a number, or several with ":" '
+                           "between them") from error
+        rest = rest[values.end():]
+    return positions
+
+
+def named_configuration(text: str, model: kempe.Model) -> Vector:
+    try:
+        return model.configuration(named_positions(text, model))
+    except (ValueError, kempe.AssemblyError) as error:
+        raise BadInput(f"--start {text}: {error}") from error
 
 
 def load_configuration(path: str, model: kempe.Model) -> Vector:
     """nq numbers of a text or .npy file, loops closed."""
     if not Path(path).is_file():
-        raise BadInput(f'--start: "{path}" is neither neutral nor random nor a file')
+        raise BadInput(f'--start: "{path}" is neither neutral nor random nor JOINT=X nor a file')
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numpy, that a file is empty: the shape says so
