@@ -494,15 +494,16 @@ def simulate(
             Model.velocity takes it.
         duration: seconds.
         dt: seconds between samples; the last interval is shorter if dt does not divide the
-            duration. With "rk4", "semi_implicit_euler" and
-            "implicit_midpoint" it is also the length of a step.
+            duration. With "rk4", "semi_implicit_euler" and "implicit_midpoint" it is also the
+            length of a step.
         integrator: "auto": whichever of "adaptive" and "radau" is cheaper along the motion;
             run.integrators_used tells. "adaptive": of order five, explicit, with as many steps
             between samples as its tolerances require. "radau": of order five, implicit, likewise:
-            for stiff motions. "rk4": the classical Runge-Kutta method, of order four for spatial rotations
-            too, with four evaluations of the dynamics per step. "semi_implicit_euler": of order
-            one, one evaluation per step. "implicit_midpoint": of order two, symmetric, so that the
-            energy of swinging robots stays bounded for long. All close the loops to rounding.
+            for stiff motions. "rk4": the classical Runge-Kutta method, of order four for spatial
+            rotations too, with four evaluations of the dynamics per step. "semi_implicit_euler": of
+            order one, one evaluation per step. "implicit_midpoint": of order two, symmetric, so
+            that the energy of swinging robots stays bounded for long. All close the loops to
+            rounding.
         controller: f(t, q, v) -> tau, nv numbers. Called at every evaluation of the dynamics, also
             within a step. By default no forces.
         external: forces on bodies, {frame: [force; moment]} at the frame's origin, axes of the

@@ -40,8 +40,8 @@ void BoxProblem::gradient() {
     g[i] = b[i];
     magnitude[i] = std::abs(b[i]);
     for (int j = 0; j < n_; ++j) {
-      g[i] += A(i, j) * x[j];
-      magnitude[i] += std::abs(A(i, j) * x[j]);
+      g[i] += matrix(i, j) * x[j];
+      magnitude[i] += std::abs(matrix(i, j) * x[j]);
     }
   }
 }
@@ -57,9 +57,9 @@ void BoxProblem::stepOfFree() {
   const int m = static_cast<int>(free_.size());
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j <= i; ++j) {
-      factor_[i * m + j] = A(free_[i], free_[j]);
+      factor_[i * m + j] = matrix(free_[i], free_[j]);
     }
-    scale_[i] = A(free_[i], free_[i]);
+    scale_[i] = matrix(free_[i], free_[i]);
   }
   const int rank =
       pivotedCholesky(factor_.data(), m, kRedundant, scale_.data(), order_.data(), diagonal_.data())

@@ -15,7 +15,8 @@ class BoxProblem {
   void resize(int n);
   [[nodiscard]] int size() const { return n_; }
 
-  double& A(int i, int j) { return A_[static_cast<std::size_t>(i * n_ + j)]; }
+  /// An entry of A.
+  double& matrix(int i, int j) { return A_[static_cast<std::size_t>(i * n_ + j)]; }
   std::vector<double> b, lower, upper;
 
   /// Primal active-set method: the objective falls in every round, so that it ends. Returns false

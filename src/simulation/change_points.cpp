@@ -318,12 +318,12 @@ double Simulation::stepToTurn(int cluster, double h) {
   throwCannotTurn(cluster);
 }
 
-void Simulation::turn(int index) {
-  const auto c = static_cast<std::size_t>(index);
+void Simulation::turn(int cluster) {
+  const auto c = static_cast<std::size_t>(cluster);
   if (isConstrained()) {
-    throwCannotTurn(index);
+    throwCannotTurn(cluster);
   }
-  const ClusterEntry& cluster = work().impl().tables.clusters[c];
+  const ClusterEntry& entry = work().impl().tables.clusters[c];
   const int nv = static_cast<int>(state_.v.size());
   const auto placeMass = [&](Eigen::MatrixXd& H) {
     H.setZero(nv, nv);
@@ -342,13 +342,13 @@ void Simulation::turn(int index) {
     E.setZero(nv, nv - 1);
     int column = 0;
     for (int i = 0; i < nv; ++i) {
-      if (i < cluster.firstV || i >= cluster.firstV + cluster.nv) {
+      if (i < entry.firstV || i >= entry.firstV + entry.nv) {
         E(i, column++) = 1.0;
       }
     }
     Eigen::VectorXd velocities = Eigen::VectorXd::Zero(model.nvSpanning()), v(nv);
-    for (int i = 0; i + 1 < cluster.nv; ++i) {
-      velocities.segment(cluster.firstVelocity, cluster.velocities) = turn_->crease.col(i);
+    for (int i = 0; i + 1 < entry.nv; ++i) {
+      velocities.segment(entry.firstVelocity, entry.velocities) = turn_->crease.col(i);
       work().pick(velocities, v);
       E.col(column++) = v;
     }
@@ -360,10 +360,10 @@ void Simulation::turn(int index) {
   const Energy before = energyNow();
   const Eigen::VectorXd momentum = E.transpose() * (H * state_.v);
 
-  heading_.segment(cluster.firstVelocity, cluster.velocities) = turn_->after;
-  points_[c]->placeBeside(kBefore * turn_->width, turn_->after, state_.q.data() + cluster.firstQ);
+  heading_.segment(entry.firstVelocity, entry.velocities) = turn_->after;
+  points_[c]->placeBeside(kBefore * turn_->width, turn_->after, state_.q.data() + entry.firstQ);
   Eigen::VectorXd aside = state_.q;
-  points_[c]->placeBeside(kSpacing, turn_->after, aside.data() + cluster.firstQ);
+  points_[c]->placeBeside(kSpacing, turn_->after, aside.data() + entry.firstQ);
   if (work().placeAt(aside, node_.G.data()) != Standing::Regular) {
     work().best(aside, lists_);
     choice_ = choiceOf(lists_);
@@ -374,7 +374,7 @@ void Simulation::turn(int index) {
   placeMass(H);
   common(E);
   Eigen::VectorXd t(nv), spanningT = Eigen::VectorXd::Zero(model.nvSpanning());
-  spanningT.segment(cluster.firstVelocity, cluster.velocities) = turn_->after;
+  spanningT.segment(entry.firstVelocity, entry.velocities) = turn_->after;
   work().pick(spanningT, t);
   const Eigen::MatrixXd HE = E.transpose() * H * E;
   const Eigen::VectorXd c0 = solved(HE, momentum);

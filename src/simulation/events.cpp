@@ -73,7 +73,7 @@ struct Simulation::Rows {
     box.resize(solver.rows());
     for (int r = 0; r < solver.rows(); ++r) {
       for (int s = 0; s < solver.rows(); ++s) {
-        box.A(r, s) = solver.accelerationAlong(r, solver.unit(s));
+        box.matrix(r, s) = solver.accelerationAlong(r, solver.unit(s));
       }
     }
   }
@@ -94,18 +94,18 @@ struct Simulation::Rows {
     // Cholesky's method, which leaves out rows of which too little remains.
     Switches& switches = simulation.elements.switches;
     const auto keep = [&](int r, bool wanted) {
-      const double own = box.A(r, r);
+      const double own = box.matrix(r, r);
       double rest = own;
       for (int s = 0; s < r; ++s) {
-        double sum = box.A(r, s);
+        double sum = box.matrix(r, s);
         for (int t = 0; t < s; ++t) {
-          sum -= box.A(r, t) * box.A(s, t);
+          sum -= box.matrix(r, t) * box.matrix(s, t);
         }
-        box.A(r, s) = box.A(s, s) > 0.0 ? sum / box.A(s, s) : 0.0;
-        rest -= box.A(r, s) * box.A(r, s);
+        box.matrix(r, s) = box.matrix(s, s) > 0.0 ? sum / box.matrix(s, s) : 0.0;
+        rest -= box.matrix(r, s) * box.matrix(r, s);
       }
       const bool kept = wanted && rest > kImplied * own;
-      box.A(r, r) = kept ? std::sqrt(rest) : 0.0;
+      box.matrix(r, r) = kept ? std::sqrt(rest) : 0.0;
       return kept;
     };
     for (int r = 0; r < firstHeld; ++r) {
