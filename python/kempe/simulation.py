@@ -483,9 +483,8 @@ def simulate(
     """Simulates the motion of a robot from an initial state.
 
     The motion continues through dead points of the model's coordinates. Damping and friction of the
-    joints are included; the friction f sign(velocity) has no stiction, so a joint at rest chatters
-    around zero velocity. kempe.Simulator has friction that sticks, springs, end stops and motors.
-    There is no contact.
+    joints are included; joints with friction stick. kempe.Simulator has springs, elastic end stops
+    and motors too. There is no contact.
 
     Args:
         q: initial configuration, (nq,), by default neutral; open loops are closed first. Or a dict

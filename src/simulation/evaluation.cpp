@@ -237,6 +237,7 @@ void Simulation::requireCompatibleNow() {
 
 void Simulation::catchConstraints() {
   changed();
+  elements.switches.resetModes();  // friction holds nothing against an impulse
   if (isConstrained()) {
     restartBalance();
     projectNow();

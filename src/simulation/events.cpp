@@ -164,8 +164,13 @@ bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates,
   rows.visitHeld([&](int r, int which) { switches.bounds(which, box_.lower[r], box_.upper[r]); });
   box_.solve();
   bool any = false;
+  const double gravity = norm(model.gravity());
   rows.visitHeld([&](int r, int which) {
-    if (std::abs(box_.g[r]) > kNoAcceleration * box_.magnitude[r]) {
+    // Beside the terms of the sum, what friction could do, and gravity: at rest all terms are
+    // rounding.
+    const double bound = std::isfinite(box_.upper[r]) ? box_.upper[r] : 0.0;
+    const double size = box_.magnitude[r] + box_.matrix(r, r) * bound + gravity;
+    if (std::abs(box_.g[r]) > kNoAcceleration * size) {
       any = true;
       if (!onlyAsk) {
         switches.release(which, box_.g[r]);
@@ -204,6 +209,11 @@ bool Simulation::holdPositions(const Readings& start) {
   if (!(worst > kRoundingOfPosition)) {
     return false;
   }
+  movePositions(start);
+  return true;
+}
+
+void Simulation::movePositions(const Readings& to) {
   Rows rows(*this);
   rows.place(state_.time, state_.q, state_.v);
   rows.solver.factorize();
@@ -212,14 +222,34 @@ bool Simulation::holdPositions(const Readings& start) {
     scratch.rightSide[r] = -scratch.rows[r].value;
   }
   rows.visitHeld([&](int r, int which) {
-    scratch.rightSide[r] = start.position[which] - first_.readings.position[which];
+    scratch.rightSide[r] = to.position[which] - first_.readings.position[which];
   });
   rows.solver.solve(scratch.rightSide.data(), scratch.lambda.data());
   y_.setZero();
   rows.addImpulse(scratch.lambda.data(), y_);
   work().follow(state_.q, first_.G.data(), y_, stageQ_);
   state_.q = stageQ_;
-  return true;
+}
+
+void Simulation::returnToStops() {
+  Switches& switches = elements.switches;
+  lowReadings_ = first_.readings;
+  bool any = false;
+  for (int i = 0; i < switches.count(); ++i) {
+    const bool passed = switches.isPassed(i, first_.readings);
+    rowsWanted_[i] = static_cast<char>(passed || switches.holds(i));
+    if (passed) {
+      lowReadings_.position[i] = switches.bound(i);
+      any = true;
+    }
+  }
+  if (any) {
+    switches.enable(rowsWanted_);
+    movePositions(lowReadings_);
+    switches.restoreHeld();
+    evaluate(state_.time, state_.q, state_.v, first_);
+    show();
+  }
 }
 
 void Simulation::holdVelocities() {
@@ -250,7 +280,7 @@ void Simulation::holdExactly(const ConstraintEntry& entry, VectorOut x) {
   }
 }
 
-void Simulation::collide() {
+bool Simulation::collide() {
   Switches& switches = elements.switches;
   for (int round = 0; round < kMostImpacts; ++round) {
     bool any = false;
@@ -259,7 +289,7 @@ void Simulation::collide() {
       any |= switches.isHit(i, first_.readings, speed());
     }
     if (!any) {
-      return;
+      return round > 0;
     }
     const double before = energyNow().kinetic;
     {
@@ -282,9 +312,11 @@ void Simulation::collide() {
       switches.restoreHeld();
     }
     state_.work[kLimits] += before - energyNow().kinetic;
+    switches.resetModes();  // friction, which is bounded, holds nothing against an impulse
     evaluate(state_.time, state_.q, state_.v, first_);
     show();
   }
+  return true;
 }
 
 void Simulation::limitElasticSteps() {
@@ -327,10 +359,17 @@ double Simulation::locate(SwitchEvent event, double h) {
   const Switches& switches = elements.switches;
   double low = 0.0, high = h, tried = h;
   lowReadings_ = first_.readings;
+  const auto endAtHigh = [&] {
+    if (tried != high) {
+      attempt(high);
+      tried = high;
+    }
+    return !switches.isBeyond(last_.readings);
+  };
   for (int i = 0; i < kAttempts; ++i) {
     const double width = high - low;
     if (width <= kSameTime * std::max(1.0, std::abs(state_.time)) ||
-        (event.yesOrNo && width <= kInTime * h)) {
+        (event.yesOrNo && width <= kInTime * h && endAtHigh())) {
       break;
     }
     double x = low + 0.5 * width;
@@ -357,19 +396,19 @@ double Simulation::locate(SwitchEvent event, double h) {
       return x;
     }
     const double margin = switches.margin(event.which, last_.readings);
-    if (!event.yesOrNo && margin >= event.least && margin <= event.most) {
+    // Near zero, but not if it has been so from the start: a joint that is just leaving a stop.
+    const bool came = switches.margin(event.which, lowReadings_) > event.most;
+    if (!event.yesOrNo && came && margin >= event.least && margin <= event.most) {
       located_ = event.which;
       return x;
     }
     low = x;
     lowReadings_ = last_.readings;
   }
-  if (tried != high) {
-    attempt(high);
-  }
-  if (switches.isBeyond(last_.readings)) {
-    throw NoSolution(h);  // the step is so long that its end does not depend on h continuously
-  }
+  endAtHigh();
+  switches.requireStopsMet(last_.readings,
+                           "a constraint drives it, or the step is too long. Give the stop a "
+                           "stiffness, or use a smaller dt");
   located_ = event.which;
   return high;
 }

@@ -27,10 +27,11 @@ constexpr double kShortest = 1e-5;  // of a step's parts
 constexpr double kUndetermined = 1e-4;
 constexpr std::size_t kMostChoices = 32;  // of coordinates, that are kept
 
-/// Keeps events from following one another without end, as where friction in several joints gives
-/// way at the same time: after more of them than could be meant, short steps are taken without
-/// looking for events, each twice as long as the last. What friction does in them is wrong for that
-/// time only.
+/// Keeps events from following one another without end, as where several stops are hit in turn ever
+/// faster: after more of them than could be meant, short steps are taken without looking for events,
+/// at the end of which joints that have passed stops are returned to them and impacts and modes
+/// follow as usual (Moreau's time stepping, of order one). Each is twice as long as the last, up to
+/// a thousandth of the interval.
 class EventPace {
  public:
   [[nodiscard]] bool ignoresEvents() const { return blind_ > 0.0; }
@@ -38,19 +39,20 @@ class EventPace {
   /// After a step of length h of an interval.
   void count(double h, double interval, bool event, int switches) {
     if (ignoresEvents()) {
-      next_ = 2.0 * blind_;
+      next_ = std::min(2.0 * blind_, kLongest * interval);
       blind_ = 0.0;
       rapid_ = 0;
       return;
     }
     rapid_ = event && h < kRapid * interval ? rapid_ + 1 : 0;
-    if (rapid_ > 10 + 4 * switches) {
-      blind_ = std::max(next_, 1e-3 * kRapid * interval);
+    if (rapid_ > kMost + switches) {
+      blind_ = std::max(next_, kRapid * interval);
     }
   }
 
  private:
-  static constexpr double kRapid = 1e-4;  // of the interval
+  static constexpr double kRapid = 1e-6, kLongest = 1e-3;  // of the interval
+  static constexpr int kMost = 20;                         // events, and one for each switch
   double blind_ = 0.0, next_ = 0.0;
   int rapid_ = 0;
 };
@@ -377,7 +379,9 @@ void Simulation::advanceTo(double end) {
   double part = controlled ? proposedStep(whole) : whole;
   bool exchanged = false;
   EventPace pace;
-  collide();
+  if (collide()) {
+    chooseModes(-1);
+  }
   while (state_.time < end) {
     if (interruptCheck) {
       interruptCheck();
@@ -413,8 +417,8 @@ void Simulation::advanceTo(double end) {
     };
     try {
       error = attempt(h);
-      if (error <= 1.0 && !elements.switches.empty() && !pace.ignoresEvents()) {
-        const SwitchEvent event = eventOfStep(h);
+      if (error <= 1.0 && !elements.switches.empty()) {
+        const SwitchEvent event = pace.ignoresEvents() ? SwitchEvent{} : eventOfStep(h);
         if (event.which >= 0) {
           h = locate(event, h);
           shortened = true;
@@ -435,6 +439,9 @@ void Simulation::advanceTo(double end) {
       throw;
     } catch (const NoSolution&) {
       if (leaveImplicitSteps() || refused()) continue;
+      throw;
+    } catch (const StopPassed&) {
+      if (refused()) continue;
       throw;
     } catch (const Diverged&) {
       if (controlled && refused()) continue;
@@ -460,11 +467,14 @@ void Simulation::advanceTo(double end) {
     pace.count(h, whole, located_ >= 0, elements.switches.count());
     if (turning >= 0) {
       turn(turning);
+      elements.switches.resetModes();
       errors_.interrupt();
     }
+    if (blind) {
+      returnToStops();
+    }
     if (!elements.switches.empty() && (located_ >= 0 || blind || turning >= 0)) {
-      collide();
-      chooseModes(located_);
+      chooseModes(collide() ? -1 : located_);
       errors_.interrupt();
     }
     if (controlled) {

@@ -231,12 +231,16 @@ class Simulation {
   /// Brings joints that hold back to where they were at the start of the step, by the smallest
   /// motion (errors of the integrator in dependent joints). Returns whether they had moved.
   bool holdPositions(const Readings& start);
+  /// Moves the state so that joints whose rows are enabled come to these positions.
+  void movePositions(const Readings& to);
+  /// Moves joints that have passed rigid stops back to them.
+  void returnToStops();
   /// Removes what errors have left of the velocities that are held, by an impulse.
   void holdVelocities();
   /// Sets the number of a coordinate that is held to zero exactly, if the coordinate is independent.
   void holdExactly(const ConstraintEntry& entry, VectorOut x);
-  /// Impacts on rigid stops.
-  void collide();
+  /// Impacts on rigid stops. Returns whether there were any; modes must then be chosen.
+  bool collide();
   /// Steps on elastic stops that integrators without error control can take.
   void limitElasticSteps();
   /// The first event of the step from state_ to next_.

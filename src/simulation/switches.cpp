@@ -374,6 +374,15 @@ int Switches::beyondStop(const Readings& readings) const {
   return -1;
 }
 
+void Switches::requireStopsMet(const Readings& readings, const char* why) const {
+  const int stop = beyondStop(readings);
+  if (stop >= 0) {
+    throw StopPassed("joint " + kempe::quoted(joint(stop)) +
+                     " cannot be stopped by its rigid end stop at " +
+                     shortNumber(switches_[at(stop)].bound) + ": " + why);
+  }
+}
+
 void Switches::requireWithin(const Readings& readings) const {
   const int stop = beyondStop(readings);
   if (stop >= 0) {

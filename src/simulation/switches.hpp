@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,12 @@ struct SwitchEvent {
   double part = 1.0;     ///< of the step, where the mode is estimated to end
   bool inside = false;   ///< the margin is estimated to be negative there, but not at the end
   bool yesOrNo = false;  ///< margins are not numbers that can be interpolated
+};
+
+/// A step cannot end at a rigid stop; shorter ones may.
+class StopPassed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 class Switches {
@@ -111,8 +119,16 @@ class Switches {
   [[nodiscard]] double stiffness(int which) const { return switches_[at(which)].stop.stiffness; }
   [[nodiscard]] double damping(int which) const { return switches_[at(which)].stop.damping; }
   [[nodiscard]] const std::string& joint(int which) const { return switches_[at(which)].joint; }
+  /// Whether a rigid stop that does not hold has been passed, by however little.
+  [[nodiscard]] bool isPassed(int which, const Readings& readings) const {
+    const Switch& one = switches_[at(which)];
+    return isRigid(one) && !holds(which) && beyond(one, readings.position[at(which)]) > 0.0;
+  }
+  [[nodiscard]] double bound(int which) const { return switches_[at(which)].bound; }
   /// Whether a position is beyond a rigid stop.
   [[nodiscard]] bool isBeyond(const Readings& readings) const { return beyondStop(readings) >= 0; }
+  /// Throws StopPassed if it is.
+  void requireStopsMet(const Readings& readings, const char* why) const;
   /// Throws std::invalid_argument if it is.
   void requireWithin(const Readings& readings) const;
 

@@ -376,6 +376,86 @@ TEST(Stops, AStateBeyondARigidOneIsRefused) {
   EXPECT_THROW(simulator.step(1e-3), std::invalid_argument);
 }
 
+/// A block of 1 kg on the ground and one of 2 kg on it, both along x, without gravity.
+Mechanism stack() {
+  Mechanism robot = planar("stack");
+  robot.gravity = {};
+  robot.addBody("lower").withMass(1).withInertia(1, 1, 1);
+  robot.addBody("upper").withMass(2).withInertia(1, 1, 1);
+  robot.addPrismatic("a").from("ground").to("lower").along({1, 0, 0});
+  robot.addPrismatic("b").from("lower").to("upper").along({1, 0, 0});
+  return robot;
+}
+
+TEST(Stops, ImpactsOvercomeFrictionAndLiftOffOtherStops) {
+  // The lower block is thrown back at half its speed; the upper one goes on at −1 m/s.
+  for (const Integrator integrator : kAll) {
+    for (const bool friction : {true, false}) {
+      Simulator simulator(Model(stack()), {.integrator = integrator});
+      simulator.addLimit({.joint = "a", .lower = -0.1, .restitution = 0.5});
+      if (friction) {
+        simulator.addFriction({.joint = "b", .coulomb = 1e-6});
+      } else {
+        simulator.addLimit({.joint = "b", .upper = 0.0});
+      }
+      simulator.setState(Eigen::Vector2d(0, 0), Eigen::Vector2d(-1, 0));
+      const double start = total(simulator);
+      simulator.stepTo(0.2);
+      EXPECT_TRUE(closeTo(simulator.v(), Eigen::Vector2d(0.5, -1.5), 1e-5)) << simulator.v();
+      EXPECT_NEAR(total(simulator), start, 1e-6) << toString(integrator);
+    }
+  }
+}
+
+TEST(Stops, AConstraintThatIsSwitchedOnOvercomesFriction) {
+  Simulator simulator{Model(stack())};
+  simulator.addFriction({.joint = "b", .coulomb = 1e-6});
+  Constraints constraints(simulator.model());
+  const int lock = constraints.lock("lock", "a", Eigen::Vector2d(0, 0));
+  constraints.enable(lock, false);
+  simulator.setConstraints(constraints);
+  simulator.setState(Eigen::Vector2d(0, 0), Eigen::Vector2d(-1, 0));
+  simulator.enableConstraint(lock);
+  EXPECT_TRUE(closeTo(simulator.v(), Eigen::Vector2d(0, -1), 1e-9)) << simulator.v();
+}
+
+TEST(Stops, AreNeverPassedHoweverManyImpactsAStepHas) {
+  for (const double gap : {0.1, 1e-6}) {
+    Simulator simulator{Model(block())};
+    simulator.addLimit({.joint = "slide", .lower = 0.0, .upper = gap, .restitution = 1.0});
+    simulator.setState(one(0.5 * gap), one(1.0));
+    try {
+      simulator.step(gap == 0.1 ? 2000.0 : 0.1);
+    } catch (const std::runtime_error& error) {
+      EXPECT_NE(std::string(error.what()).find("end stop"), std::string::npos) << error.what();
+    }
+    EXPECT_GE(simulator.q()[0], -1e-9);
+    EXPECT_LE(simulator.q()[0], gap + 1e-9);
+  }
+}
+
+TEST(Friction, AtRestInFreeFallCostsNothing) {
+  // All forces are rounding; a joint and its rotor both have friction.
+  Mechanism robot("falling");
+  robot.addBody("base").withMass(5).withInertia(0.1, 0.1, 0.1);
+  robot.addBody("link").withMass(1).centeredAt({0.1, 0, -0.2}).withInertia(0.01, 0.01, 0.01);
+  robot.addBody("rotor").withMass(0.1).withInertia(1e-4, 1e-4, 1e-4);
+  robot.addRevolute("joint").from("base").to("link").about({0, 1, 0});
+  robot.addRevolute("motor").from("base").to("rotor").about({0, 1, 0});
+  robot.addGear("gear", "motor", 6.0, "joint");
+  robot.addFloatingBase();
+  Simulator simulator{Model(robot)};
+  simulator.addFriction({.joint = "joint", .coulomb = 0.5});
+  simulator.addFriction({.joint = "motor", .coulomb = 0.5});
+  int evaluations = 0;
+  simulator.setController([&](double, VectorIn, VectorIn, VectorOut) { ++evaluations; });
+  for (int i = 0; i < 10; ++i) {
+    simulator.step(1e-3);
+  }
+  EXPECT_LT(evaluations, 200);
+  EXPECT_LT(std::abs(rateOf(simulator, "joint")), 1e-12);
+}
+
 TEST(Switches, ContinueFromSnapshotsToTheLastBit) {
   Simulator simulator{Model(fiveBar())};
   for (const char* joint : {"left", "right", "left_elbow", "right_elbow"}) {
