@@ -24,6 +24,9 @@ constexpr double kGivesWay = 1e-9, kCertainly = 1e-8;
 constexpr double kLetsGo = 1e-10;
 /// An estimate of a margin within a step counts where it is this negative, relative to its ends.
 constexpr double kInside = 1e-6;
+/// It needs a step in which the joint moves by this, relative to its position (at least 1): rounding
+/// of the mean velocity is then 1e-8.
+constexpr double kMeasurable = 1e-8;
 /// Impacts slower than this, in rad/s or m/s, do not bounce, so that bouncing ends: from a speed u,
 /// with restitution e, after log(kBounces / u) / log(e) impacts.
 constexpr double kBounces = 1e-6;
@@ -281,6 +284,10 @@ double Switches::lowestInside(int which, const Readings& start, const Readings& 
     return lowest.value < -touch(one) ? lowest.at : 1.0;
   }
   if ((one.mode == Mode::Forward || one.mode == Mode::Backward) && one.place.position >= 0) {
+    // The mean of a short step is rounding of positions.
+    if (!(h * (before + after) > kMeasurable * std::max(1.0, std::abs(end.position[i])))) {
+      return 1.0;
+    }
     const double sign = one.mode == Mode::Forward ? 1.0 : -1.0;
     const double mean = sign * (end.position[i] - start.position[i]) / h;
     const Lowest lowest = lowestOfParabola(before, after, mean);
