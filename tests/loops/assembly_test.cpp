@@ -233,7 +233,9 @@ TEST(Singularity, FourBarZeroIsADeadPointAndNeutralIsNot) {
     const std::string text = error.what();
     EXPECT_NE(text.find("\"" + error.loop() + "\" is in a singular configuration"),
               std::string::npos);
-    EXPECT_NE(text.find("condition number"), std::string::npos);
+    const bool exactly = text.find("exactly singular") != std::string::npos;
+    EXPECT_TRUE(exactly || text.find("condition number") != std::string::npos) << text;
+    EXPECT_EQ(text.find("nan"), std::string::npos) << text;
   }
   Eigen::VectorXd g(model.nvSpanning()), positions(model.nqSpanning());
   const Eigen::VectorXd v = Eigen::VectorXd::Ones(model.nv());

@@ -57,6 +57,8 @@ FUNCTIONS = {
     "project_velocities": ("q", "v", "constraints"),
     "constraint_wrench": ("q", "multipliers", "constraints", "name"),
     "neutral": (),
+    "configuration": ("named",),
+    "velocity": ("q", "named"),
     "random_configuration": ("seed", "size"),
     "with_independent": ("coordinates",),
     "frame_index": ("name",),
@@ -177,7 +179,8 @@ def good_arguments(model: kempe.Model, constraints: kempe.Constraints) -> dict[s
         "multipliers": random.uniform(-1, 1, constraints.rows), "constraints": constraints,
         "external": {model.body_names[-1]: np.ones(6)}, "frame": model.body_names[-1],
         "frames": list(model.body_names[:2]), "name": model.body_names[0], "seed": 1, "size": 2,
-        "coordinates": list(model.v_names), "algorithm": "mass_matrix"}
+        "coordinates": list(model.v_names), "algorithm": "mass_matrix",
+        "named": {model.v_names[-1]: 0.1}}
 
 
 def odd(random: np.random.Generator, good: object) -> object:

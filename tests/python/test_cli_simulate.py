@@ -41,7 +41,7 @@ def test_is_the_same_as_in_python(tmp_path: Path) -> None:
 def test_summary_for_people() -> None:
     result = kempe_program("simulate", LEG, "--duration", "0.01")
     assert result.stdout.startswith(
-        "geared_four_bar_leg: 0.01 s in 10 intervals of 0.001 s, adaptive")
+        "geared_four_bar_leg: 0.01 s in 10 intervals of 0.001 s, auto (adaptive)")
     for word in ("energy error", "loop error", "losses", "µs per interval"):
         assert word in result.stdout
 
@@ -310,7 +310,8 @@ def test_a_file_that_fails_does_not_lose_the_rest(tmp_path: Path) -> None:
 def test_a_step_is_not_longer_than_the_motion(tmp_path: Path) -> None:
     options = ["simulate", LEG, "--duration", "0.01", "--dt", "10"]
     result = kempe_program(*options)
-    assert result.stdout.startswith("geared_four_bar_leg: 0.01 s in 1 interval of 0.01 s, adaptive")
+    assert result.stdout.startswith(
+        "geared_four_bar_leg: 0.01 s in 1 interval of 0.01 s, auto (adaptive)")
     assert simulated(tmp_path, *options[1:])["dt"] == 0.01
 
 

@@ -41,7 +41,7 @@ def test_plots_show_all_names(run: kempe.Run, tmp_path: Path) -> None:
     shown = [html.unescape(re.sub(r"<[^>]*>", "", text)) for text in texts]
     for name in JOINTS:
         assert shown.count(name) == 2, name  # positions and velocities
-    assert f"{ROBOT}: adaptive, dt 0.001 s" in shown
+    assert f"{ROBOT}: auto (adaptive), dt 0.001 s" in shown
 
 
 def test_pages_have_the_name_as_title(model: kempe.Model, run: kempe.Run, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def write_plot(run: kempe.Run, path: str) -> None:
     panels = 3 + bool(independent) + driven
     figure = Figure(figsize=(11, 2.1 * panels + 0.8), layout="constrained")
     axes = iter(np.atleast_1d(figure.subplots(panels, 1, sharex=True)).tolist())
-    figure.suptitle(f"{run.robot}: {run.integrator}, dt {run.dt:g} s", color=INK, weight="bold",
+    figure.suptitle(f"{run.robot}: {run.method}, dt {run.dt:g} s", color=INK, weight="bold",
                     x=0.01, ha="left", parse_math=False)
 
     if independent:
