@@ -377,8 +377,11 @@ void Simulation::turn(int cluster) {
   spanningT.segment(entry.firstVelocity, entry.velocities) = turn_->after;
   work().pick(spanningT, t);
   const Eigen::MatrixXd HE = E.transpose() * H * E;
-  const Eigen::VectorXd c0 = solved(HE, momentum);
-  const Eigen::VectorXd across = t - E * solved(HE, E.transpose() * (H * t));
+  const auto solvedInCommon = [&](const Eigen::VectorXd& p) -> Eigen::VectorXd {
+    return p.size() == 0 ? p : Eigen::VectorXd(solved(HE, p));  // one DoF has none in common
+  };
+  const Eigen::VectorXd c0 = solvedInCommon(momentum);
+  const Eigen::VectorXd across = t - E * solvedInCommon(E.transpose() * (H * t));
   state_.v.setZero();
   const double kinetic = before.kinetic + before.potential - energyNow().potential;
   const double rest = std::max(0.0, 2.0 * kinetic - momentum.dot(c0));
