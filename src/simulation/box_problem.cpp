@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "constraints/pivoted_cholesky.hpp"
-#include "kempe/spatial/factorization.hpp"
 
 namespace kempe::detail {
 namespace {

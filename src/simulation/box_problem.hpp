@@ -13,7 +13,6 @@ class BoxProblem {
  public:
   /// Makes room, and sets A, b and x to zero and the bounds to ±∞.
   void resize(int n);
-  [[nodiscard]] int size() const { return n_; }
 
   /// An entry of A.
   double& matrix(int i, int j) { return A_[static_cast<std::size_t>(i * n_ + j)]; }

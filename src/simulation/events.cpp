@@ -130,10 +130,9 @@ void Simulation::makeRoomForRows() {
   Switches& switches = elements.switches;
   if (!switches.empty()) {
     rowsWanted_.assign(static_cast<std::size_t>(switches.count()), 1);
-    switches.enable(rowsWanted_);
+    const Switches::EnabledRows enabled(switches, rowsWanted_);
     const Rows rows(*this);
     box_.resize(rows.solver.rows());
-    switches.restoreHeld();
   }
 }
 
@@ -152,7 +151,7 @@ bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates,
   for (int i = 0; i < switches.count(); ++i) {
     rowsWanted_[i] = static_cast<char>(switches.holds(i));  // those that are implied too
   }
-  switches.enable(rowsWanted_);
+  const Switches::EnabledRows enabled(switches, rowsWanted_);
   Rows rows(*this);
   const detail::ExternalForces<double, double> onBodies = rows.e.prepareExternal(external_);
   freeAccelerations(rows.solver, t, rate, q.data(), v.data(), tau_.data(), onBodies);
@@ -180,7 +179,6 @@ bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates,
   if (!onlyAsk) {
     rows.markImplied(box_);
   }
-  switches.restoreHeld();
   return any;
 }
 
@@ -244,9 +242,10 @@ void Simulation::returnToStops() {
     }
   }
   if (any) {
-    switches.enable(rowsWanted_);
-    movePositions(lowReadings_);
-    switches.restoreHeld();
+    {
+      const Switches::EnabledRows enabled(switches, rowsWanted_);
+      movePositions(lowReadings_);
+    }
     evaluate(state_.time, state_.q, state_.v, first_);
     show();
   }
@@ -293,7 +292,7 @@ bool Simulation::collide() {
     }
     const double before = energyNow().kinetic;
     {
-      switches.enable(rowsWanted_);
+      const Switches::EnabledRows enabled(switches, rowsWanted_);
       Rows rows(*this);
       rows.place(state_.time, state_.q, state_.v);
       rows.startBox(box_);
@@ -309,7 +308,6 @@ bool Simulation::collide() {
       });
       box_.solve();
       rows.addImpulse(box_.x.data(), state_.v);
-      switches.restoreHeld();
     }
     state_.work[kLimits] += before - energyNow().kinetic;
     switches.resetModes();  // friction, which is bounded, holds nothing against an impulse
@@ -330,7 +328,7 @@ void Simulation::limitElasticSteps() {
   if (!any || controlsError()) {
     return;
   }
-  switches.enable(rowsWanted_);
+  const Switches::EnabledRows enabled(switches, rowsWanted_);
   Rows rows(*this);
   rows.place(state_.time, state_.q, state_.v);
   rows.visitHeld([&](int r, int which) {
@@ -339,7 +337,6 @@ void Simulation::limitElasticSteps() {
                                     switches.damping(which) * mobility);
     longestStep_ = std::min(longestStep_, kElastic / fastest);
   });
-  switches.restoreHeld();
 }
 
 SwitchEvent Simulation::eventOfStep(double h) {

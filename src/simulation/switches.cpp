@@ -401,12 +401,6 @@ void Switches::requireWithin(const Readings& readings) const {
   }
 }
 
-void Switches::enable(const std::vector<char>& rows) {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    held_.entries[i].enabled = rows[i] != 0;
-  }
-}
-
 void Switches::restoreHeld() {
   for (int i = 0; i < count(); ++i) {
     held_.entries[at(i)].enabled = holds(i) && !switches_[at(i)].implied;

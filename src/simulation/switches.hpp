@@ -1,14 +1,13 @@
 #pragma once
 
-#include <array>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "constraints/table.hpp"
 #include "kempe/force_elements.hpp"
-#include "kempe/recording.hpp"
-#include "simulation/coordinates.hpp"
+#include "model/model_impl.hpp"
+#include "simulation/force_state.hpp"
 
 /// Dry friction and end stops: forces that are smooth except where they switch between modes.
 ///
@@ -16,26 +15,6 @@
 /// has a margin, a number that is positive as long as it lasts; where it becomes negative within a
 /// step, the step is shortened to end there, and new modes are chosen (events.cpp).
 namespace kempe::detail {
-
-/// Power supplied to and dissipated by a robot; see Work.
-inline constexpr int kController = 0, kExternal = 1, kMotors = 2;
-inline constexpr int kDamping = 3, kFriction = 4, kLimits = 5, kFlows = 6;
-using Power = std::array<double, kFlows>;
-
-/// One coordinate of a joint in the spanning position and velocity.
-struct SpanningPlace {
-  int position = 0;  ///< −1: none, as for a component of a ball joint
-  int velocity = 0;
-};
-
-/// A state of all tree joints and the forces that act on it.
-struct ForceState {
-  const std::vector<double>& positions;
-  const Eigen::VectorXd& velocities;
-  Eigen::VectorXd& forces;            ///< along the velocities; added to
-  std::vector<FrameForce>& external;  ///< added to
-  Power& power;                       ///< added to
-};
 
 /// Positions and velocities along all switches at one state, and the forces of those that hold.
 struct Readings {
@@ -132,9 +111,21 @@ class Switches {
   /// Throws std::invalid_argument if it is.
   void requireWithin(const Readings& readings) const;
 
-  /// Enables exactly these rows, whatever the modes; restoreHeld() undoes it.
-  void enable(const std::vector<char>& rows);
-  void restoreHeld();
+  /// While it lives, exactly these rows of held() are enabled, whatever the modes.
+  class EnabledRows {
+   public:
+    EnabledRows(Switches& switches, const std::vector<char>& rows) : switches_(switches) {
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        switches_.held_.entries[i].enabled = rows[i] != 0;
+      }
+    }
+    ~EnabledRows() { switches_.restoreHeld(); }
+    EnabledRows(const EnabledRows&) = delete;
+    EnabledRows& operator=(const EnabledRows&) = delete;
+
+   private:
+    Switches& switches_;
+  };
 
   /// Forgets what holds, before another state is set.
   void resetModes();
@@ -179,6 +170,8 @@ class Switches {
   /// A rigid stop that a position is beyond; −1 if there is none.
   [[nodiscard]] int beyondStop(const Readings& readings) const;
   void append(const ModelImpl& model, Switch one);
+  /// Enables the rows that the modes want.
+  void restoreHeld();
   void setMode(int which, Mode mode);
   /// The event if the mode has ended by the end of a step.
   [[nodiscard]] SwitchEvent endOf(int which, const Readings& start, const Readings& end) const;
