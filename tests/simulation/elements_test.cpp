@@ -10,15 +10,6 @@
 namespace kempe::test {
 namespace {
 
-/// A block of 2 kg that slides along x without gravity.
-Mechanism block() {
-  Mechanism robot = planar("block");
-  robot.gravity = {};
-  robot.addBody("block").withMass(2).withInertia(1, 1, 1);
-  robot.addPrismatic("slide").from("ground").to("block").along({1, 0, 0});
-  return robot;
-}
-
 /// A wheel of 0.5 kg m² about z.
 Mechanism wheel() {
   Mechanism robot = planar("wheel");
@@ -27,13 +18,9 @@ Mechanism wheel() {
   return robot;
 }
 
-Eigen::VectorXd one(double x) {
-  return Eigen::VectorXd::Constant(1, x);
-}
-
 TEST(Elements, SpringAndDamperSwingAsTheyMust) {
   // x = e^(−δt) (cos ωt + δ/ω sin ωt), δ = d / 2m, ω² = k/m − δ².
-  Simulator simulator{Model(block())};
+  Simulator simulator{Model(block(2.0))};
   simulator.addSpring(JointSpring{.joint = "slide", .stiffness = 200.0, .rest = 0.3, .damping = 4});
   simulator.setState(one(1.3), one(0.0));
   const double delta = 4.0 / 4.0, omega = std::sqrt(200.0 / 2.0 - delta * delta);
@@ -50,7 +37,7 @@ TEST(Elements, SpringAndDamperSwingAsTheyMust) {
 }
 
 TEST(Elements, PointSpringIsTheSameAsAJointSpringAlongItsLine) {
-  Simulator points{Model(block())}, joint{Model(block())};
+  Simulator points{Model(block(2.0))}, joint{Model(block(2.0))};
   points.addSpring(PointSpring{{"ground", {-1, 0, 0}}, {"block", {0.2, 0, 0}}, 50.0, 0.9, 3.0});
   joint.addSpring(JointSpring{"slide", 50.0, -0.3, 3.0});
   points.setState(one(0.4), one(1.0));
@@ -87,7 +74,7 @@ TEST(Elements, PointSpringHoldsAFreeBody) {
 
 TEST(Elements, SmoothFrictionCreeps) {
   // v₀² / 2a with a = F / m, then below slipSpeed against less than F.
-  Simulator simulator{Model(block())};
+  Simulator simulator{Model(block(2.0))};
   simulator.addFriction({.joint = "slide", .coulomb = 3.0, .slipSpeed = 1e-4});
   simulator.setState(one(0.0), one(2.0));
   for (int i = 0; i < 20000; ++i) {
@@ -106,7 +93,7 @@ TEST(Elements, SmoothFrictionCreeps) {
 TEST(Elements, LimitsThrowBack) {
   // Without damping, all of the speed; half an oscillation at the stop.
   for (const double damping : {0.0, 30.0}) {
-    Mechanism robot = block();
+    Mechanism robot = block(2.0);
     robot.joints.back().limitedTo(-0.2, 0.5);
     Simulator simulator(Model(robot), {.integrator = Integrator::Adaptive});
     EXPECT_EQ(simulator.addLimits(2e4, damping), 1);
@@ -132,7 +119,7 @@ TEST(Elements, LimitsThrowBack) {
 
 TEST(Elements, AStopNeverPulls) {
   // Leaving a strongly damped stop fast, the block is not held back.
-  Simulator simulator{Model(block())};
+  Simulator simulator{Model(block(2.0))};
   simulator.addLimit({.joint = "slide", .stiffness = 1e3, .damping = 1e4, .lower = 0.0});
   simulator.setState(one(-0.01), one(1.0));
   simulator.step(1e-4);
@@ -239,7 +226,7 @@ TEST(Elements, ForcesAtDependentJointsCount) {
 }
 
 TEST(Elements, WrongOnesAreRefused) {
-  Simulator simulator{Model(block())};
+  Simulator simulator{Model(block(2.0))};
   const auto says = [](const std::function<void()>& action, const std::string& text) {
     const std::string refused = refusal(action);
     EXPECT_NE(refused.find(text), std::string::npos) << refused;

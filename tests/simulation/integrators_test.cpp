@@ -212,10 +212,7 @@ TEST(Integrators, ImplicitMidpointBoundsEnergyForLong) {
 
 /// A stiff spring, for which plain iteration does not converge: Newton's method takes over.
 TEST(Integrators, ImplicitMidpointTakesStiffSprings) {
-  Mechanism robot = planar("block");
-  robot.gravity = {};
-  robot.addBody("block").withMass(1).withInertia(1, 1, 1);
-  robot.addPrismatic("slide").from("ground").to("block").along({1, 0, 0});
+  const Mechanism robot = block(1.0);
   Simulator simulator(Model(robot), {.integrator = Integrator::ImplicitMidpoint});
   simulator.addSpring(JointSpring{.joint = "slide", .stiffness = 1e8});
   simulator.setState(Eigen::VectorXd::Constant(1, 0.01), Eigen::VectorXd::Zero(1));
@@ -229,10 +226,7 @@ TEST(Integrators, ImplicitMidpointTakesStiffSprings) {
 /// A hardening spring, −k q³, and friction that turns round within 1e-6 m/s: whole corrections of
 /// Newton's method overshoot.
 TEST(Integrators, ImplicitMidpointTakesStrongNonlinearity) {
-  Mechanism robot = planar("block");
-  robot.gravity = {};
-  robot.addBody("block").withMass(1).withInertia(1, 1, 1);
-  robot.addPrismatic("slide").from("ground").to("block").along({1, 0, 0});
+  const Mechanism robot = block(1.0);
   Simulator hardening(Model(robot), {.integrator = Integrator::ImplicitMidpoint});
   hardening.setController(
       [](double, VectorIn q, VectorIn, VectorOut tau) { tau[0] = -1e12 * std::pow(q[0], 3); });
@@ -254,10 +248,7 @@ TEST(Integrators, ImplicitMidpointTakesStrongNonlinearity) {
 }
 
 TEST(Integrators, ImplicitStepsSayThatAForceJumps) {
-  Mechanism robot = planar("block");
-  robot.gravity = {};
-  robot.addBody("block").withMass(1).withInertia(1, 1, 1);
-  robot.addPrismatic("slide").from("ground").to("block").along({1, 0, 0});
+  const Mechanism robot = block(1.0);
   Simulator simulator(Model(robot), {.integrator = Integrator::ImplicitMidpoint});
   simulator.setController([](double, VectorIn, VectorIn v, VectorOut tau) {
     tau[0] = v[0] > 0.0 ? -4.0 : 6.0;  // no velocity is at rest

@@ -26,6 +26,20 @@ inline void addLink(Mechanism& robot, std::string_view name, double length, doub
       .withInertia(0.01 * inertia, inertia, inertia);
 }
 
+/// A block on a slide along x, "slide"; gravity, if any, pulls it back along −x.
+inline Mechanism block(double mass, double gravity = 0.0) {
+  Mechanism robot = planar("block");
+  robot.gravity = {-gravity, 0, 0};
+  robot.addBody("block").withMass(mass).withInertia(1, 1, 1);
+  robot.addPrismatic("slide").from("ground").to("block").along({1, 0, 0});
+  return robot;
+}
+
+/// The position or velocity of a robot with one DoF.
+inline Eigen::VectorXd one(double x) {
+  return Eigen::VectorXd::Constant(1, x);
+}
+
 /// Crank of 0.1 m, rod of 0.3 m, slider along x. `independent` is "crank", "swivel" or "slide".
 inline Mechanism crankSlider(std::string_view independent, double offset = 0.0) {
   Mechanism robot = planar("crank_slider");

@@ -22,15 +22,6 @@ Eigen::VectorXd stateOf(const Simulator& simulator) {
   return state;
 }
 
-/// A block of 1 kg on a slide, without gravity.
-Mechanism block() {
-  Mechanism robot = planar("block");
-  robot.gravity = {};
-  robot.addBody("block").withMass(1).withInertia(1, 1, 1);
-  robot.addPrismatic("slide").from("ground").to("block").along({1, 0, 0});
-  return robot;
-}
-
 /// A ball joint on a free body, with point springs: rotations in space.
 Mechanism tumbling() {
   Mechanism robot("tumbling");
@@ -132,7 +123,7 @@ TEST(Radau, FourBarOnAStiffSpringFollowsItsDrive) {
 TEST(Radau, FollowsVanDerPol) {
   constexpr double kStiffness = 1000.0;
   const auto run = [](Integrator integrator, double tolerance) {
-    Simulator simulator(Model(block()), options(integrator, tolerance));
+    Simulator simulator(Model(block(1.0)), options(integrator, tolerance));
     simulator.setController([](double, VectorIn q, VectorIn v, VectorOut tau) {
       tau[0] = kStiffness * (1.0 - q[0] * q[0]) * v[0] - q[0];
     });
@@ -194,7 +185,7 @@ TEST(Auto, StaysExplicitWhereTheMotionIsSmooth) {
 
 /// A stiff damper that is applied for a time, like a brake.
 TEST(Auto, ChangesToImplicitStepsAndBack) {
-  Simulator simulator(Model(block()), options(Integrator::Auto, 1e-8));
+  Simulator simulator(Model(block(1.0)), options(Integrator::Auto, 1e-8));
   simulator.setController([](double t, VectorIn q, VectorIn v, VectorOut tau) {
     const double brake = t > 1.0 && t < 2.0 ? 1e5 : 0.0;
     tau[0] = std::cos(20.0 * t) - q[0] - brake * v[0];
@@ -292,7 +283,7 @@ TEST(Auto, RecoversFromStagesThatDiverge) {
 /// steps have no solution there, and corrections by a Jacobian that spans the jump are small: short
 /// steps must find the rest all the same, which lasts from 0.5001 s.
 Simulator jumping(Integrator integrator, double tolerance) {
-  Simulator simulator(Model(block()), options(integrator, tolerance));
+  Simulator simulator(Model(block(1.0)), options(integrator, tolerance));
   simulator.setController([](double t, VectorIn, VectorIn v, VectorOut tau) {
     const double dry = t > 0.5 ? 2.0 : 0.0;
     tau[0] = 1.0 - 1e4 * v[0] - (v[0] > 0.0 ? dry : -dry);

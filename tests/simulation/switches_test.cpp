@@ -16,19 +16,6 @@ constexpr Integrator kAll[] = {
     Integrator::SemiImplicitEuler, Integrator::RungeKutta4, Integrator::ImplicitMidpoint,
     Integrator::Adaptive,          Integrator::Radau,       Integrator::Auto};
 
-Eigen::VectorXd one(double x) {
-  return Eigen::VectorXd::Constant(1, x);
-}
-
-/// A block of 2 kg that slides along x; gravity as given.
-Mechanism block(double gravity = 0.0) {
-  Mechanism robot = planar("block");
-  robot.gravity = {-gravity, 0, 0};
-  robot.addBody("block").withMass(2).withInertia(1, 1, 1);
-  robot.addPrismatic("slide").from("ground").to("block").along({1, 0, 0});
-  return robot;
-}
-
 /// A bar of 0.4 m and 1 kg about z: gravity turns it with 1.962 N·m where it is level.
 Mechanism pendulum() {
   Mechanism robot = planar("pendulum");
@@ -46,7 +33,7 @@ double total(const Simulator& simulator) {
 TEST(Friction, ABlockStopsWhereItMustAndStaysThere) {
   // v₀² / 2a with a = F / m, after v₀ / a.
   for (const Integrator integrator : kAll) {
-    Simulator simulator(Model(block()), {.integrator = integrator});
+    Simulator simulator(Model(block(2.0)), {.integrator = integrator});
     simulator.addFriction({.joint = "slide", .coulomb = 3.0});
     simulator.setState(one(0.0), one(2.0));
     for (int i = 0; i < 1500; ++i) {
@@ -75,7 +62,7 @@ TEST(Friction, ABlockStopsWhereItMustAndStaysThere) {
 TEST(Friction, GivesWayWhenTheForceHasGrownEnough) {
   // Force 10 t against 3 N: from t = 0.3 on, v = ∫ (10 t − 3) / m.
   for (const Integrator integrator : kAll) {
-    Simulator simulator(Model(block()), {.integrator = integrator});
+    Simulator simulator(Model(block(2.0)), {.integrator = integrator});
     simulator.addFriction({.joint = "slide", .coulomb = 3.0});
     simulator.setController([](double t, VectorIn, VectorIn, VectorOut tau) { tau[0] = 10.0 * t; });
     for (int i = 1; i <= 70; ++i) {
@@ -169,7 +156,7 @@ TEST(Friction, APendulumSwingsAndSticks) {
 }
 
 TEST(Friction, OfTheModelAndOfTheSimulatorAddUp) {
-  Mechanism robot = block();
+  Mechanism robot = block(2.0);
   robot.joints.back().friction = 2.0;
   Simulator simulator{Model(robot)};
   simulator.addFriction({.joint = "slide", .coulomb = 1.0, .viscous = 0.5});
@@ -251,7 +238,7 @@ TEST(Friction, InSeveralJointsLosesWhatItMust) {
 
 TEST(Friction, BreakawayIsHigherThanSliding) {
   for (const double force : {4.9, 5.1}) {
-    Simulator simulator{Model(block())};
+    Simulator simulator{Model(block(2.0))};
     simulator.addFriction(
         {.joint = "slide", .coulomb = 3.0, .breakaway = 5.0, .stribeckSpeed = 1e-2});
     simulator.setForces(one(force));
@@ -268,7 +255,7 @@ TEST(Friction, BreakawayIsHigherThanSliding) {
 
 TEST(Stops, RigidOnesThrowBackByTheirRestitution) {
   for (const Integrator integrator : kAll) {
-    Mechanism robot = block();
+    Mechanism robot = block(2.0);
     robot.joints.back().limitedTo(-0.25, 0.5);
     Simulator simulator(Model(robot), {.integrator = integrator});
     EXPECT_EQ(simulator.addLimits(0.0, 0.0, 0.5), 1);
@@ -288,7 +275,7 @@ TEST(Stops, RigidOnesThrowBackByTheirRestitution) {
 TEST(Stops, BouncingEnds) {
   // From height 1 m with restitution e: all bounces take √(2h/g) (1 + e) / (1 − e).
   for (const Integrator integrator : kAll) {
-    Simulator simulator(Model(block(9.81)), {.integrator = integrator});
+    Simulator simulator(Model(block(2.0, 9.81)), {.integrator = integrator});
     simulator.addLimit({.joint = "slide", .lower = 0.0, .restitution = 0.6});
     simulator.setState(one(1.0), one(0.0));
     const double ends = std::sqrt(2.0 / 9.81) * 1.6 / 0.4;
@@ -357,7 +344,7 @@ TEST(Stops, ElasticOnesNeverCreateEnergy) {
 
 TEST(Stops, ShortTouchesWithinOneStepAreFound) {
   // A long step would jump over the bound and back.
-  Simulator simulator(Model(block(9.81)));
+  Simulator simulator(Model(block(2.0, 9.81)));
   simulator.addLimit({.joint = "slide", .upper = 1.0});
   // Thrown up so that it would rise to 1.01 m.
   simulator.setState(one(0.0), one(std::sqrt(2 * 9.81 * 1.01)));
@@ -370,7 +357,7 @@ TEST(Stops, ShortTouchesWithinOneStepAreFound) {
 }
 
 TEST(Stops, AStateBeyondARigidOneIsRefused) {
-  Simulator simulator{Model(block())};
+  Simulator simulator{Model(block(2.0))};
   simulator.addLimit({.joint = "slide", .upper = 1.0});
   simulator.setState(one(1.5), one(0.0));
   EXPECT_THROW(simulator.step(1e-3), std::invalid_argument);
@@ -421,7 +408,7 @@ TEST(Stops, AConstraintThatIsSwitchedOnOvercomesFriction) {
 
 TEST(Stops, AreNeverPassedHoweverManyImpactsAStepHas) {
   for (const double gap : {0.1, 1e-6}) {
-    Simulator simulator{Model(block())};
+    Simulator simulator{Model(block(2.0))};
     simulator.addLimit({.joint = "slide", .lower = 0.0, .upper = gap, .restitution = 1.0});
     simulator.setState(one(0.5 * gap), one(1.0));
     try {
