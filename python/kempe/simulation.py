@@ -22,6 +22,9 @@ __all__ = ["DEFAULT_INTEGRATOR", "INTEGRATORS", "Run", "SimulationError",
 
 Vector = NDArray[np.floating[Any]]
 Controller = Callable[[float, Vector, Vector], ArrayLike]
+# Numbers by joint, coordinate or (joint, component); Mapping is invariant in its keys.
+Named = (Mapping[str, ArrayLike] | Mapping[tuple[str, int], ArrayLike]
+         | Mapping["str | tuple[str, int]", ArrayLike])
 External = Mapping["str | int", ArrayLike]
 
 FIXED_STEPS = ("rk4", "semi_implicit_euler", "implicit_midpoint")
@@ -467,8 +470,8 @@ def _start(model: Model, q: object, v: object) -> tuple[Any, Any]:
 
 def simulate(
     model: Model,
-    q: ArrayLike | Mapping[str, ArrayLike] | None = None,
-    v: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    q: ArrayLike | Named | None = None,
+    v: ArrayLike | Named | None = None,
     *,
     duration: float,
     dt: float = 1e-3,

@@ -14,6 +14,7 @@
 #include "kempe/configuration.hpp"
 #include "kempe/named_states.hpp"
 #include "limits.hpp"
+#include "named_values.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -132,7 +133,7 @@ nb::object loopResidualAt(const PyModel& self, nb::handle q, nb::handle out) {
 }
 
 Eigen::VectorXd configurationByName(const PyModel& self, nb::handle positions) {
-  const NamedValues named = Conversion<NamedValues>::read(positions, "positions");
+  const NamedValues named = namedPositions(self.model(), positions, "positions");
   const nb::gil_scoped_release released;
   Data data(self.model());
   Eigen::VectorXd q(self.model().nq());
@@ -142,7 +143,7 @@ Eigen::VectorXd configurationByName(const PyModel& self, nb::handle positions) {
 
 nb::object velocityByName(const PyModel& self, nb::handle q, nb::handle velocities) {
   const Model& model = self.model();
-  const NamedValues named = Conversion<NamedValues>::read(velocities, "velocities");
+  const NamedValues named = namedVelocities(model, velocities, "velocities");
   Inputs inputs({argumentQ(self, q)}, kInDouble);
   return evaluateInDouble(self, inputs, model.nv(), nb::none(),
                           [&](Data& data, const auto& x, auto v) {
@@ -178,17 +179,15 @@ void bindConfigurations(ModelClass& model) {
            "same seed. With `size`, an array (size, nq) for the seeds seed, seed + 1, …. Warns "
            "once (kempe.LimitsWarning) if none within the limits was found.")
       .def("configuration", &configurationByName,
-           signature("def configuration(self, positions: Mapping[str, ArrayLike]) -> NDArray"),
-           "positions"_a,
+           signature("def configuration(self, positions: Named) -> NDArray"), "positions"_a,
            R"(The configuration with named joints at given positions and closed loops, (nq,).
 
 Keys are joints, independent or dependent, with one number or a list of all their positions, or
-coordinates such as "base.z" (spanning_position_names). The other joints stay where neutral() has
+single coordinates: "base.z" (spanning_position_names) or ("base", 2), (joint, component). The other joints stay where neutral() has
 them as far as the loops allow, on the same branch if that leads to the positions. Raises
 AssemblyError with the nearest position found if the loops cannot be closed there.)")
       .def("velocity", &velocityByName,
-           signature("def velocity(self, q: ArrayLike, velocities: Mapping[str, ArrayLike]) -> "
-                     "NDArray"),
+           signature("def velocity(self, q: ArrayLike, velocities: Named) -> NDArray"),
            "q"_a.none(), "velocities"_a,
            R"(The v with which named joints have given velocities, (nv,) or (N, nv).
 

@@ -46,6 +46,9 @@ void translateExceptions() {
 
 nb::sig kempe::python::signature(std::string text) {
   static const std::pair<const char*, const char*> words[] = {
+      {"Named",
+       "Mapping[str, ArrayLike] | Mapping[tuple[str, int], ArrayLike] | "
+       "Mapping[str | tuple[str, int], ArrayLike]"},  // Mapping is invariant in its keys
       {"ArrayLike", "numpy.typing.ArrayLike"},
       {"NDArray", "numpy.typing.NDArray[typing.Any]"},
       {"Sequence", "collections.abc.Sequence"},

@@ -18,6 +18,7 @@
 #include "keeping.hpp"
 #include "kempe/configuration.hpp"
 #include "kempe/named_states.hpp"
+#include "named_values.hpp"
 #include "py_constraints.hpp"
 #include "shown.hpp"
 
@@ -227,9 +228,9 @@ bool isByName(nb::handle given) {
 void setState(PySimulator& self, nb::handle q, nb::handle v, double time) {
   const Model model = self.model->model();
   const bool positionsByName = isByName(q), velocitiesByName = v.is_none() || isByName(v);
-  const NamedValues named = positionsByName ? Conversion<NamedValues>::read(q, "q") : NamedValues{};
+  const NamedValues named = positionsByName ? namedPositions(model, q, "q") : NamedValues{};
   const NamedValues rates =
-      velocitiesByName && !v.is_none() ? Conversion<NamedValues>::read(v, "v") : NamedValues{};
+      velocitiesByName && !v.is_none() ? namedVelocities(model, v, "v") : NamedValues{};
   if (positionsByName && velocitiesByName) {
     unlocked([&] { self.simulator.setState(named, rates, time); });
     return;
@@ -263,11 +264,12 @@ using SimulatorClass = nb::class_<PySimulator>;
 
 void bindState(SimulatorClass& simulator) {
   simulator
-      .def("set_state", &setState,
-           signature("def set_state(self, q: ArrayLike | Mapping[str, ArrayLike], v: ArrayLike | "
-                     "Mapping[str, ArrayLike] | None = None, time: float = 0.0) -> None"),
-           "q"_a, "v"_a.none() = nb::none(), "time"_a = 0.0,
-           R"(Sets the state; by default at rest. Resets the work to zero.
+      .def(
+          "set_state", &setState,
+          signature("def set_state(self, q: ArrayLike | Named, v: ArrayLike | Named | None = None, "
+                    "time: float = 0.0) -> None"),
+          "q"_a, "v"_a.none() = nb::none(), "time"_a = 0.0,
+          R"(Sets the state; by default at rest. Resets the work to zero.
 
 Positions and velocities are arrays, (nq,) and (nv,), or dictionaries by names of joints, such as
 {"hip": 0.3}; see Model.configuration and Model.velocity. Loops of arrays are closed first if they

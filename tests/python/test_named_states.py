@@ -157,3 +157,71 @@ def test_wrong_starts(text: str, message: str) -> None:
     result = kempe_program("simulate", LEG, "--start", text)
     assert result.returncode == 2
     assert message in result.stderr
+
+
+def test_components_of_joints() -> None:
+    """(joint, component) names one coordinate of a joint with several, as in couplings."""
+    model = kempe.robots.load("tello")
+    joint = "torso-to-ground"
+    q = model.configuration({(joint, 2): 1.5, "torso-to-left-shoulder-ry": 0.3})
+    np.testing.assert_array_equal(
+        q, model.configuration({f"{joint}.z": 1.5, ("torso-to-left-shoulder-ry", 0): 0.3}))
+    v = model.velocity(q, {(joint, 2): 0.5, (joint, 3): 2.0})
+    assert rate(model, q, v, f"{joint}.vz") == pytest.approx(0.5)
+    assert rate(model, q, v, f"{joint}.wx") == pytest.approx(2.0)
+    simulator = kempe.Simulator(model)
+    simulator.set_state({(joint, 2): 1.5}, {(joint, 3): 2.0})
+    assert simulator.q[2] == 1.5
+    assert simulator.v[3] == pytest.approx(2.0)
+    run = kempe.simulate(model, {(joint, 2): 1.5}, {(joint, 5): 1.0}, duration=1e-3)
+    assert run.q[0][2] == 1.5
+    assert run.v[0][5] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("named, message", [
+    ({("torso-to-ground", 7): 0.0}, "components, 0 to 6"),
+    ({("torso-to-ground", -1): 0.0}, "components, 0 to 6"),
+    ({("torso-to-left-shoulder-ry", 1): 0.0}, "has 1 component, 0"),
+    ({("torso-to-grount", 2): 0.0}, 'Did you mean "torso-to-ground"'),
+    ({("torso-to-ground", "z"): 0.0}, "whole number"),
+    ({("torso-to-ground",): 0.0}, "(name, component)"),
+    ({("torso-to-ground", 3): 0.0}, "quaternion is needed whole"),
+    ({("torso-to-ground", 2): 0.0, "torso-to-ground.z": 0.0}, "given twice"),
+    ({("torso-to-ground", 2): 0.0, "torso-to-ground": [0, 0, 0, 0, 0, 0, 1]}, "given twice"),
+    ({2: 0.0}, "text"),
+])
+def test_wrong_components(named: dict, message: str) -> None:
+    model = kempe.robots.load("tello")
+    with pytest.raises(ValueError) as caught:
+        model.configuration(named)
+    assert message in str(caught.value)
+
+
+def test_velocities_on_the_command_line(tmp_path: Path) -> None:
+    result = kempe_program("simulate", LEG, "--start=hip=0.3", "--velocity=knee=-2,hip=1e-1",
+                           "--duration", "0.002", "--json", "--out", "run.npz", folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["velocity"] == "knee=-2,hip=1e-1"
+    run = kempe.Run.load(tmp_path / "run.npz")
+    model = kempe.load(LEG)
+    expected = model.velocity(run.q[0], {"knee": -2.0, "hip": 0.1})
+    np.testing.assert_allclose(run.v[0], expected, atol=1e-12)
+
+
+def test_rest_at_a_dead_point_on_the_command_line(tmp_path: Path) -> None:
+    kempe.write_urdf(crank_slider("slide").mechanism, tmp_path / "slider.urdf")
+    run, _ = start(tmp_path, "slider.urdf", "crank=0")
+    assert not run.v[0].any()
+
+
+@pytest.mark.parametrize("options, message", [
+    (["--velocity", "kne=0.3"], 'Did you mean "knee"?'),
+    (["--velocity", "hip=fast"], '--velocity hip=fast: "fast" is not a number'),
+    (["--velocity", "hip"], 'expected JOINT=X, got "hip"'),
+    (["--velocity", "knee=1,knee_motor=0"], "nearest velocity"),
+    (["--velocity", "hip=1", "--speed", "2"], "give only one of them"),
+])
+def test_wrong_velocities(options: list[str], message: str) -> None:
+    result = kempe_program("simulate", LEG, *options)
+    assert result.returncode == 2
+    assert message in result.stderr

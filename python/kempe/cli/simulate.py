@@ -8,7 +8,7 @@ import importlib
 import re
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ from kempe.cli.controllers import FromFile, Hold
 from kempe.cli.files import load_run, optional_packages, require_writable
 from kempe.simulation import DEFAULT_INTEGRATOR, FIXED_STEPS, INTEGRATORS, Controller, Vector
 
+Velocities = Vector | dict[str, list[float]]
+
 NAME = "simulate"
 SUMMARY = "simulate a robot, passive or controlled, and record the motion"
 DESCRIPTION = """\
@@ -60,6 +62,7 @@ a joint with several coordinates as JOINT=X:X:X, or one of them under its name, 
 EXAMPLES = """examples:
   kempe simulate examples/geared_four_bar_leg.urdf --start random:1 --duration 2
   kempe simulate examples/geared_four_bar_leg.urdf --start hip=0.3,knee=-0.2 --duration 1
+  kempe simulate examples/geared_four_bar_leg.urdf --velocity hip=2,knee=-1 --duration 1
   kempe simulate six_bar --speed 1 --out run.npz --plot run.png
   kempe simulate planar_leg --speed 2 --controller hold --duration 1
   kempe simulate tello --fixed-base --controller examples/controllers/tello_run.py --duration 0.5
@@ -97,6 +100,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--speed", type=float, default=0.0, metavar="V",
                         help="start with random velocities of the independent coordinates, up to "
                         "V rad/s or m/s (0)")
+    parser.add_argument("--velocity", metavar="JOINT=X,...",
+                        help="start with these velocities of joints, in rad/s or m/s, the others "
+                        "at rest as far as the loops allow")
     parser.add_argument("--out", metavar="RUN.npz", help="write the run, for numpy and kempe view")
     parser.add_argument("--plot", metavar="FILE", help="write a figure, .png, .pdf or .svg; needs "
                         'pip install "kempe[plot]"')
@@ -120,11 +126,24 @@ def check_files(arguments: argparse.Namespace) -> None:
             importlib.import_module("kempe.viewer")
 
 
-def starting_state(model: kempe.Model, arguments: argparse.Namespace) -> tuple[Vector, Vector]:
-    start, speed = arguments.start, arguments.speed
-    word, _, seed = start.partition(":")
+def starting_state(model: kempe.Model, arguments: argparse.Namespace) -> tuple[Vector, Velocities]:
+    speed = arguments.speed
     if not np.isfinite(speed) or speed < 0:
         raise BadInput(f"--speed: zero or more is needed, got {speed:g}")
+    if speed and arguments.velocity is not None:
+        raise BadInput("--speed and --velocity: give only one of them")
+    q, v, seed = starting_position(model, arguments.start)
+    if arguments.velocity is not None:
+        return q, named_velocities(arguments.velocity, q, model)
+    if speed:
+        v = v + speed * np.random.default_rng(seed).uniform(-1, 1, model.nv)
+    # A dictionary: joints are at rest in dead points too, where no v would say so.
+    return q, v if v.any() else {}
+
+
+def starting_position(model: kempe.Model, start: str) -> tuple[Vector, Vector, int]:
+    """Positions and velocities of --start, and a seed for further velocities."""
+    word, _, seed = start.partition(":")
     if seed and word == "random" and not seed.isdecimal():
         raise BadInput(f'--start {start}: the seed "{seed}" is not a whole number')
     number = 0
@@ -133,26 +152,26 @@ def starting_state(model: kempe.Model, arguments: argparse.Namespace) -> tuple[V
         number = int(seed) if len(seed) < 1000 else MOST_SEED + 1
         if number > MOST_SEED:
             raise BadInput(f"--start random:SEED: a whole number from 0 to {MOST_SEED} is needed")
-    v = speed * np.random.default_rng(number).uniform(-1, 1, model.nv) + 0.0
+    at_rest = np.zeros(model.nv)
     if start == "neutral":
-        return model.neutral(), v
+        return model.neutral(), at_rest, number
     if word == "random":
-        return model.random_configuration(number), v
+        return model.random_configuration(number), at_rest, number
     if start.endswith(".npz"):
         run = load_run(start, model)
-        return run.q[-1], run.v[-1] + v
+        return run.q[-1], run.v[-1], number
     if "=" in start and not Path(start).is_file():
-        return named_configuration(start, model), v
-    return load_configuration(start, model), v
+        return named_configuration(start, model), at_rest, number
+    return load_configuration(start, model), at_rest, number
 
 
 VALUES = re.compile(r"=([^,=]*)(?:,|$)")  # of one joint, after its name
 
 
-def named_positions(text: str, model: kempe.Model) -> dict[str, list[float]]:
-    """The positions of JOINT=X,JOINT=X:X:X. Names may contain "=" and ",": the longest fits."""
-    known = sorted({*model.joint_names, *model.spanning_position_names}, key=len, reverse=True)
-    positions: dict[str, list[float]] = {}
+def named_values(option: str, text: str, names: Iterable[str]) -> dict[str, list[float]]:
+    """The numbers of JOINT=X,JOINT=X:X:X. Names may contain "=" and ",": the longest fits."""
+    known = sorted(names, key=len, reverse=True)
+    named: dict[str, list[float]] = {}
     rest = text
     while rest:
         fitting = (name for name in known
@@ -160,23 +179,33 @@ def named_positions(text: str, model: kempe.Model) -> dict[str, list[float]]:
         name = next(fitting, rest.partition("=")[0])
         values = VALUES.match(rest, len(name))
         if values is None:
-            raise BadInput(f'--start {text}: expected JOINT=X, got "{rest}"')
-        if name in positions:
-            raise BadInput(f'--start {text}: "{name}" is given twice')
+            raise BadInput(f'{option} {text}: expected JOINT=X, got "{rest}"')
+        if name in named:
+            raise BadInput(f'{option} {text}: "{name}" is given twice')
         try:
-            positions[name] = [float(number) for number in values[1].split(":")]
+            named[name] = [float(number) for number in values[1].split(":")]
         except ValueError as error:
-            raise BadInput(f'--start {text}: "{values[1]}" is not a number, or several with ":" '
+            raise BadInput(f'{option} {text}: "{values[1]}" is not a number, or several with ":" '
                            "between them") from error
         rest = rest[values.end():]
-    return positions
+    return named
 
 
 def named_configuration(text: str, model: kempe.Model) -> Vector:
     try:
-        return model.configuration(named_positions(text, model))
+        return model.configuration(named_values(
+            "--start", text, {*model.joint_names, *model.spanning_position_names}))
     except (ValueError, kempe.AssemblyError) as error:
         raise BadInput(f"--start {text}: {error}") from error
+
+
+def named_velocities(text: str, q: Vector, model: kempe.Model) -> dict[str, list[float]]:
+    named = named_values("--velocity", text, {*model.joint_names, *model.spanning_velocity_names})
+    try:
+        model.velocity(q, named)
+    except ValueError as error:
+        raise BadInput(f"--velocity {text}: {error}") from error
+    return named
 
 
 def load_configuration(path: str, model: kempe.Model) -> Vector:
@@ -251,6 +280,7 @@ def summary(outcome: Outcome, arguments: argparse.Namespace, written: list[str],
     steps = len(run) - 1
     return {
         "robot": run.robot, "controller": arguments.controller, "start": arguments.start,
+        "velocity": arguments.velocity,
         "integrator": run.integrator, "integrators_used": run.integrators_used,
         "method": run.method, "dt": run.dt, "steps": steps,
         "duration": arguments.duration, "reached": float(run.t[-1]),
