@@ -33,9 +33,9 @@ from kempe._kempe import (
 )
 from kempe.errors import (
     AssemblyError,
-    EnergyWarning,
     LimitsWarning,
     ModelError,
+    SimulationWarning,
     SingularityError,
 )
 from kempe.simulation import (
@@ -64,7 +64,6 @@ __all__ = [
     "ConstrainedMotion",
     "Constraints",
     "Coupling",
-    "EnergyWarning",
     "Function",
     "Jet",
     "Joint",
@@ -79,6 +78,7 @@ __all__ = [
     "Shape",
     "SimulationError",
     "SimulationInterrupted",
+    "SimulationWarning",
     "Simulator",
     "SingularityError",
     "Snapshot",

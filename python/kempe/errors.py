@@ -23,10 +23,11 @@ class SingularityError(RuntimeError):
     """Condition number of its constraint Jacobian."""
 
 
-class EnergyWarning(UserWarning):
-    """A simulated motion gained or lost energy that its work and losses do not account for, or its
-    steps of fixed length have large errors."""
-
-
 class LimitsWarning(UserWarning):
     """A configuration that Kempe chose is outside joint limits: no other was found."""
+
+
+class SimulationWarning(UserWarning):
+    """A simulated motion may be wrong: it gained or lost energy that its work and losses do not
+    account for, its steps of fixed length have large errors, or events of friction and end stops
+    could not be followed."""

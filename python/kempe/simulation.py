@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kempe import _kempe
 from kempe._kempe import Model
-from kempe.errors import AssemblyError, EnergyWarning, SingularityError
+from kempe.errors import AssemblyError, SimulationWarning, SingularityError
 
 __all__ = ["DEFAULT_INTEGRATOR", "INTEGRATORS", "Run", "SimulationError",
            "SimulationInterrupted", "Simulator", "simulate"]
@@ -385,7 +385,7 @@ def _recorded(simulator: _kempe.Simulator, duration: float, dt: float,
         simulator.end_run()
     run = recorder.run()
     for text in run.warnings:
-        warnings.warn(f"{run.robot}: {text}", EnergyWarning, stacklevel=3)
+        warnings.warn(f"{run.robot}: {text}", SimulationWarning, stacklevel=3)
     return run
 
 
@@ -432,7 +432,7 @@ class Simulator(_kempe.Simulator):
 
         `progress` is called after every sample with the fraction done; the run ends early if it
         returns False. Raises SimulationError, which contains the run up to that point. Warns
-        (EnergyWarning) if the energy balance is off by more than 1 % of the energy exchanged.
+        (SimulationWarning) with the texts of run.warnings.
         """
         return _recorded(self, duration, dt, progress)
 
@@ -527,8 +527,8 @@ def simulate(
         SimulationInterrupted: Ctrl-C, a KeyboardInterrupt that contains the run up to that point.
 
     Warns:
-        EnergyWarning: the energy balance is off by more than 1 % of the energy exchanged.
-            run.warnings has the text.
+        SimulationWarning: the motion may be wrong: the energy balance is off by more than 1 % of
+            the energy exchanged, or events could not be followed. run.warnings has the texts.
     """
     _check_kinds(model, controller, progress)
     duration = _positive("duration", duration)

@@ -31,6 +31,7 @@ std::string percent(double part) {
 void Simulation::restartBalance() {
   watch_.reset();
   errors_.restart();
+  events_.restart();
   stepLength_ = 0.0;
   leastRegularity_ = 1.0;
   leastRegular_ = -1;

@@ -32,6 +32,9 @@ constexpr double kInTime = 1e-6;
 constexpr double kElastic = 0.1;
 /// Impacts at one time: one stop can press others, and each impact but the first few is slower.
 constexpr int kMostImpacts = 50;
+/// Forces whose conditions are violated by a larger part of the terms are reported: a thousand times
+/// the part above which rows of BoxProblem contradict each other, and far below what is visible.
+constexpr double kUnbalanced = 1e-6;
 
 }  // namespace
 
@@ -120,6 +123,13 @@ struct Simulation::Rows {
     });
   }
 
+  /// The constraint, loop or joint of a row.
+  [[nodiscard]] const ConstraintEntry& entryOf(int row) const {
+    const auto after =
+        std::ranges::upper_bound(solver.active(), row, {}, &ActiveConstraint::firstRow);
+    return *(after - 1)->entry;
+  }
+
   Simulation& simulation;
   Evaluation<double> e;
   ConstraintSolver<double> solver;
@@ -164,12 +174,15 @@ bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates,
   box_.solve();
   bool any = false;
   const double gravity = norm(model.gravity());
-  rows.visitHeld([&](int r, int which) {
+  const auto size = [&](int r) {
     // Beside the terms of the sum, what friction could do, and gravity: at rest all terms are
     // rounding.
     const double bound = std::isfinite(box_.upper[r]) ? box_.upper[r] : 0.0;
-    const double size = box_.magnitude[r] + box_.matrix(r, r) * bound + gravity;
-    if (std::abs(box_.g[r]) > kNoAcceleration * size) {
+    return box_.magnitude[r] + box_.matrix(r, r) * bound + gravity;
+  };
+  reportImbalance(t, rows, size);
+  rows.visitHeld([&](int r, int which) {
+    if (std::abs(box_.g[r]) > kNoAcceleration * size(r)) {
       any = true;
       if (!onlyAsk) {
         switches.release(which, box_.g[r]);
@@ -229,19 +242,35 @@ void Simulation::movePositions(const Readings& to) {
   state_.q = stageQ_;
 }
 
-void Simulation::returnToStops() {
+template <typename Size>
+void Simulation::reportImbalance(double t, const Rows& rows, const Size& size) {
+  int worst = -1;
+  double most = kUnbalanced;
+  for (int r = 0; r < rows.solver.rows(); ++r) {
+    const double part = box_.violation(r) / size(r);
+    if (part > most) {
+      most = part;
+      worst = r;
+    }
+  }
+  if (worst >= 0) {
+    events_.addUnbalanced(t, rows.entryOf(worst).name, most);
+  }
+}
+
+double Simulation::returnToStops() {
   Switches& switches = elements.switches;
   lowReadings_ = first_.readings;
-  bool any = false;
+  double longest = 0.0;
   for (int i = 0; i < switches.count(); ++i) {
     const bool passed = switches.isPassed(i, first_.readings);
     rowsWanted_[i] = static_cast<char>(passed || switches.holds(i));
     if (passed) {
       lowReadings_.position[i] = switches.bound(i);
-      any = true;
+      longest = std::max(longest, std::abs(first_.readings.position[i] - switches.bound(i)));
     }
   }
-  if (any) {
+  if (longest > 0.0) {
     {
       const Switches::EnabledRows enabled(switches, rowsWanted_);
       movePositions(lowReadings_);
@@ -249,6 +278,16 @@ void Simulation::returnToStops() {
     evaluate(state_.time, state_.q, state_.v, first_);
     show();
   }
+  return longest;
+}
+
+void Simulation::catchUpWithEvents(double h) {
+  last_.velocities = velocities_;
+  last_.a = first_.a;
+  const double distance = returnToStops();
+  chooseModes(collide() ? -1 : located_);
+  events_.addBlindStep(h, distance, (velocities_ - last_.velocities).cwiseAbs().maxCoeff(),
+                       (first_.a - last_.a).cwiseAbs().maxCoeff(), speed());
 }
 
 void Simulation::holdVelocities() {
@@ -307,6 +346,7 @@ bool Simulation::collide() {
         }
       });
       box_.solve();
+      throwIfDriven(rows);
       rows.addImpulse(box_.x.data(), state_.v);
     }
     state_.work[kLimits] += before - energyNow().kinetic;
@@ -314,7 +354,44 @@ bool Simulation::collide() {
     evaluate(state_.time, state_.q, state_.v, first_);
     show();
   }
+  for (int i = 0; i < switches.count(); ++i) {
+    if (switches.isHit(i, first_.readings, speed())) {
+      events_.addEndlessImpacts(state_.time, switches.joint(i));
+      break;
+    }
+  }
   return true;
+}
+
+void Simulation::throwIfDriven(Rows& rows) {
+  const Switches& switches = elements.switches;
+  rows.visitHeld([&](int r, int which) {
+    const double rate = first_.readings.rate[which];
+    if (!(switches.side(which) * rate > 0.0)) {
+      return;
+    }
+    // The impulse of a stop and that of a constraint on the same motion grow without end: their
+    // conditions remain violated, by shares of the velocity.
+    double off = box_.violation(r), share = 0.0;
+    int driver = -1;
+    for (int s = 0; s < rows.firstHeld; ++s) {
+      const double own = box_.matrix(r, r) * box_.matrix(s, s);
+      const double common = own > 0.0 ? box_.matrix(r, s) * box_.matrix(r, s) / own : 0.0;
+      off = common > 0.0 ? std::max(off, box_.violation(s)) : off;
+      if (common > share) {
+        share = common;
+        driver = s;
+      }
+    }
+    if (off > kUnbalanced * std::abs(rate) && driver >= 0) {
+      throw std::runtime_error(
+          "joint " + kempe::quoted(switches.joint(which)) +
+          " cannot be stopped by its rigid end stop at " + shortNumber(switches.bound(which)) +
+          ": " + kempe::quoted(rows.entryOf(driver).name) + " drives it on with " +
+          shortNumber(rate) +
+          " rad/s or m/s. End that motion at the stop, or give the stop a stiffness");
+    }
+  });
 }
 
 void Simulation::limitElasticSteps() {

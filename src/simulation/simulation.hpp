@@ -12,6 +12,7 @@
 #include "simulation/coordinates.hpp"
 #include "simulation/energy_watch.hpp"
 #include "simulation/error_watch.hpp"
+#include "simulation/event_watch.hpp"
 #include "simulation/forces.hpp"
 #include "simulation/occupancy.hpp"
 #include "simulation/radau.hpp"
@@ -136,6 +137,7 @@ class Simulation {
   [[nodiscard]] std::string energyWarning() const;
   /// Where errors of steps of fixed length are large, the reason; otherwise empty.
   [[nodiscard]] std::string errorWarning() const;
+  [[nodiscard]] std::vector<std::string> eventWarnings() const { return events_.warnings(); }
   /// The next sample is the first of the balance.
   void restartBalance();
 
@@ -233,12 +235,20 @@ class Simulation {
   bool holdPositions(const Readings& start);
   /// Moves the state so that joints whose rows are enabled come to these positions.
   void movePositions(const Readings& to);
-  /// Moves joints that have passed rigid stops back to them.
-  void returnToStops();
+  /// Moves joints that have passed rigid stops back to them. Returns the longest way.
+  double returnToStops();
+  /// After a step of h s in which events were ignored: what they do follows here.
+  void catchUpWithEvents(double h);
   /// Removes what errors have left of the velocities that are held, by an impulse.
   void holdVelocities();
   /// Sets the number of a coordinate that is held to zero exactly, if the coordinate is independent.
   void holdExactly(const ConstraintEntry& entry, VectorOut x);
+  /// Takes note of forces of the BoxProblem that do not fulfil their conditions, relative to
+  /// size(row).
+  template <typename Size>
+  void reportImbalance(double t, const Rows& rows, const Size& size);
+  /// Throws if a constraint or loop drives a joint on into the rigid stop that it has hit.
+  void throwIfDriven(Rows& rows);
   /// Impacts on rigid stops. Returns whether there were any; modes must then be chosen.
   bool collide();
   /// Steps on elastic stops that integrators without error control can take.
@@ -348,6 +358,7 @@ class Simulation {
   StepControl stepControl_;
 
   ErrorWatch errors_;  // of steps of fixed length
+  EventWatch events_;
 
   struct Before {  // a step
     State state;

@@ -1,7 +1,9 @@
 #include "kempe/simulator.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
+#include <iterator>
 
 #include "algorithms/arguments.hpp"
 #include "kempe/configuration.hpp"
@@ -116,6 +118,7 @@ std::vector<std::string> Simulator::warnings() const {
       texts.push_back(text);
     }
   }
+  std::ranges::move(impl_->eventWarnings(), std::back_inserter(texts));
   return texts;
 }
 double Simulator::loopError() const {

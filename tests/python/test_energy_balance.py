@@ -28,7 +28,7 @@ def held(model: kempe.Model) -> Controller:
 
 def test_steps_that_are_too_long_are_named() -> None:
     text = r"five_bar: steps of 0\.01 s are too long for this motion: the energy balance is off"
-    with pytest.warns(kempe.EnergyWarning, match=text):
+    with pytest.warns(kempe.SimulationWarning, match=text):
         run = fast_five_bar("rk4")
     assert run.energy_drift > 0.01
     assert len(run.warnings) == 1

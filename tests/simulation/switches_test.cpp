@@ -421,6 +421,66 @@ TEST(Stops, AreNeverPassedHoweverManyImpactsAStepHas) {
   }
 }
 
+TEST(Stops, ImpactsTooFastToBeLocatedAreReported) {
+  // Between stops 1 µm apart, a million impacts per second: not worth locating in a step of 10 s.
+  Simulator simulator{Model(block(2.0))};
+  simulator.addLimit({.joint = "slide", .lower = 0.0, .upper = 1e-6, .restitution = 1.0});
+  simulator.setState(one(0.5e-6), one(1.0));
+  simulator.step(10.0);
+  const std::vector<std::string> warnings = simulator.warnings();
+  ASSERT_EQ(warnings.size(), 1);
+  EXPECT_NE(warnings[0].find("too fast to be located, first at joint \"slide\" at t = "),
+            std::string::npos)
+      << warnings[0];
+  simulator.setState(one(0.5e-6), one(0.0));
+  EXPECT_TRUE(simulator.warnings().empty());
+}
+
+TEST(Stops, BouncingThatEndsIsNotReported) {
+  for (const Integrator integrator : kAll) {
+    for (const double restitution : {0.5, 0.98}) {
+      for (const double dt : {1e-3, 25.0}) {
+        if (dt > 1.0 && integrator != Integrator::Adaptive && integrator != Integrator::Auto) {
+          continue;
+        }
+        Simulator simulator(Model(block(2.0, 9.81)), {.integrator = integrator});
+        simulator.addLimit({.joint = "slide", .lower = 0.0, .restitution = restitution});
+        simulator.setState(one(0.04), one(0.0));
+        while (simulator.time() < 25.0 - 1e-9) {
+          simulator.step(dt);
+        }
+        EXPECT_NEAR(simulator.q()[0], 0.0, 1e-9) << toString(integrator) << restitution;
+        EXPECT_TRUE(integrator == Integrator::SemiImplicitEuler || simulator.warnings().empty())
+            << toString(integrator) << " " << restitution << ": " << simulator.warnings()[0];
+      }
+    }
+  }
+}
+
+TEST(Stops, AJointThatAConstraintDrivesIntoItsStopIsNamed) {
+  for (const Integrator integrator : kAll) {
+    const Model model(block(2.0));
+    Simulator simulator(model, {.integrator = integrator});
+    simulator.addLimit({.joint = "slide", .lower = -1.0, .upper = 0.05});
+    Constraints constraints(model);
+    constraints.prescribe("drive", "slide", [](double t) { return PrescribedMotion{t, 1, 0}; });
+    simulator.setConstraints(constraints);
+    try {
+      for (int i = 0; i < 100; ++i) {
+        simulator.step(1e-3);
+      }
+      FAIL() << toString(integrator);
+    } catch (const std::runtime_error& error) {
+      EXPECT_NE(std::string(error.what())
+                    .find("joint \"slide\" cannot be stopped by its rigid end stop at 0.05: "
+                          "\"drive\" drives it on with 1 "),
+                std::string::npos)
+          << toString(integrator) << ": " << error.what();
+    }
+    EXPECT_NEAR(simulator.time(), 0.05, 1.1e-3);
+  }
+}
+
 TEST(Friction, AtRestInFreeFallCostsNothing) {
   // All forces are rounding; a joint and its rotor both have friction.
   Mechanism robot("falling");

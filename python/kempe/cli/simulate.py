@@ -342,7 +342,8 @@ def moved(model: kempe.Model, arguments: argparse.Namespace) -> Outcome:
         start = time.perf_counter()
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", kempe.EnergyWarning)  # printed after the summary
+                # Printed after the summary.
+                warnings.simplefilter("ignore", kempe.SimulationWarning)
                 run = kempe.simulate(
                     model, q, v, duration=arguments.duration, dt=arguments.dt,
                     integrator=arguments.integrator, controller=controller, progress=progress,
