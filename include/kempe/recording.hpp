@@ -75,6 +75,12 @@ struct Recording {
     double time = 0.0;
     Vector q{}, v{}, tau{}, velocities{};
     Vector a{};  ///< accelerations of the model's coordinates; NaN in a file of format 1
+    /// Generalised forces at all tree joints: tau, springs, motors, friction, stops, constraints.
+    /// Empty in files of earlier versions.
+    Vector forces{};
+    /// External forces, springs between points and constraints: [force; moment] on the body of each
+    /// joint (Model::jointNames), in world axes about the world's origin; empty if there are none.
+    Vector wrenches{};
     double kinetic = 0.0, potential = 0.0;
     double loopError = 0.0;  ///< largest |loopResidual|
     Work work{};

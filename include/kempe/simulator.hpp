@@ -9,6 +9,7 @@
 #include "kempe/constraints.hpp"
 #include "kempe/export.hpp"
 #include "kempe/force_elements.hpp"
+#include "kempe/joint_forces.hpp"
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 #include "kempe/momentum.hpp"
@@ -193,6 +194,17 @@ class Simulator {
   /// Returns the torque of a motor at the rotor in this state, within its limits.
   [[nodiscard]] KEMPE_API double motorTorque(int motor) const;
 
+  /// Computes the forces of all tree joints in this state with everything that acts: springs,
+  /// motors, friction, stops, constraints, external forces and the controller, whose tau acts at
+  /// the independent joints. See kempe::jointForces(); of `how`, reference and frame apply, and
+  /// std::invalid_argument is thrown if anything else is set. Throws SingularityError at a change
+  /// point.
+  /// @param forces  output, 6 × joints, in the order of model().jointNames()
+  KEMPE_API void jointForces(MatrixOut forces, const ForceOptions& how = {}) const;
+  /// Computes the forces of all loops in the same way; see kempe::loopForces().
+  /// @param forces  output, model().nLoopForces()
+  KEMPE_API void loopForces(VectorOut forces, const ForceOptions& how = {}) const;
+
   // --- constraints ---
 
   /// Sets the constraints that hold in addition to the loops of the model. They must have been
@@ -243,7 +255,7 @@ class Simulator {
   std::unique_ptr<detail::Simulation> impl_;
 };
 
-/// Interpolates states between the samples of a recording.
+/// Interpolates states between the samples of a recording, and computes forces at samples.
 class Replay {
  public:
   /// Throws std::invalid_argument if the recording is of a model with other coordinates.
@@ -256,6 +268,13 @@ class Replay {
   /// coordinates that keep the loops closed, velocities (of all tree joints) by linear
   /// interpolation.
   KEMPE_API void state(double time, VectorOut q, VectorOut velocities);
+
+  /// Compute the forces of all joints and loops at a sample, as Simulator::jointForces() and
+  /// loopForces() did there. The model must be Simulator::model(), which includes the armatures of
+  /// motors. Throw SingularityError at a change point, std::invalid_argument if the recording is
+  /// from a file of an earlier version, without forces.
+  KEMPE_API void jointForces(std::size_t sample, MatrixOut forces, const ForceOptions& how = {});
+  KEMPE_API void loopForces(std::size_t sample, VectorOut forces, const ForceOptions& how = {});
 
  private:
   struct Impl;

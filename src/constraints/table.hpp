@@ -64,6 +64,10 @@ struct ConstraintEntry {
     return kind == ConstraintKind::Joint || kind == ConstraintKind::Rod ||
            kind == ConstraintKind::KnifeEdge || kind == ConstraintKind::Rolling;
   }
+  /// Its entries in loopForces(), if it is a loop that is cut.
+  [[nodiscard]] int forceEntries() const {
+    return betweenBodies() ? 6 : static_cast<int>(terms.size());
+  }
 };
 
 /// Constraints of a tree of clusters: those of a Constraints object, or loops that are cut.

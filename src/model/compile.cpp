@@ -382,6 +382,7 @@ class Compiler {
         ++l;
       }
     }
+    int nextForce = model_.tables.loopForces;
     for (std::size_t c = 0; c < model_.cutRefs.size(); ++c) {
       const ConstraintEntry& entry = model_.cuts.entries[c];
       LoopInfo info;
@@ -390,9 +391,9 @@ class Compiler {
       info.cut = true;
       info.firstRow = model_.tables.rows + entry.firstRow;
       info.rows = entry.rows;
-      info.firstForce = model_.tables.loopForces + model_.cuts.forces;
-      info.forces = entry.betweenBodies() ? 6 : static_cast<int>(entry.terms.size());
-      model_.cuts.forces += info.forces;
+      info.firstForce = nextForce;
+      info.forces = entry.forceEntries();
+      nextForce += info.forces;
       info.bodies = endsOf(model_.mechanism, model_.cutRefs[c]);
       for (const ConstraintTerm& term : entry.terms) {
         info.coordinates.push_back(model_.velocityNames[term.velocity]);

@@ -114,6 +114,7 @@ void compileCuts(ModelImpl& model) {
   for (const LoopRef& loop : model.cutRefs) {
     model.cuts.append(model.tables, entryOf(model, loop));
     const ConstraintEntry& entry = model.cuts.entries.back();
+    model.cuts.forces += entry.forceEntries();
     model.cutNames.push_back(entry.name);
     model.rowNames.insert(model.rowNames.end(), static_cast<std::size_t>(entry.rows), entry.name);
   }

@@ -25,6 +25,9 @@ void Rates::resize(const Coordinates& coordinates, const ForceElements& elements
   tau.setZero(model.nv());
   torques.setZero(elements.motors());
   readings.resize(elements.switches.count());
+  forces.setZero(model.nvSpanning());
+  external.clear();
+  external.reserve(model.impl().frames.size());
   power = {};
   G.assign(static_cast<std::size_t>(coordinates.ratios()), 0.0);
   coordinates.writeConstantRatios(G.data());
@@ -41,6 +44,8 @@ void Rates::setZero() {
   tau.setZero();
   torques.setZero();
   readings.setZero();
+  forces.setZero();
+  external.clear();
   power = {};
   std::ranges::fill(G, 0.0);
   displacement.setZero();
@@ -55,6 +60,13 @@ void Rates::add(double weight, const Rates& other) {
   tau += weight * other.tau;
   torques += weight * other.torques;
   readings.add(weight, other.readings);
+  forces += weight * other.forces;
+  for (FrameForce force : other.external) {
+    for (double& x : force.wrench) {
+      x *= weight;
+    }
+    external.push_back(force);
+  }
   for (int i = 0; i < kFlows; ++i) {
     power[i] += weight * other.power[i];
   }
@@ -122,12 +134,12 @@ void Simulation::gatherForces(double t, VectorIn q, VectorIn v, Rates& rates) {
   }
   rates.power[kController] = rates.tau.dot(rates.v);
 
-  external_.clear();
-  external_.insert(external_.end(), externalForces.begin(), externalForces.end());
+  rates.external.clear();
+  rates.external.insert(rates.external.end(), externalForces.begin(), externalForces.end());
   if (externalFunction) {
-    externalFunction(t, q, rates.v, external_);
+    externalFunction(t, q, rates.v, rates.external);
   }
-  for (const FrameForce& force : external_) {
+  for (const FrameForce& force : rates.external) {
     frameAt(chosen.impl(), force.frame);
   }
   if (motorController) {
@@ -138,8 +150,8 @@ void Simulation::gatherForces(double t, VectorIn q, VectorIn v, Rates& rates) {
     }
   }
 
-  spanningForces_.setZero();
-  const ForceState state{chosen.positions(), rates.velocities, spanningForces_, external_,
+  rates.forces.setZero();
+  const ForceState state{chosen.positions(), rates.velocities, rates.forces, rates.external,
                          rates.power};
   if (elements.actOnJoints()) {
     elements.applyToJoints(state, commands, rates.torques);
@@ -156,15 +168,16 @@ void Simulation::gatherForces(double t, VectorIn q, VectorIn v, Rates& rates) {
   if (choice_ == 0 && !elements.actOnJoints()) {
     tau_ = rates.tau;
   } else {
+    spanningForces_ = rates.forces;
     for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
       spanningForces_[userVelocities_[i]] += rates.tau[static_cast<Eigen::Index>(i)];
     }
     chosen.gather(rates.G.data(), spanningForces_, tau_);
   }
-  if (!external_.empty() || elements.actBetweenPoints()) {
+  if (!rates.external.empty() || elements.actBetweenPoints()) {
     PlacedEvaluation<double> placed(chosen.model(), chosen.data(), q);
     placed.move(v.data(), nullptr);
-    rates.power[kExternal] += externalPower(chosen.impl(), *placed.work, external_);
+    rates.power[kExternal] += externalPower(chosen.impl(), *placed.work, rates.external);
     elements.applyBetweenPoints(*placed.work, state);
   }
 }
@@ -173,12 +186,13 @@ void Simulation::accelerate(double t, VectorIn q, VectorIn v, Rates& rates) {
   Coordinates& chosen = work();
   const bool holds = elements.switches.holds();
   if (!isConstrained() && !holds) {
-    forwardDynamics(chosen.model(), chosen.data(), q, v, tau_, rates.a, {.external = external_});
+    forwardDynamics(chosen.model(), chosen.data(), q, v, tau_, rates.a,
+                    {.external = rates.external});
     return;
   }
   // Bodies and spanning velocities have the same numbers whatever coordinates are chosen.
   Evaluation<double> e(chosen.model(), chosen.data());
-  const detail::ExternalForces<double, double> forcesOnBodies = e.prepareExternal(external_);
+  const detail::ExternalForces<double, double> forcesOnBodies = e.prepareExternal(rates.external);
   ConstraintSolver<double> solver(e);
   solver.add(e.impl.cuts);
   const int cutRows = e.impl.cuts.rows;
@@ -189,10 +203,9 @@ void Simulation::accelerate(double t, VectorIn q, VectorIn v, Rates& rates) {
   if (holds) {
     solver.add(elements.switches.held());
   }
-  const double rate =
-      options.stabilization == Stabilization::Baumgarte ? options.baumgarteRate : 0.0;
-  const ConstraintReport report = constrainedAccelerations(
-      solver, t, rate, q.data(), v.data(), tau_.data(), forcesOnBodies, rates.a.data());
+  const ConstraintReport report =
+      constrainedAccelerations(solver, t, stabilizationRate(), q.data(), v.data(), tau_.data(),
+                               forcesOnBodies, rates.a.data());
   redundantRows_ = report.rank < report.rows;
   if (solver.rows() != usualRows_.count) {
     usualRows_ = {.count = solver.rows()};

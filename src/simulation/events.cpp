@@ -156,15 +156,13 @@ bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates,
     return false;  // at a change point what sticks goes on sticking
   }
   gatherForces(t, q, v, rates);
-  const double rate =
-      options.stabilization == Stabilization::Baumgarte ? options.baumgarteRate : 0.0;
   for (int i = 0; i < switches.count(); ++i) {
     rowsWanted_[i] = static_cast<char>(switches.holds(i));  // those that are implied too
   }
   const Switches::EnabledRows enabled(switches, rowsWanted_);
   Rows rows(*this);
-  const detail::ExternalForces<double, double> onBodies = rows.e.prepareExternal(external_);
-  freeAccelerations(rows.solver, t, rate, q.data(), v.data(), tau_.data(), onBodies);
+  const detail::ExternalForces<double, double> onBodies = rows.e.prepareExternal(rates.external);
+  freeAccelerations(rows.solver, t, stabilizationRate(), q.data(), v.data(), tau_.data(), onBodies);
   rows.startBox(box_);
   for (int r = 0; r < rows.solver.rows(); ++r) {
     box_.b[r] = rows.solver.accelerationAlong(r, rows.solver.scratch.uFree.data()) +

@@ -83,9 +83,10 @@ class Lines {
     at = result.ptr;
     return value;
   }
+  [[nodiscard]] bool isEnd(const char* at) const { return at == line_.data() + line_.size(); }
   /// Nothing may follow.
   void requireEnd(const char* at) const {
-    if (at != line_.data() + line_.size()) {
+    if (!isEnd(at)) {
       fail("more numbers than expected");
     }
   }
@@ -135,6 +136,16 @@ void readSample(const Lines& lines, int format, const Recording& recording,
   sample.a.resize(sample.v.size());
   for (double& x : sample.a) {
     x = lines.number(at);
+  }
+  if (lines.isEnd(at)) {
+    return;  // written before forces were recorded
+  }
+  sample.forces.resize(sample.velocities.size());
+  sample.wrenches.resize(6 * whole("wrenches", static_cast<double>(sample.velocities.size())));
+  for (Vector* list : {&sample.forces, &sample.wrenches}) {
+    for (double& x : *list) {
+      x = lines.number(at);
+    }
   }
   lines.requireEnd(at);
 }
@@ -224,6 +235,14 @@ void Recording::save(const std::filesystem::path& path) const {
     writeNumber(line, sample.stepControl.patience);
     for (const double x : sample.a) {
       writeNumber(line, x);
+    }
+    if (sample.forces.size() > 0) {
+      writeNumber(line, static_cast<double>(sample.wrenches.size() / 6));
+      for (const Vector* part : {&sample.forces, &sample.wrenches}) {
+        for (const double x : *part) {
+          writeNumber(line, x);
+        }
+      }
     }
     file << line << '\n';
   }

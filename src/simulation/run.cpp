@@ -23,12 +23,15 @@ Recording::Sample Simulation::sampleNow() {
   refresh();
   const Energy energy = energyNow();
   watchEnergy(energy);
+  const Loads& loads = loadsNow();
   return {state_.time,
           state_.q,
           v_,
           first_.tau,
           velocities_,
           accelerationsNow(),
+          loads.joints,
+          loads.bodies,
           energy.kinetic,
           energy.potential,
           loopErrorNow(),
@@ -122,11 +125,29 @@ struct Replay::Impl {
     return true;
   }
 
+  /// The loads of a sample.
+  detail::Loads loadsOf(std::size_t i) {
+    if (i >= recording.samples.size()) {
+      throw std::invalid_argument("sample " + std::to_string(i) + ": the recording has " +
+                                  std::to_string(recording.samples.size()));
+    }
+    const Recording::Sample& sample = recording.samples[i];
+    if (sample.forces.size() != model.nvSpanning()) {
+      throw std::invalid_argument(
+          "recording: it is from a file of an earlier version, which has no forces");
+    }
+    if (!reactions) {
+      reactions = std::make_unique<detail::Reactions>(model);
+    }
+    return {sample.forces, sample.wrenches};
+  }
+
   Model model;
   Recording recording;
   detail::LoopScales scales;
   std::vector<std::unique_ptr<detail::Coordinates>> choices;
   std::vector<double> G;
+  std::unique_ptr<detail::Reactions> reactions;  // from their first use
   Eigen::VectorXd y, slope, start, end;
 };
 
@@ -141,6 +162,18 @@ void Replay::state(double time, VectorOut q, VectorOut velocities) {
     throw std::invalid_argument("q and velocities must have model.nq and model.nvSpanning entries");
   }
   impl_->state(time, q, velocities);
+}
+
+void Replay::jointForces(std::size_t sample, MatrixOut forces, const ForceOptions& how) {
+  const detail::Loads loads = impl_->loadsOf(sample);
+  const Recording::Sample& at = impl_->recording.samples[sample];
+  impl_->reactions->joints(at.q, at.velocities, loads, forces, how);
+}
+
+void Replay::loopForces(std::size_t sample, VectorOut forces, const ForceOptions& how) {
+  const detail::Loads loads = impl_->loadsOf(sample);
+  const Recording::Sample& at = impl_->recording.samples[sample];
+  impl_->reactions->loops(at.q, at.velocities, loads, forces, how);
 }
 
 }  // namespace kempe

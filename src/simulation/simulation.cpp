@@ -128,7 +128,7 @@ void Simulation::start(const Model& user) {
   rows_.setZero(model.nLoopRows());
   radau_.resize(model.nv());
   errors_.resize(model.nv());
-  external_.reserve(model.impl().frames.size());
+  reactions_.reset();
   before_ = {state_, v_, velocities_, heading_, 0, {}, 0};
   makeRoomForRows();
   fresh_ = false;

@@ -14,6 +14,7 @@
 #include "simulation/error_watch.hpp"
 #include "simulation/event_watch.hpp"
 #include "simulation/forces.hpp"
+#include "simulation/loads.hpp"
 #include "simulation/occupancy.hpp"
 #include "simulation/radau.hpp"
 #include "simulation/singular_point.hpp"
@@ -28,12 +29,14 @@ struct Rates {
   /// Adds `weight` times another.
   void add(double weight, const Rates& other);
 
-  Eigen::VectorXd a;           ///< accelerations
-  Eigen::VectorXd velocities;  ///< of all tree joints
-  Eigen::VectorXd v;           ///< of the user's coordinates
-  Vector tau;                  ///< the controller's, in the user's coordinates
-  Eigen::VectorXd torques;     ///< of motors, at the rotor
-  Readings readings;           ///< of friction and stops
+  Eigen::VectorXd a;                 ///< accelerations
+  Eigen::VectorXd velocities;        ///< of all tree joints
+  Eigen::VectorXd v;                 ///< of the user's coordinates
+  Vector tau;                        ///< the controller's, in the user's coordinates
+  Eigen::VectorXd torques;           ///< of motors, at the rotor
+  Readings readings;                 ///< of friction and stops
+  Eigen::VectorXd forces;            ///< of elements at all tree joints, but for those that hold
+  std::vector<FrameForce> external;  ///< on bodies, also of springs between points
   Power power{};
   std::vector<double> G;
   std::vector<double> regularity;  ///< of the loops of each cluster; 1 where they go straight on
@@ -141,6 +144,13 @@ class Simulation {
   /// The next sample is the first of the balance.
   void restartBalance();
 
+  // --- loads.cpp ---
+  /// The forces that act at the state.
+  const Loads& loadsNow();
+  /// Forces in joints and loops at the state; see Reactions.
+  void jointForcesNow(MatrixOut result, const ForceOptions& how);
+  void loopForcesNow(VectorOut result, const ForceOptions& how);
+
   // --- run.cpp ---
   [[nodiscard]] Recording emptyRecording(double dt) const;
   /// The sample of the state, without its choice of coordinates; also one of the energy balance.
@@ -176,9 +186,17 @@ class Simulation {
 
   void evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates);
   Energy energyAt(VectorIn q, VectorIn v);
-  /// All forces of a state but those that hold joints, into tau_ and external_.
+  /// All forces of a state but those that hold joints, into tau_ and rates.
   void gatherForces(double t, VectorIn q, VectorIn v, Rates& rates);
   void accelerate(double t, VectorIn q, VectorIn v, Rates& rates);
+
+  Reactions& reactions();
+  /// Adds the forces of constraints to loads_.
+  void addConstraintForces();
+  /// Rate of Baumgarte's method, 0 if it is not used.
+  [[nodiscard]] double stabilizationRate() const {
+    return options.stabilization == Stabilization::Baumgarte ? options.baumgarteRate : 0.0;
+  }
 
   // --- change_points.cpp ---
   /// Regularity at q; writes G into `G`. Where loops pass a change point near q along heading_, the
@@ -383,7 +401,9 @@ class Simulation {
   int leastRegular_ = -1;         // that cluster
   double stepLength_ = 0.0;       // the longest since the balance started
   Vector a_, spanningAccelerations_;
-  Eigen::VectorXd bias_;  // of these
+  Loads loads_;
+  std::unique_ptr<Reactions> reactions_;  // from the first time that they are asked for
+  Eigen::VectorXd bias_;                  // of these
 
   int located_ = -1;  // the switch of the event that locate() found
   double longestStep_ = std::numeric_limits<double>::infinity();  // on elastic stops
@@ -394,7 +414,6 @@ class Simulation {
   // Scratch.
   Eigen::VectorXd spanningForces_, tau_, stageQ_, stageV_, y_, nodeQ_, residual_, trial_, middle_,
       startQ_;
-  std::vector<FrameForce> external_;
   std::vector<Eigen::VectorXd> slopes_, accelerations_;  // per stage
   std::vector<Power> powers_;                            // per stage
   std::vector<double> jacobian_;

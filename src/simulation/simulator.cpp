@@ -121,6 +121,14 @@ std::vector<std::string> Simulator::warnings() const {
   std::ranges::move(impl_->eventWarnings(), std::back_inserter(texts));
   return texts;
 }
+void Simulator::jointForces(MatrixOut forces, const ForceOptions& how) const {
+  const Hold hold(impl_->occupancy, Use::Read);
+  impl_->jointForcesNow(forces, how);
+}
+void Simulator::loopForces(VectorOut forces, const ForceOptions& how) const {
+  const Hold hold(impl_->occupancy, Use::Read);
+  impl_->loopForcesNow(forces, how);
+}
 double Simulator::loopError() const {
   const Hold hold(impl_->occupancy, Use::Read);
   return impl_->loopErrorNow();

@@ -90,6 +90,11 @@ void checkSimulation() {
   check(simulator.a() == run.samples.back().a &&
             simulator.spanningAccelerations().size() == model.nvSpanning(),
         "accelerations");
+  Eigen::MatrixXd bearings(6, model.jointNames().size()), recorded = bearings;
+  Eigen::VectorXd carried(model.nLoopForces()), recordedLoops = carried;
+  simulator.jointForces(bearings);
+  simulator.loopForces(carried);
+  check(bearings.allFinite() && carried.allFinite(), "forces in joints and loops");
   simulator.setInterruptCheck([] {});
   simulator.requireOutsideCallbacks();
   simulator.beginRun();
@@ -114,6 +119,12 @@ void checkSimulation() {
   Eigen::VectorXd q(model.nq()), velocities(model.nvSpanning());
   last.state(run.samples[20].time, q, velocities);
   check((q - run.samples[20].q).norm() < 1e-12, "replay");
+  kempe::Replay forces(simulator.model(), run);
+  forces.jointForces(run.samples.size() - 1, recorded);
+  forces.loopForces(run.samples.size() - 1, recordedLoops);
+  check((recorded - bearings).norm() < 1e-9 * bearings.norm() &&
+            (recordedLoops - carried).norm() <= 1e-9 * carried.norm(),
+        "forces of a recording");
 
   check(simulator.constraints() == nullptr, "no constraints");
   kempe::Constraints constraints(model);

@@ -1,0 +1,222 @@
+#include "simulation/loads.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "algorithms/constrained.hpp"
+#include "algorithms/kernels/external_forces.hpp"
+#include "mechanism/text.hpp"
+#include "simulation/simulation.hpp"
+
+namespace kempe::detail {
+namespace {
+
+/// Where loops are less regular than this, relative to the usual, their forces are not computed: G
+/// is wrong by 1e-16 / r², and the forces in loops are multiplied by 1 / r.
+constexpr double kDetermined = 1e-4;
+/// Other coordinates are used where a ratio is this many times the usual one, as in simulations.
+constexpr double kPoorRatio = 4.0;
+
+[[noreturn]] void throwAtChangePoint(const std::string& loop) {
+  throw SingularityError(
+      "loop " + kempe::quoted(loop) +
+          " is at a change point, where the motion of rigid bodies does not determine its forces. "
+          "Ask for the forces a little earlier or later.",
+      loop, std::numeric_limits<double>::infinity());
+}
+
+Model derivedFrom(const Model& model, const ModelChanges& changes) {
+  return Model(std::make_shared<const ModelImpl>(derived(model.impl(), changes)));
+}
+
+/// Adds a wrench in the common frame to those on bodies, which are about the world's origin.
+void addWrench(const WorkView<double>& work, int body, const Force<double>& wrench, Vector& sum) {
+  if (body == kWorld) {
+    return;
+  }
+  const Vector3 moment = wrench.moment + cross(*work.origin, wrench.force);
+  for (int i = 0; i < 3; ++i) {
+    sum[6 * body + i] += wrench.force[i];
+    sum[6 * body + 3 + i] += moment[i];
+  }
+}
+
+}  // namespace
+
+Reactions::Reactions(const Model& model) : scales_(model) {
+  choices_.push_back(
+      std::make_unique<Coordinates>(derivedFrom(model, {.withoutFriction = true}), scales_));
+  G_.resize(static_cast<std::size_t>(choices_.front()->ratios()));
+  choices_.front()->writeConstantRatios(G_.data());
+  const ModelImpl& impl = model.impl();
+  for (int body = 0; body < static_cast<int>(impl.tables.bodies.size()); ++body) {
+    const auto own = std::ranges::find(impl.frames, body, &FrameEntry::body);
+    frames_.push_back(static_cast<int>(own - impl.frames.begin()));
+  }
+  external_.reserve(frames_.size());
+  v_.setZero(model.nv());
+  none_.setZero(model.nv());
+}
+
+Coordinates& Reactions::bestAt(VectorIn q) {
+  Coordinates& own = *choices_.front();
+  own.best(q, lists_);
+  ModelChanges changes{.independent = lists_};
+  auto found = std::make_unique<Coordinates>(derivedFrom(own.model(), changes), scales_);
+  for (const std::unique_ptr<Coordinates>& known : choices_) {
+    if (known->independent() == found->independent()) {
+      return *known;
+    }
+  }
+  choices_.push_back(std::move(found));
+  return *choices_.back();
+}
+
+Coordinates& Reactions::choose(VectorIn q, VectorIn velocities) {
+  Coordinates* chosen = choices_.front().get();
+  const auto isRegular = [&] {
+    return chosen->placeAt(q, G_.data()) == Standing::Regular &&
+           std::ranges::all_of(chosen->regularity(), [](double r) { return r > kDetermined; });
+  };
+  if (!isRegular() || chosen->worstRatio(G_.data()) > kPoorRatio) {
+    scales_.learn(chosen->model(), chosen->positions());
+    chosen = &bestAt(q);
+    if (!isRegular()) {
+      const auto worst = std::ranges::min_element(chosen->regularity());
+      const auto cluster = static_cast<std::size_t>(worst - chosen->regularity().begin());
+      throwAtChangePoint(chosen->model().clusters()[cluster].loops.front());
+    }
+  }
+  chosen->pick(velocities, v_);
+  return *chosen;
+}
+
+ForceOptions Reactions::under(const Loads& loads, const ForceOptions& how) {
+  if (!how.external.empty() || !how.spanning.empty() || how.actuation != Actuation::Independent) {
+    throw std::invalid_argument(
+        "external, spanning and actuation: the forces of a simulation are those of its own "
+        "elements. Give reference or frame only.");
+  }
+  if (loads.joints.hasNaN()) {  // see loadsNow()
+    const std::vector<std::string>& cut = choices_.front()->model().cutLoops();
+    throwAtChangePoint(cut.empty() ? "of constraints" : cut.front());
+  }
+  external_.clear();
+  for (std::size_t body = 0; 6 * static_cast<Eigen::Index>(body) < loads.bodies.size(); ++body) {
+    const double* six = loads.bodies.data() + 6 * body;
+    if (std::any_of(six, six + 6, [](double x) { return x != 0.0; })) {
+      FrameForce& force = external_.emplace_back();
+      force.frame = frames_[body];
+      force.reference = Reference::World;
+      std::copy_n(six, 6, force.wrench.begin());
+    }
+  }
+  ForceOptions all = how;
+  all.external = external_;
+  all.spanning = {loads.joints.data(), static_cast<std::size_t>(loads.joints.size())};
+  return all;
+}
+
+void Reactions::joints(VectorIn q, VectorIn velocities, const Loads& loads, MatrixOut forces,
+                       const ForceOptions& how) {
+  const ForceOptions all = under(loads, how);
+  Coordinates& chosen = choose(q, velocities);
+  jointForces(chosen.model(), chosen.data(), q, v_, none_, forces, all);
+}
+
+void Reactions::loops(VectorIn q, VectorIn velocities, const Loads& loads, VectorOut forces,
+                      const ForceOptions& how) {
+  const ForceOptions all = under(loads, how);
+  Coordinates& chosen = choose(q, velocities);
+  loopForces(chosen.model(), chosen.data(), q, v_, none_, forces, all);
+}
+
+const Loads& Simulation::loadsNow() {
+  refresh();
+  loads_.joints = first_.forces;
+  for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
+    loads_.joints[userVelocities_[i]] += first_.tau[static_cast<Eigen::Index>(i)];
+  }
+  loads_.bodies.resize(0);
+  if (constraints || !first_.external.empty()) {
+    loads_.bodies.setZero(6 * static_cast<Eigen::Index>(model.impl().tables.bodies.size()));
+  }
+  if (first_.crossingRows || (constraints && first_.crossing)) {
+    loads_.joints.setConstant(std::numeric_limits<double>::quiet_NaN());
+  } else if (constraints) {
+    addConstraintForces();
+  }
+  const auto& held = elements.switches.held().entries;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    loads_.joints[held[i].terms.front().velocity] += first_.readings.force[i];
+  }
+  if (!first_.external.empty()) {
+    const PlacedEvaluation<double> placed(work().model(), work().data(), state_.q);
+    for (const FrameForce& force : first_.external) {
+      const FrameEntry& frame = work().impl().frames[static_cast<std::size_t>(force.frame)];
+      const std::array<double, 6>& w = force.wrench;
+      const BodyFrame<double> at{frame.body, frame.inBody, force.reference};
+      addWrench(
+          *placed.work, frame.body,
+          referenceFrame(at, *placed.work) * Force<double>{{w[3], w[4], w[5]}, {w[0], w[1], w[2]}},
+          loads_.bodies);
+    }
+  }
+  return loads_;
+}
+
+/// Solves for the multipliers once more, since their rows are not kept with the rates.
+void Simulation::addConstraintForces() {
+  work().gather(first_.G.data(), loads_.joints, tau_);
+  Evaluation<double> e(work().model(), work().data());
+  const detail::ExternalForces<double, double> onBodies = e.prepareExternal(first_.external);
+  ConstraintSolver<double> solver(e);
+  solver.add(e.impl.cuts);
+  const int first = e.impl.cuts.rows;
+  solver.add(constraints->table());
+  const int end = first + constraints->rows();
+  if (elements.switches.holds()) {
+    solver.add(elements.switches.held());
+  }
+  constrainedAccelerations(solver, state_.time, stabilizationRate(), state_.q.data(),
+                           state_.v.data(), tau_.data(), onBodies, y_.data());
+  for (const ActiveConstraint& active : solver.active()) {
+    if (active.firstOutput < first || active.firstOutput >= end) {
+      continue;
+    }
+    const ConstraintEntry& entry = *active.entry;
+    const std::size_t terms = entry.terms.size();
+    for (int r = 0; r < entry.rows; ++r) {
+      const double lambda = solver.scratch.lambda[active.firstRow + r];
+      if (entry.betweenBodies()) {
+        const Force<double> wrench = lambda * solver.scratch.rows[active.firstRow + r].wrench;
+        addWrench(*e.work, entry.successor.body, wrench, loads_.bodies);
+        addWrench(*e.work, entry.predecessor.body, -wrench, loads_.bodies);
+      }
+      for (std::size_t t = 0; t < terms; ++t) {
+        loads_.joints[entry.terms[t].velocity] +=
+            lambda * solver.scratch.slopes[active.firstSlope + r * terms + t];
+      }
+    }
+  }
+}
+
+Reactions& Simulation::reactions() {
+  if (!reactions_) {
+    reactions_ = std::make_unique<Reactions>(choices_.front()->model());
+  }
+  return *reactions_;
+}
+
+void Simulation::jointForcesNow(MatrixOut result, const ForceOptions& how) {
+  const Loads& loads = loadsNow();
+  reactions().joints(state_.q, velocities_, loads, result, how);
+}
+
+void Simulation::loopForcesNow(VectorOut result, const ForceOptions& how) {
+  const Loads& loads = loadsNow();
+  reactions().loops(state_.q, velocities_, loads, result, how);
+}
+
+}  // namespace kempe::detail
