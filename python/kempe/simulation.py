@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import os
 import reprlib
@@ -32,6 +33,7 @@ INTEGRATORS = (*FIXED_STEPS, "adaptive", "radau", "auto")
 DEFAULT_INTEGRATOR = "auto"  # as in SimulatorOptions
 
 FORMAT = 2  # of saved runs
+OF_FORCES = ("spanning_velocities", "spanning_forces", "body_forces")  # may be missing in a file
 MOST_STEPS = 1e10
 BEYOND = 1e100  # a velocity above this means that the simulation diverged
 
@@ -88,6 +90,50 @@ class Run:
     loop_error: Vector  # (T,) largest |loop_residual|, 0 without loops
     warnings: list[str] = dataclasses.field(default_factory=list)  # about the motion
     integrators_used: list[str] = dataclasses.field(default_factory=list)  # that took steps
+    # At all tree joints, (T, nv_spanning); None in runs that were saved by versions without them.
+    spanning_velocities: Vector | None = None
+    spanning_forces: Vector | None = None  # tau, springs, motors, friction, stops, constraints
+    # [force; moment] on the body of each joint, (T, joints, 6), in world axes about the world's
+    # origin: external forces, springs between points, constraints. None if there are none.
+    body_forces: Vector | None = None
+    model: Model | None = dataclasses.field(default=None, repr=False)  # Simulator.model; not saved
+
+    @functools.cached_property
+    def _forces(self) -> Vector:
+        """Of all joints, 6 each, and all loops."""
+        if self.spanning_velocities is None or self.spanning_forces is None:
+            raise ValueError(f"the run of {self.robot} has no forces: it was saved by a version of "
+                             "kempe that did not record them. Simulate again.")
+        if self.model is None:
+            raise ValueError(f"the run of {self.robot} was loaded without its robot. Give it: "
+                             "kempe.Run.load(path, model).")
+        wrenches = np.empty((len(self), 0)) if self.body_forces is None else self.body_forces
+        return np.asarray(_kempe.forces_of_run(
+            self.model, *(np.ascontiguousarray(numbers.reshape(len(self), -1)) for numbers in (
+                self.q, self.spanning_velocities, self.spanning_forces, wrenches))))
+
+    @property
+    def joint_forces(self) -> Vector:
+        """[Force; moment] that the parent applies to the child of every joint, with everything that
+        acts, (T, joints, 6) in the order of model.joint_names: at the joint's origin, in world
+        axes. Computed when first used. NaN at change points."""
+        return self._forces[:, :6 * len(self._joints)].reshape(len(self), -1, 6)
+
+    @property
+    def loop_forces(self) -> dict[str, Vector]:
+        """Forces that each loop transmits, (T, 6) or (T, coordinates); see Model.loop_forces."""
+        forces, first, result = self._forces, 6 * len(self._joints), {}
+        assert self.model is not None
+        for loop in self.model.loops:
+            count = len(loop.coordinates) or 6
+            result[loop.name] = forces[:, first:first + count]
+            first += count
+        return result
+
+    @property
+    def _joints(self) -> list[str]:
+        assert self.model is not None  # _forces needs it too
+        return list(self.model.joint_names)
 
     @property
     def energy(self) -> Vector:
@@ -137,14 +183,19 @@ class Run:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes an .npz file to exactly `path`; load() reads it."""
-        arrays = {field.name: np.asarray(getattr(self, field.name))
-                  for field in dataclasses.fields(self)}
+        values = {field.name: getattr(self, field.name)
+                  for field in dataclasses.fields(self) if field.name != "model"}
+        arrays = {name: np.asarray(value) for name, value in values.items() if value is not None}
         with open(path, "wb") as file:
             np.savez(file, allow_pickle=False, kempe_run=np.asarray(FORMAT), **arrays)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Run:
-        """Reads a file written by save(). Raises ValueError for other files."""
+    def load(cls, path: str | os.PathLike[str], model: Model | None = None) -> Run:
+        """Reads a file written by save(). Raises ValueError for other files.
+
+        joint_forces and loop_forces need the model: that of the simulator, which includes the
+        armatures of its motors.
+        """
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 content = dict(archive)
@@ -160,7 +211,8 @@ class Run:
                              f"formats 1 and {FORMAT}")
         if version == 1:
             _complete_format_1(content)
-        wanted = [field.name for field in dataclasses.fields(cls)]
+        known = [field.name for field in dataclasses.fields(cls) if field.name != "model"]
+        wanted = [name for name in known if name in content or name not in OF_FORCES]
         missing = [name for name in wanted if name not in content]
         if missing:
             raise ValueError(f"{path}: not a run recorded by kempe; it lacks {', '.join(missing)}")
@@ -170,13 +222,20 @@ class Run:
                 values[name] = _loaded_field(name, content[name])
             except ValueError as error:
                 raise ValueError(f'{path}: "{name}": {error}') from error.__cause__
-        run = cls(**values)
+        run = cls(**values, model=model)
+        if model is not None:
+            run.check_fits(model)
         samples, nq, nv = len(run.t), len(run.q_names), len(run.v_names)
         shapes = {"q": (samples, nq), "v": (samples, nv), "a": (samples, nv), "tau": (samples, nv)}
         for name in ("q", "v", "a", "tau", "kinetic", "potential", "work", "losses", "loop_error"):
             found, expected = getattr(run, name).shape, shapes.get(name, (samples,))
             if found != expected:
                 raise ValueError(f'{path}: "{name}" has shape {found}, expected {expected}')
+        for name in OF_FORCES:
+            array, dimensions = getattr(run, name), 3 if name == "body_forces" else 2
+            if array is not None and (array.ndim != dimensions or len(array) != samples):
+                raise ValueError(f'{path}: "{name}" has shape {array.shape}, expected {dimensions} '
+                                 f"dimensions, the first of them {samples}")
         return run
 
 
@@ -330,11 +389,19 @@ class _Recorder:
         self._simulator, self._model = simulator, simulator.model
         self._dt, self._times = dt, times
         self._steps_before = self._steps()
-        self._samples = np.empty((len(times), self._model.nq + 3 * self._model.nv + 5))
+        model = self._model
+        self._samples = np.empty(
+            (len(times), model.nq + 3 * model.nv + 5 + 2 * model.nv_spanning))
+        self._wrenches: Vector | None = None  # on bodies, from the first sample that has them
         self.count = 0
 
     def add(self) -> None:
-        self._samples[self.count] = self._simulator.sample()
+        sample, width = self._simulator.sample(), self._samples.shape[1]
+        self._samples[self.count] = sample[:width]
+        if len(sample) > width and self._wrenches is None:
+            self._wrenches = np.zeros((len(self._times), (len(sample) - width) // 6, 6))
+        if len(sample) > width and self._wrenches is not None:
+            self._wrenches[self.count] = sample[width:].reshape(-1, 6)
         self.count += 1
 
     def _steps(self) -> dict[str, int]:
@@ -344,15 +411,19 @@ class _Recorder:
         model, n = self._model, self.count
         used = [name for name, steps in self._steps().items()
                 if steps > self._steps_before.get(name, 0)]
-        ends = np.cumsum([model.nq, model.nv, model.nv, model.nv, 1, 1, 1, 1])
+        ends = np.cumsum([model.nq, model.nv, model.nv, model.nv, 1, 1, 1, 1, 1,
+                          model.nv_spanning])
         q, v, a, tau, *others = (np.ascontiguousarray(part)
                               for part in np.split(self._samples[:n], ends, axis=1))
-        kinetic, potential, work, losses, loop_error = (one[:, 0] for one in others)
+        velocities, forces = others[5:]
+        kinetic, potential, work, losses, loop_error = (one[:, 0] for one in others[:5])
         return Run(
             robot=model.name, dt=self._dt, integrator=self._simulator.integrator,
             q_names=list(model.q_names), v_names=list(model.v_names), t=self._times[:n], q=q, v=v,
             a=a, tau=tau, kinetic=kinetic, potential=potential, work=work, losses=losses,
-            loop_error=loop_error, warnings=self._simulator.warnings, integrators_used=used)
+            loop_error=loop_error, warnings=self._simulator.warnings, integrators_used=used,
+            spanning_velocities=velocities, spanning_forces=forces,
+            body_forces=None if self._wrenches is None else self._wrenches[:n], model=model)
 
 
 def _times(duration: float, dt: float) -> Vector:

@@ -1,6 +1,7 @@
 #include "kempe/simulator.hpp"
 
 #include <nanobind/eigen/dense.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -211,12 +212,14 @@ nb::dict statisticsOf(const PySimulator& self) {
   return result;
 }
 
-/// q, v, a, tau, kinetic and potential energy, work, losses, loop error.
+/// q, v, a, tau, kinetic and potential energy, work, losses, loop error; velocities and forces at all
+/// tree joints, and wrenches on bodies where there are any.
 Eigen::VectorXd sampleOf(PySimulator& self) {
   const Recording::Sample now = self.simulator.sample();
-  Eigen::VectorXd sample(now.q.size() + 3 * now.v.size() + 5);
+  Eigen::VectorXd sample(now.q.size() + 3 * now.v.size() + 5 + now.velocities.size() +
+                         now.forces.size() + now.wrenches.size());
   sample << now.q, now.v, now.a, now.tau, now.kinetic, now.potential, now.work.supplied(),
-      now.work.lost(), now.loopError;
+      now.work.lost(), now.loopError, now.velocities, now.forces, now.wrenches;
   return sample;
 }
 
@@ -252,6 +255,82 @@ void setState(PySimulator& self, nb::handle q, nb::handle v, double time) {
     velocitiesAt(model, data, positions, rates, velocities, all);
     self.simulator.setSpanningState(positions, all, time);
   });
+}
+
+/// The options of joint_forces() and loop_forces().
+ForceOptions axesOf(const PyModel& model, nb::handle reference, nb::handle frame) {
+  ForceOptions how;
+  if (!reference.is_none()) {
+    how.reference = referenceCalled(Conversion<std::string>::read(reference, "reference"));
+  }
+  if (!frame.is_none()) how.frame = frameOf(model, frame);
+  return how;
+}
+
+nb::dict jointForcesOf(const PySimulator& self, nb::handle reference, nb::handle frame) {
+  const ForceOptions how = axesOf(*self.model, reference, frame);
+  const std::vector<std::string>& names = self.model->model().jointNames();
+  Eigen::MatrixXd forces(6, names.size());
+  unlocked([&] { self.simulator.jointForces(forces, how); });
+  nb::dict result;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    result[names[i].c_str()] = Eigen::VectorXd(forces.col(static_cast<Eigen::Index>(i)));
+  }
+  return result;
+}
+
+nb::dict loopForcesOf(const PySimulator& self, nb::handle reference, nb::handle frame) {
+  const ForceOptions how = axesOf(*self.model, reference, frame);
+  const Model& model = self.model->model();
+  Eigen::VectorXd forces(model.nLoopForces());
+  unlocked([&] { self.simulator.loopForces(forces, how); });
+  nb::dict result;
+  for (const LoopInfo& loop : model.loops()) {
+    result[loop.name.c_str()] = Eigen::VectorXd(forces.segment(loop.firstForce, loop.forces));
+  }
+  return result;
+}
+
+using Numbers = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Forces of all joints, 6 each, and of all loops, at the samples of a run; NaN at change points.
+RowMajor forcesOfRun(const PyModel& self, const Numbers& q, const Numbers& velocities,
+                     const Numbers& forces, const Numbers& wrenches) {
+  const Model& model = self.model();
+  Recording recording;
+  recording.qNames = model.qNames();
+  recording.vNames = model.vNames();
+  recording.velocityNames = model.spanningVelocityNames();
+  recording.choices = {model.vNames()};
+  const auto row = [](const Numbers& numbers, std::size_t i) {
+    const auto size = static_cast<Eigen::Index>(numbers.shape(1));
+    return Eigen::Map<const Eigen::VectorXd>(numbers.data() + i * numbers.shape(1), size);
+  };
+  for (std::size_t i = 0; i < q.shape(0); ++i) {
+    Recording::Sample& sample = recording.samples.emplace_back();
+    sample.q = row(q, i);
+    sample.velocities = row(velocities, i);
+    sample.forces = row(forces, i);
+    sample.wrenches = row(wrenches, i);
+  }
+  const auto joints = static_cast<Eigen::Index>(model.jointNames().size());
+  RowMajor result(static_cast<Eigen::Index>(q.shape(0)), 6 * joints + model.nLoopForces());
+  unlocked([&] {
+    Replay replay(model, recording);
+    Eigen::MatrixXd wrenchesOfJoints(6, joints);
+    Eigen::VectorXd loops(model.nLoopForces());
+    for (Eigen::Index i = 0; i < result.rows(); ++i) {
+      try {
+        replay.jointForces(static_cast<std::size_t>(i), wrenchesOfJoints);
+        replay.loopForces(static_cast<std::size_t>(i), loops);
+        result.row(i) << wrenchesOfJoints.reshaped().transpose(), loops.transpose();
+      } catch (const SingularityError&) {
+        result.row(i).setConstant(std::numeric_limits<double>::quiet_NaN());
+      }
+    }
+  });
+  return result;
 }
 
 Motor::Side sideCalled(const std::string& word) {
@@ -398,7 +477,25 @@ are open.)")
       .def(
           "sample", [](PySimulator& self) { return unlocked([&] { return sampleOf(self); }); },
           "The sample of this state that a run records, in one array: q, v, a, tau, kinetic and "
-          "potential energy, work of controller, external forces and motors, losses, loop error.")
+          "potential energy, work of controller, external forces and motors, losses, loop error, "
+          "velocities and forces at all tree joints, and [force; moment] on the body of each joint "
+          "where there are any.")
+      .def("joint_forces", &jointForcesOf,
+           signature(
+               "def joint_forces(self, *, reference: str | None = None, frame: str | int | None "
+               "= None) -> dict[str, NDArray]"),
+           nb::kw_only(), "reference"_a.none() = nb::none(), "frame"_a.none() = nb::none(),
+           "Force and moment that the parent applies to the child in this state, for every tree "
+           "joint, with everything that acts: springs, motors, friction, stops, constraints, "
+           "external forces and the controller. See Model.joint_forces. Raises SingularityError at "
+           "a "
+           "change point.")
+      .def("loop_forces", &loopForcesOf,
+           signature(
+               "def loop_forces(self, *, reference: str | None = None, frame: str | int | None "
+               "= None) -> dict[str, NDArray]"),
+           nb::kw_only(), "reference"_a.none() = nb::none(), "frame"_a.none() = nb::none(),
+           "Forces that the loops transmit in this state. See joint_forces and Model.loop_forces.")
       .def(
           "snapshot",
           [](const PySimulator& self) {
@@ -617,6 +714,12 @@ it to the tolerance.)")
 }  // namespace
 
 void bindSimulator(nb::module_& m) {
+  m.def(
+      "forces_of_run", &forcesOfRun,
+      signature("def forces_of_run(model: Model, q: NDArray, velocities: NDArray, forces: NDArray, "
+                "wrenches: NDArray) -> NDArray"),
+      "model"_a, "q"_a, "velocities"_a, "forces"_a, "wrenches"_a,
+      "For kempe.Run: forces of all joints, 6 each, and of all loops, at its samples.");
   nb::class_<Snapshot>(m, "Snapshot",
                        "The complete state of a simulation at one time, to continue from.")
       .def_ro("time", &Snapshot::time)
