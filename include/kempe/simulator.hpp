@@ -197,8 +197,8 @@ class Simulator {
   /// Computes the forces of all tree joints in this state with everything that acts: springs,
   /// motors, friction, stops, constraints, external forces and the controller, whose tau acts at
   /// the independent joints. See kempe::jointForces(); of `how`, reference and frame apply, and
-  /// std::invalid_argument is thrown if anything else is set. Throws SingularityError at a change
-  /// point.
+  /// std::invalid_argument is thrown if anything else is set. The corrections of Baumgarte's method
+  /// are not included. Throws SingularityError at a change point.
   /// @param forces  output, 6 × joints, in the order of model().jointNames()
   KEMPE_API void jointForces(MatrixOut forces, const ForceOptions& how = {}) const;
   /// Computes the forces of all loops in the same way; see kempe::loopForces().
@@ -271,8 +271,8 @@ class Replay {
 
   /// Compute the forces of all joints and loops at a sample, as Simulator::jointForces() and
   /// loopForces() did there. The model must be Simulator::model(), which includes the armatures of
-  /// motors. Throw SingularityError at a change point, std::invalid_argument if the recording is
-  /// from a file of an earlier version, without forces.
+  /// motors. Throw SingularityError at a change point, std::invalid_argument if the model is another
+  /// one, or if the recording is from a file of an earlier version, without forces.
   KEMPE_API void jointForces(std::size_t sample, MatrixOut forces, const ForceOptions& how = {});
   KEMPE_API void loopForces(std::size_t sample, VectorOut forces, const ForceOptions& how = {});
 

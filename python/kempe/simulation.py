@@ -110,30 +110,28 @@ class Run:
         wrenches = np.empty((len(self), 0)) if self.body_forces is None else self.body_forces
         return np.asarray(_kempe.forces_of_run(
             self.model, *(np.ascontiguousarray(numbers.reshape(len(self), -1)) for numbers in (
-                self.q, self.spanning_velocities, self.spanning_forces, wrenches))))
+                self.q, self.spanning_velocities, self.a, self.spanning_forces, wrenches))))
 
     @property
-    def joint_forces(self) -> Vector:
+    def joint_forces(self) -> dict[str, Vector]:
         """[Force; moment] that the parent applies to the child of every joint, with everything that
-        acts, (T, joints, 6) in the order of model.joint_names: at the joint's origin, in world
-        axes. Computed when first used. NaN at change points."""
-        return self._forces[:, :6 * len(self._joints)].reshape(len(self), -1, 6)
+        acts, (T, 6) each: at the joint's origin, in world axes; see Model.joint_forces. Computed
+        when first used. NaN at change points."""
+        forces = self._forces
+        assert self.model is not None  # _forces needs it too
+        return {name: forces[:, 6 * i:6 * i + 6] for i, name in enumerate(self.model.joint_names)}
 
     @property
     def loop_forces(self) -> dict[str, Vector]:
         """Forces that each loop transmits, (T, 6) or (T, coordinates); see Model.loop_forces."""
-        forces, first, result = self._forces, 6 * len(self._joints), {}
+        forces, result = self._forces, {}
         assert self.model is not None
+        first = 6 * len(self.model.joint_names)
         for loop in self.model.loops:
             count = len(loop.coordinates) or 6
             result[loop.name] = forces[:, first:first + count]
             first += count
         return result
-
-    @property
-    def _joints(self) -> list[str]:
-        assert self.model is not None  # _forces needs it too
-        return list(self.model.joint_names)
 
     @property
     def energy(self) -> Vector:

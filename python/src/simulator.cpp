@@ -296,8 +296,20 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 
 /// Forces of all joints, 6 each, and of all loops, at the samples of a run; NaN at change points.
 RowMajor forcesOfRun(const PyModel& self, const Numbers& q, const Numbers& velocities,
-                     const Numbers& forces, const Numbers& wrenches) {
+                     const Numbers& a, const Numbers& forces, const Numbers& wrenches) {
   const Model& model = self.model();
+  const auto requireColumns = [](const char* name, const Numbers& numbers, std::size_t columns) {
+    if (numbers.shape(1) != columns) {
+      throw std::invalid_argument(std::string(name) + ": " + std::to_string(numbers.shape(1)) +
+                                  " columns, but the model needs " + std::to_string(columns));
+    }
+  };
+  const auto velocityCount = static_cast<std::size_t>(model.nvSpanning());
+  requireColumns("spanning_velocities", velocities, velocityCount);
+  requireColumns("spanning_forces", forces, velocityCount);
+  if (wrenches.shape(1) != 0) {
+    requireColumns("body_forces", wrenches, 6 * model.jointNames().size());
+  }
   Recording recording;
   recording.qNames = model.qNames();
   recording.vNames = model.vNames();
@@ -311,6 +323,7 @@ RowMajor forcesOfRun(const PyModel& self, const Numbers& q, const Numbers& veloc
     Recording::Sample& sample = recording.samples.emplace_back();
     sample.q = row(q, i);
     sample.velocities = row(velocities, i);
+    sample.a = row(a, i);
     sample.forces = row(forces, i);
     sample.wrenches = row(wrenches, i);
   }
@@ -714,12 +727,11 @@ it to the tolerance.)")
 }  // namespace
 
 void bindSimulator(nb::module_& m) {
-  m.def(
-      "forces_of_run", &forcesOfRun,
-      signature("def forces_of_run(model: Model, q: NDArray, velocities: NDArray, forces: NDArray, "
-                "wrenches: NDArray) -> NDArray"),
-      "model"_a, "q"_a, "velocities"_a, "forces"_a, "wrenches"_a,
-      "For kempe.Run: forces of all joints, 6 each, and of all loops, at its samples.");
+  m.def("forces_of_run", &forcesOfRun,
+        signature("def forces_of_run(model: Model, q: NDArray, velocities: NDArray, a: NDArray, "
+                  "forces: NDArray, wrenches: NDArray) -> NDArray"),
+        "model"_a, "q"_a, "velocities"_a, "a"_a, "forces"_a, "wrenches"_a,
+        "For kempe.Run: forces of all joints, 6 each, and of all loops, at its samples.");
   nb::class_<Snapshot>(m, "Snapshot",
                        "The complete state of a simulation at one time, to continue from.")
       .def_ro("time", &Snapshot::time)

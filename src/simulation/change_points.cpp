@@ -207,6 +207,7 @@ void Simulation::evaluateConstrained(double t, VectorIn q, VectorIn v, Rates& ra
     rowRegularity_ = 0.0;
   }
   const double regularity = rowRegularity_ / usualRows_.regularity;
+  rates.rowRegularity = regularity;
   const std::optional<double> way = rowsMiss_ ? std::nullopt : wayFromRows(t, q, v);
   if (way) {
     evaluateAcrossRows(t, q, v, *way, rates);

@@ -90,6 +90,7 @@ void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
   rates.regularity = work().regularity();
   rates.crossing = standing == Standing::ChangePoint;
   rates.crossingRows = false;
+  rates.rowRegularity = 1.0;
   rates.secondsAhead = std::numeric_limits<double>::infinity();
   lookAhead(rates);
   if (standing == Standing::Regular) {

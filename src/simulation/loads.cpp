@@ -6,22 +6,32 @@
 
 #include "algorithms/constrained.hpp"
 #include "algorithms/kernels/external_forces.hpp"
+#include "kempe/forward_dynamics.hpp"
 #include "mechanism/text.hpp"
 #include "simulation/simulation.hpp"
 
 namespace kempe::detail {
 namespace {
 
-/// Where loops are less regular than this, relative to the usual, their forces are not computed: G
-/// is wrong by 1e-16 / r², and the forces in loops are multiplied by 1 / r.
-constexpr double kDetermined = 1e-4;
+/// Where loops are less regular than this, relative to the usual, their forces are not computed:
+/// accelerations are wrong by 1e-16 / r³ there, and the forces in loops by 1 / r times that.
+constexpr double kDetermined = 1e-3;
 /// Other coordinates are used where a ratio is this many times the usual one, as in simulations.
 constexpr double kPoorRatio = 4.0;
+/// Accelerations under the loads of a sample may differ from those of the sample by this share:
+/// above what projections and Baumgarte's method leave (1e-8), below what the armature of a motor or
+/// a changed mass does.
+constexpr double kExplained = 1e-4;
+/// Accelerations below this are rounding errors of forces that balance.
+constexpr double kRest = 1e-9;
 
+/// `loop` is empty if it is constraints that are there.
 [[noreturn]] void throwAtChangePoint(const std::string& loop) {
+  const std::string what =
+      loop.empty() ? "the constraints are" : "loop " + kempe::quoted(loop) + " is";
   throw SingularityError(
-      "loop " + kempe::quoted(loop) +
-          " is at a change point, where the motion of rigid bodies does not determine its forces. "
+      what +
+          " at a change point, where the motion of rigid bodies does not determine the forces. "
           "Ask for the forces a little earlier or later.",
       loop, std::numeric_limits<double>::infinity());
 }
@@ -55,8 +65,9 @@ Reactions::Reactions(const Model& model) : scales_(model) {
     frames_.push_back(static_cast<int>(own - impl.frames.begin()));
   }
   external_.reserve(frames_.size());
-  v_.setZero(model.nv());
-  none_.setZero(model.nv());
+  for (Eigen::VectorXd* each : {&v_, &none_, &tau_, &a_}) {
+    each->setZero(model.nv());
+  }
 }
 
 Coordinates& Reactions::bestAt(VectorIn q) {
@@ -100,7 +111,7 @@ ForceOptions Reactions::under(const Loads& loads, const ForceOptions& how) {
   }
   if (loads.joints.hasNaN()) {  // see loadsNow()
     const std::vector<std::string>& cut = choices_.front()->model().cutLoops();
-    throwAtChangePoint(cut.empty() ? "of constraints" : cut.front());
+    throwAtChangePoint(cut.empty() ? std::string() : cut.front());
   }
   external_.clear();
   for (std::size_t body = 0; 6 * static_cast<Eigen::Index>(body) < loads.bodies.size(); ++body) {
@@ -125,6 +136,20 @@ void Reactions::joints(VectorIn q, VectorIn velocities, const Loads& loads, Matr
   jointForces(chosen.model(), chosen.data(), q, v_, none_, forces, all);
 }
 
+bool Reactions::explain(VectorIn q, VectorIn velocities, const Loads& loads, VectorIn a) {
+  const ForceOptions all = under(loads, {});
+  Coordinates& chosen = choose(q, velocities);
+  if (&chosen != choices_.front().get() || a.hasNaN()) {
+    return true;  // there are no accelerations to compare with
+  }
+  // A robot that is held still has no accelerations: those of its fall are the measure then.
+  forwardDynamics(chosen.model(), chosen.data(), q, v_, none_, a_);
+  const double fall = a_.norm();
+  chosen.gather(G_.data(), loads.joints, tau_);
+  forwardDynamics(chosen.model(), chosen.data(), q, v_, tau_, a_, {.external = all.external});
+  return (a_ - a).norm() <= kExplained * std::max({a_.norm(), a.norm(), fall, kRest});
+}
+
 void Reactions::loops(VectorIn q, VectorIn velocities, const Loads& loads, VectorOut forces,
                       const ForceOptions& how) {
   const ForceOptions all = under(loads, how);
@@ -142,7 +167,7 @@ const Loads& Simulation::loadsNow() {
   if (constraints || !first_.external.empty()) {
     loads_.bodies.setZero(6 * static_cast<Eigen::Index>(model.impl().tables.bodies.size()));
   }
-  if (first_.crossingRows || (constraints && first_.crossing)) {
+  if (first_.rowRegularity < kDetermined || (constraints && first_.crossing)) {
     loads_.joints.setConstant(std::numeric_limits<double>::quiet_NaN());
   } else if (constraints) {
     addConstraintForces();
@@ -166,7 +191,8 @@ const Loads& Simulation::loadsNow() {
   return loads_;
 }
 
-/// Solves for the multipliers once more, since their rows are not kept with the rates.
+/// Solves for the multipliers once more, since their rows are not kept with the rates, and without
+/// the corrections of Baumgarte's method, which are not forces of the mechanism.
 void Simulation::addConstraintForces() {
   work().gather(first_.G.data(), loads_.joints, tau_);
   Evaluation<double> e(work().model(), work().data());
@@ -179,8 +205,8 @@ void Simulation::addConstraintForces() {
   if (elements.switches.holds()) {
     solver.add(elements.switches.held());
   }
-  constrainedAccelerations(solver, state_.time, stabilizationRate(), state_.q.data(),
-                           state_.v.data(), tau_.data(), onBodies, y_.data());
+  constrainedAccelerations(solver, state_.time, 0.0, state_.q.data(), state_.v.data(), tau_.data(),
+                           onBodies, y_.data());
   for (const ActiveConstraint& active : solver.active()) {
     if (active.firstOutput < first || active.firstOutput >= end) {
       continue;

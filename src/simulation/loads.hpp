@@ -30,6 +30,9 @@ class Reactions {
               const ForceOptions& how);
   void loops(VectorIn q, VectorIn velocities, const Loads& loads, VectorOut forces,
              const ForceOptions& how);
+  /// Whether the loads give these accelerations of the model's own coordinates. If not, the loads
+  /// are of another model. Also true in positions where other coordinates are chosen.
+  bool explain(VectorIn q, VectorIn velocities, const Loads& loads, VectorIn a);
 
  private:
   /// Chooses coordinates, and writes v in them.
@@ -44,7 +47,7 @@ class Reactions {
   std::vector<std::vector<int>> lists_;
   std::vector<int> frames_;  // one on the body of each joint
   std::vector<FrameForce> external_;
-  Eigen::VectorXd v_, none_;
+  Eigen::VectorXd v_, none_, tau_, a_;
 };
 
 }  // namespace kempe::detail

@@ -138,8 +138,35 @@ struct Replay::Impl {
     }
     if (!reactions) {
       reactions = std::make_unique<detail::Reactions>(model);
+      requireSameModel();
     }
     return {sample.forces, sample.wrenches};
+  }
+
+  /// Most of some samples must have the accelerations that their forces give: all but those close to
+  /// change points, where accelerations carry noise.
+  void requireSameModel() {
+    constexpr std::size_t kSamples = 16;
+    int alike = 0, different = 0;
+    for (std::size_t i = 0; i < kSamples; ++i) {
+      const Recording::Sample& sample = recording.samples[i * recording.samples.size() / kSamples];
+      if (sample.forces.size() != model.nvSpanning()) {
+        continue;
+      }
+      try {
+        const bool explained = reactions->explain(sample.q, sample.velocities,
+                                                  {sample.forces, sample.wrenches}, sample.a);
+        ++(explained ? alike : different);
+      } catch (const SingularityError&) {
+        // At a change point, where no forces are computed either.
+      }
+    }
+    if (different > alike) {
+      throw std::invalid_argument(
+          "model: the forces of the recording do not give its accelerations with this model. Give "
+          "the model of the simulator (Simulator::model()), which includes the armatures of its "
+          "motors, with the masses that it had.");
+    }
   }
 
   Model model;

@@ -47,6 +47,7 @@ struct Rates {
   /// velocities on the branch.
   Eigen::VectorXd rowDisplacement, rowVelocities;
   bool crossingRows = false;
+  double rowRegularity = 1.0;  ///< of the rows of cut loops, relative to the usual
   /// The longest step that such rows allow where they only come near a change point.
   double secondsAhead = std::numeric_limits<double>::infinity();
 };
