@@ -150,6 +150,24 @@ double Simulation::speed() const {
   return velocities_.cwiseAbs().maxCoeff();
 }
 
+bool Simulation::releaseLeaving(const Rows& rows, const Rates& rates) {
+  Switches& switches = elements.switches;
+  bool any = false;
+  rows.visitHeld([&](int r, int which) {
+    if (!switches.holds(which)) {
+      return;
+    }
+    // Alone it would accelerate towards the stop with A λ, and rise by u² / (2 A λ) before.
+    const double back = box_.matrix(r, r) * std::abs(box_.x[r]);
+    if (switches.escapes(which, rates.readings, speed(), back)) {
+      switches.release(which, 0.0);
+      box_.lower[r] = box_.upper[r] = 0.0;
+      any = true;
+    }
+  });
+  return any;
+}
+
 bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates, bool onlyAsk) {
   Switches& switches = elements.switches;
   if (work().placeAt(q, node_.G.data()) != Standing::Regular) {
@@ -170,6 +188,9 @@ bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates,
   }
   rows.visitHeld([&](int r, int which) { switches.bounds(which, box_.lower[r], box_.upper[r]); });
   box_.solve();
+  while (!onlyAsk && releaseLeaving(rows, rates)) {
+    box_.solve();
+  }
   bool any = false;
   const double gravity = norm(model.gravity());
   const auto size = [&](int r) {
@@ -180,7 +201,8 @@ bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates,
   };
   reportImbalance(t, rows, size);
   rows.visitHeld([&](int r, int which) {
-    if (std::abs(box_.g[r]) > kNoAcceleration * size(r)) {
+    const bool holding = switches.holds(which);  // others leave
+    if (holding && std::abs(box_.g[r]) > kNoAcceleration * size(r)) {
       any = true;
       if (!onlyAsk) {
         switches.release(which, box_.g[r]);

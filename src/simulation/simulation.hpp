@@ -249,6 +249,9 @@ class Simulation {
   /// Of the switches that hold, finds those that must give way (BoxProblem), and releases them
   /// unless `onlyAsk`. Returns whether there are any.
   bool releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates, bool onlyAsk);
+  /// After box_ was solved: releases stops whose joints leave them for good, and excludes these from
+  /// box_. Returns whether there were any.
+  bool releaseLeaving(const Rows& rows, const Rates& rates);
   /// Brings joints that hold back to where they were at the start of the step, by the smallest
   /// motion (errors of the integrator in dependent joints). Returns whether they had moved.
   bool holdPositions(const Readings& start);

@@ -30,6 +30,11 @@ constexpr double kMeasurable = 1e-8;
 /// Impacts slower than this, in rad/s or m/s, do not bounce, so that bouncing ends: from a speed u,
 /// with restitution e, after log(kBounces / u) / log(e) impacts.
 constexpr double kBounces = 1e-6;
+/// Joints that leave a rigid stop faster than this, in rad/s or m/s, rise above the distance at which
+/// it counts as reached, unless 5e4 rad/s² or m/s² press them back. Two stops whose impacts lift each
+/// other's joints would otherwise be hit in turn for ever, at the speed that is gained over the
+/// rounding of positions.
+constexpr double kMayReturn = 1e-4;
 /// A joint this far beyond a rigid stop, relative to its position (at least 1), did not come there
 /// by rounding.
 constexpr double kOutside = 1e-9;
@@ -249,7 +254,8 @@ SwitchEvent Switches::endOf(int which, const Readings& start, const Readings& en
       event.least = -event.most;
       break;
     case Mode::Clear:
-      event.least = -touch(one);
+      // One that is leaving may still be as far beyond the stop as an impact was located.
+      event.least = std::min(-touch(one), event.before);
       break;
     case Mode::Pushing:
     case Mode::Slack:
@@ -335,7 +341,9 @@ bool Switches::chooseModes(const Readings& readings, double speed, int event) {
       const bool resting = i == event || one.mode == Mode::Holding || std::abs(rate) <= rest;
       mode = resting ? Mode::Holding : rate > 0.0 ? Mode::Forward : Mode::Backward;
     } else if (isRigid(one)) {
-      const bool resting = one.mode == Mode::Holding || std::abs(rate) <= rest;
+      const double leaving = -one.side * rate;
+      const bool resting = one.mode == Mode::Holding || std::abs(rate) <= rest ||
+                           (leaving > 0.0 && leaving <= kMayReturn);
       mode = resting && isRigidContact(i, readings) ? Mode::Holding : Mode::Clear;
     } else if (i == event && one.mode == Mode::Pushing) {
       mode = beyond(one, position) > touch(one) ? Mode::Slack : Mode::Clear;
@@ -353,6 +361,13 @@ bool Switches::chooseModes(const Readings& readings, double speed, int event) {
 void Switches::release(int which, double acceleration) {
   const bool friction = switches_[at(which)].isFriction;
   setMode(which, !friction ? Mode::Clear : acceleration > 0.0 ? Mode::Forward : Mode::Backward);
+}
+
+bool Switches::escapes(int which, const Readings& readings, double speed, double back) const {
+  const Switch& one = switches_[at(which)];
+  const double leaving = -one.side * readings.rate[at(which)];
+  return isRigid(one) && leaving > kAtRest * std::max(speed, kSlow) &&
+         leaving * leaving > 2.0 * touch(one) * back;
 }
 
 bool Switches::isRigidContact(int which, const Readings& readings) const {

@@ -76,12 +76,16 @@ class Switches {
                                        bool ignoreHolding) const;
   [[nodiscard]] double margin(int which, const Readings& readings) const;
 
-  /// Chooses modes from a state; every switch at rest that may hold is made to hold. `speed` is the
+  /// Chooses modes from a state; every switch that may hold is made to hold: at rest, or moving
+  /// slowly away from a stop. `speed` is the
   /// largest of all joints, `event` the switch whose mode ended there, or −1. Returns whether any
   /// may hold.
   bool chooseModes(const Readings& readings, double speed, int event);
   /// A switch that was made to hold does not: it accelerates.
   void release(int which, double acceleration);
+  /// Whether a joint moves away from a stop that was made to hold and gets farther than the distance
+  /// at which it counts as reached, if `back` is its acceleration towards the stop.
+  [[nodiscard]] bool escapes(int which, const Readings& readings, double speed, double back) const;
   /// Others that hold imply this one.
   void markImplied(int which, bool implied);
 
