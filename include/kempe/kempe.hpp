@@ -7,6 +7,7 @@
 #include "kempe/constraints.hpp"
 #include "kempe/coriolis.hpp"
 #include "kempe/errors.hpp"
+#include "kempe/expression.hpp"
 #include "kempe/force_elements.hpp"
 #include "kempe/forward_dynamics.hpp"
 #include "kempe/instruction_set.hpp"

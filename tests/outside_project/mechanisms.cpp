@@ -22,7 +22,30 @@ kempe::Mechanism built() {
 
 }  // namespace
 
+namespace {
+
+void checkExpressions() {
+  const kempe::Expression f = kempe::trace(2, 1, [](const auto& x, auto& y) {
+    y[0] = select(x[0] < x[1], sin(x[0]) * x[1], x[0] / x[1]);
+  });
+  const std::vector<std::string> names{"a", "b"};
+  check(kempe::Expression::parse(f.text(names), names) == f, "a formula as text");
+  check(f.text() == "select(x0 < x1, sin(x0) * x1, x0 / x1)", "a printed formula");
+  const std::vector<double> at{1.0, -2.0};
+  check(f(at)[0] == -0.5 && f.derivative(0)(at)[0] == -0.5 && f.jacobian()(at)[1] == -0.25,
+        "an expression and its derivatives");
+  const std::vector<double> moving{1.0, -2.0, 4.0, 0.0};
+  check(f.rate()(moving)[0] == -2.0, "the rate of an expression");
+  const auto branch = [](const auto& x, auto& y) { y[0] = x[0] < x[1] ? x[0] : x[1]; };
+  check(throws<kempe::TracingError>([&] { kempe::trace(2, 1, branch); }), "TracingError");
+  const auto equal = [](const auto& x, auto& y) { y[0] = x[0] == x[1] ? x[0] : x[1]; };
+  check(throws<kempe::TracingError>([&] { kempe::trace(2, 1, equal); }), "comparing symbols");
+}
+
+}  // namespace
+
 void checkMechanisms() {
+  checkExpressions();
   kempe::Mechanism robot = built();
   check(robot.validate().empty(), "a mechanism without warnings");
   check(robot.findBody("shank") != nullptr && robot.findJoint("knee") != nullptr, "finding");
