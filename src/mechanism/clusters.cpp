@@ -255,10 +255,13 @@ MovingTree::MovingTree(const Mechanism& mechanism)
       bodies_.push_back(tree_.findBody(joint.child));
     }
   }
+  std::vector<int> path;
   for (const int body : bodies_) {
-    int& depth = depth_[static_cast<std::size_t>(body)];
-    for (int i = body; i != root_; i = parent(i)) {
-      ++depth;
+    for (int i = body; i != root_ && depth(i) == 0; i = parent(i)) {
+      path.push_back(i);
+    }
+    for (; !path.empty(); path.pop_back()) {  // bodies above are known by now
+      depth_[static_cast<std::size_t>(path.back())] = depth(parent(path.back())) + 1;
     }
   }
 }

@@ -29,6 +29,24 @@ int Tree::findBody(std::string_view name) const {
   return it == index_.end() ? -1 : it->second;
 }
 
+std::vector<bool> Tree::belowRoots() const {
+  std::vector<bool> visited(parent_.size(), false), below(parent_.size(), false);
+  std::vector<int> path;
+  for (std::size_t first = 0; first < parent_.size(); ++first) {
+    int body = static_cast<int>(first);
+    for (; body >= 0 && !visited[static_cast<std::size_t>(body)]; body = parent(body)) {
+      visited[static_cast<std::size_t>(body)] = true;
+      path.push_back(body);
+    }
+    // A body of this same path closes a cycle and is not yet known to be below a root.
+    const bool found = body < 0 || below[static_cast<std::size_t>(body)];
+    for (; !path.empty(); path.pop_back()) {
+      below[static_cast<std::size_t>(path.back())] = found;
+    }
+  }
+  return below;
+}
+
 std::vector<int> Tree::pathUp(int body, int ancestor) const {
   std::vector<int> path;
   for (int i = body; i >= 0 && i != ancestor && path.size() <= parent_.size(); i = parent(i)) {

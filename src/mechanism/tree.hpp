@@ -21,6 +21,8 @@ class Tree {
   [[nodiscard]] int jointAbove(int body) const { return joint_[static_cast<std::size_t>(body)]; }
   [[nodiscard]] const std::vector<int>& roots() const { return roots_; }
 
+  /// Per body: whether it is a root or above it is one, and not a cycle.
+  [[nodiscard]] std::vector<bool> belowRoots() const;
   /// Bodies from `body` up to, not including, `ancestor`.
   [[nodiscard]] std::vector<int> pathUp(int body, int ancestor) const;
   /// The nearest body that is above, or is, both; −1 for none.

@@ -135,12 +135,13 @@ class Validator {
     if (tree_.roots().size() > 1) {
       failSeveralRoots();
     }
+    const std::vector<bool> connected = tree_.belowRoots();
     for (std::size_t i = 0; i < m_.bodies.size(); ++i) {
-      const int body = static_cast<int>(i);
-      if (tree_.commonAncestor(body, tree_.roots().front()) < 0) {
-        failCycle(body, "and body " + quoted(m_.bodies[i].name) + " is not connected to the root " +
-                            quoted(rootName(0)) +
-                            ". Make one of them a loop and join the part to the root.");
+      if (!connected[i]) {
+        failCycle(static_cast<int>(i),
+                  "and body " + quoted(m_.bodies[i].name) + " is not connected to the root " +
+                      quoted(rootName(0)) +
+                      ". Make one of them a loop and join the part to the root.");
       }
     }
     const bool moves = std::ranges::any_of(

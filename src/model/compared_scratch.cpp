@@ -35,7 +35,9 @@ void writeCouplings(const ModelImpl& model, std::vector<T>& K) {
 
 template <typename T>
 ComparedScratch<T>::ComparedScratch(const ModelImpl& model)
-    : spanning(tablesOf<T>(model.spanning)),
+    : freedoms(model.spanning.freedomAbove),
+      coordinates(model.spanning.coordinateAbove),
+      spanning(tablesOf<T>(model.spanning)),
       spanningKernels(kernelSets<T>().single, tablesOf<T>(model.spanning)),
       H(product(model.tables.velocities, model.tables.velocities)),
       projected(product(model.tables.nv, model.tables.nv)),

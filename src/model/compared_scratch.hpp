@@ -2,6 +2,7 @@
 
 #include "lanes/kernel_set.hpp"
 #include "loops/saddle_point.hpp"
+#include "model/open_tree.hpp"
 
 namespace kempe::detail {
 
@@ -12,6 +13,8 @@ template <typename T>
 struct ComparedScratch {
   explicit ComparedScratch(const ModelImpl& model);
 
+  TreePattern freedoms;                   ///< of H, per spanning velocity
+  TreePattern coordinates;                ///< of Gᵀ H G, per independent velocity
   Workspace<T> spanning;                  ///< the spanning tree
   KernelMemory<T> spanningKernels;        ///< recursions on it
   std::vector<T> H;                       ///< n×n, its mass matrix and factor

@@ -25,7 +25,7 @@ int freedomAbove(const ModelImpl& model, const ClusterEntry& cluster) {
   return lastFreedom(model.tables.bodies[cluster.output]);
 }
 
-TreePattern patternOfFreedoms(const ModelImpl& model) {
+std::vector<int> parentsOfFreedoms(const ModelImpl& model) {
   std::vector<int> parent(static_cast<std::size_t>(model.tables.velocities));
   for (const BodyEntry<double>& body : model.tables.bodies) {
     for (int i = 0; i < velocitySize(body.type); ++i) {
@@ -35,11 +35,11 @@ TreePattern patternOfFreedoms(const ModelImpl& model) {
                                           : lastFreedom(model.tables.bodies[body.parent]);
     }
   }
-  return TreePattern(parent);
+  return parent;
 }
 
 /// Independent velocities of one cluster are ancestors of one another.
-TreePattern patternOfCoordinates(const ModelTables<double>& tables) {
+std::vector<int> parentsOfCoordinates(const ModelTables<double>& tables) {
   std::vector<int> parent(static_cast<std::size_t>(tables.nv));
   for (const ClusterEntry& cluster : tables.clusters) {
     // A cluster without DoFs is skipped.
@@ -53,7 +53,7 @@ TreePattern patternOfCoordinates(const ModelTables<double>& tables) {
       parent[cluster.firstV + i] = i > 0 ? cluster.firstV + i - 1 : above;
     }
   }
-  return TreePattern(parent);
+  return parent;
 }
 
 /// An armature for DoFs without inertia, as a share of the largest inertia of a DoF.
@@ -142,17 +142,21 @@ void countRows(ModelImpl& model) {
     for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
       reach(i);
     }
-    for (int i = freedomAbove(model, cluster); i >= 0; i = tree.freedoms.parent[i]) {
+    for (int i = freedomAbove(model, cluster); i >= 0; i = tree.freedomAbove[i]) {
       reach(i);
     }
   }
-  for (int row = 0; row < tree.rows; ++row) {
-    tree.firstColumn.push_back(row);
-    for (const RowRange& range : tree.reaching) {
-      if (range.first <= row && row < range.last) {
-        tree.firstColumn[row] = std::min(tree.firstColumn[row], range.first);
-      }
+  // Ranges in the order of their beginnings: the first one that covers a row begins first.
+  std::vector<RowRange> ranges = tree.reaching;
+  std::ranges::sort(ranges, {}, &RowRange::first);
+  tree.firstColumn.resize(static_cast<std::size_t>(tree.rows));
+  std::iota(tree.firstColumn.begin(), tree.firstColumn.end(), 0);
+  int covered = 0;
+  for (const RowRange& range : ranges) {
+    for (int row = std::max(range.first, covered); row < range.last; ++row) {
+      tree.firstColumn[row] = range.first;
     }
+    covered = std::max(covered, range.last);
   }
 }
 
@@ -168,8 +172,8 @@ void buildSpanningTree(ModelImpl& model) {
   const std::vector<int> massless = findMassless(model);
   listAllLoops(model);
   addArmatures(model, massless, tree);
-  tree.freedoms = patternOfFreedoms(model);
-  tree.coordinates = patternOfCoordinates(model.tables);
+  tree.freedomAbove = parentsOfFreedoms(model);
+  tree.coordinateAbove = parentsOfCoordinates(model.tables);
   countRows(model);
   tree.tablesFloat = tree.tables.cast<float>();
   tree.view = tree.tables;

@@ -27,10 +27,10 @@ struct SpanningTree {
   TablesView<double> view;  ///< of tables
   TablesView<float> viewFloat;
   std::vector<SpanningCluster> clusters;  ///< as in the model
-  TreePattern freedoms;                   ///< of H, per spanning velocity
-  TreePattern coordinates;                ///< of Gᵀ H G, per independent velocity
-  int rows = 0;                           ///< kept rows of all clusters
-  int kNumbers = 0;                       ///< numbers of K of all clusters
+  std::vector<int> freedomAbove;     ///< per spanning velocity: the DoF that carries it, or −1
+  std::vector<int> coordinateAbove;  ///< the same per independent velocity
+  int rows = 0;                      ///< kept rows of all clusters
+  int kNumbers = 0;                  ///< numbers of K of all clusters
   /// Per DoF: rows whose forces reach it, those of clusters that it carries or is part of.
   /// Clusters come depth first, so that few others are between the first and the last of them.
   std::vector<RowRange> reaching;

@@ -194,6 +194,14 @@ const std::vector<Mistake> inBodies{
        m.addRevolute("spin").from("lower").to("bead");
      },
      "coordinate \"spin\" moves no inertia", "or fix the joint."},
+    {"MasslessBetweenSliders",
+     [](Mechanism& m) {
+       m.addBody("carriage");
+       m.addPrismatic("near").from("lower").to("carriage").at({0.1, 0.2, 0.3}).along({1, 2, 3});
+       m.addBody("load").withMass(2).centeredAt({0.1, 0, 0}).withInertia(1, 1, 1);
+       m.addPrismatic("far").from("carriage").to("load").along({1, 2, 3});
+     },
+     "coordinate \"near\" moves no inertia", "Give the bodies that it moves a mass"},
     {"MassWithoutInertiaOnABall",
      [](Mechanism& m) {
        m.addBody("bob").withMass(3).centeredAt({0, 0, -1});

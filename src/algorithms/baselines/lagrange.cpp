@@ -42,7 +42,7 @@ template <typename T>
 bool factorMassMatrix(SpanningEvaluation<T>& s) {
   s.solveRows();
   return s.tree.added.empty() &&
-         treeFactor(s.tree.freedoms, kClear<T>, s.massMatrix(), s.scratch.diagonal.data()) < 0;
+         treeFactor(s.scratch.freedoms, kClear<T>, s.massMatrix(), s.scratch.diagonal.data()) < 0;
 }
 
 /// W = L⁻ᵀ Kᵀ, n × kept row-major, written where rows reach.
@@ -67,7 +67,7 @@ const T* propagateRows(SpanningEvaluation<T>& s) {
   }
   for (int i = s.model.velocities - 1; i >= 0; --i) {
     const RowRange range = s.tree.reaching[i];
-    treeEliminate(s.tree.freedoms, L, i, W, rows, range.first, range.last);
+    treeEliminate(s.scratch.freedoms, L, i, W, rows, range.first, range.last);
   }
   return W;
 }
@@ -215,7 +215,7 @@ bool factorAll(SpanningEvaluation<T>& s) {
 /// overwritten by the size of their sum.
 template <typename T>
 bool isAccurate(const SpanningEvaluation<T>& s, const T* delta, T* terms) {
-  const TreePattern& pattern = s.tree.freedoms;
+  const TreePattern& pattern = s.scratch.freedoms;
   const int n = s.model.velocities;
   T size(0), error(0);
   for (int i = 0; i < n; ++i) {
@@ -239,7 +239,7 @@ bool solveByMultipliers(SpanningEvaluation<T>& s, T* x) {
   T* lambda = s.scratch.multipliers.data();
   const int rows = s.tree.rows;
   const int* first = s.tree.firstColumn.data();
-  treeSolveTransposed(s.tree.freedoms, L, x);
+  treeSolveTransposed(s.scratch.freedoms, L, x);
   timesTransposedW(s, W, x, 1, lambda);
   profileSolve(rows, first, A, lambda);
   profileSolveTransposed(rows, first, A, lambda);
@@ -251,7 +251,7 @@ bool solveByMultipliers(SpanningEvaluation<T>& s, T* x) {
       terms[i] += std::abs(force);
     }
   }
-  treeSolve(s.tree.freedoms, L, x);
+  treeSolve(s.scratch.freedoms, L, x);
   return isAccurate(s, x, terms);
 }
 
@@ -330,8 +330,8 @@ void lagrangeOperationalInertia(Evaluation<T>& e, VectorInOf<T> q, std::span<con
   for (std::size_t f = 0; f < frames.size(); ++f) {
     T* x = X + 6 * static_cast<std::size_t>(n) * f;
     const int outermost = spanUnitForces(s, e.frame(frames[f]), reference, x);
-    for (int i = outermost; i >= 0; i = s.tree.freedoms.parent[i]) {
-      treeEliminate(s.tree.freedoms, L, i, x, 6, 0, 6);
+    for (int i = outermost; i >= 0; i = s.tree.freedomAbove[i]) {
+      treeEliminate(s.scratch.freedoms, L, i, x, 6, 0, 6);
     }
     T* own = B + 6 * static_cast<std::size_t>(rows) * f;
     timesTransposedW(s, W, x, 6, own);

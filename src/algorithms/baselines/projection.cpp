@@ -92,7 +92,7 @@ const T* factorProjected(SpanningEvaluation<T>& s) {
     const ClusterEntry& cluster = s.cluster(c);
     withSize(cluster.nv, [&]<int M>() { projectCluster<M>(s, cluster); });
   }
-  const int indefinite = treeFactor(s.tree.coordinates, kRoundedPivot<T>,
+  const int indefinite = treeFactor(s.scratch.coordinates, kRoundedPivot<T>,
                                     s.scratch.projected.data(), s.scratch.diagonal.data());
   if (indefinite >= 0) {
     throwIndefiniteError(s.e.impl, indefinite);
@@ -126,7 +126,7 @@ void projectUnitForces(const SpanningEvaluation<T>& s, int b, const Force<T>* fo
       }
     }
     for (int j = cluster.firstV + cluster.nv - 1; j >= cluster.firstV; --j) {
-      treeEliminate(s.tree.coordinates, L, j, W, 6, 0, 6);
+      treeEliminate(s.scratch.coordinates, L, j, W, 6, 0, 6);
     }
   }
 }
@@ -154,8 +154,8 @@ void projectedForwardDynamics(Evaluation<T>& e, const ExternalForces<T, T>& exte
     a[i] = tau[i] - x[i];  // (1), right side
   }
   const T* L = factorProjected(s);
-  treeSolveTransposed(s.tree.coordinates, L, a);
-  treeSolve(s.tree.coordinates, L, a);
+  treeSolveTransposed(s.scratch.coordinates, L, a);
+  treeSolve(s.scratch.coordinates, L, a);
 }
 
 template <typename T>
