@@ -4,16 +4,42 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 #include <Eigen/SVD>
+#include <algorithm>
 
 namespace kempe::detail {
 
+namespace {
+
+/// Jacobi's method costs more with every sweep over a large matrix, and is more accurate for the
+/// small ones.
+constexpr Eigen::Index kLargest = 32;
+
+template <typename Use>
+auto decompose(const Eigen::MatrixXd& A, unsigned options, const Use& use) {
+  if (std::min(A.rows(), A.cols()) <= kLargest) {
+    return use(Eigen::JacobiSVD<Eigen::MatrixXd>(A, options));
+  }
+  return use(Eigen::BDCSVD<Eigen::MatrixXd>(A, options));
+}
+
+LeftSingularVectors withLeftVectors(const Eigen::MatrixXd& A, unsigned options) {
+  return decompose(A, options, [](const auto& svd) -> LeftSingularVectors {
+    return {svd.singularValues(), svd.matrixU()};
+  });
+}
+
+}  // namespace
+
 Eigen::VectorXd singularValues(const Eigen::MatrixXd& A) {
-  return Eigen::JacobiSVD<Eigen::MatrixXd>(A).singularValues();
+  return decompose(A, 0, [](const auto& svd) -> Eigen::VectorXd { return svd.singularValues(); });
 }
 
 LeftSingularVectors leftSingularVectors(const Eigen::MatrixXd& A) {
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(A, Eigen::ComputeFullU);
-  return {svd.singularValues(), svd.matrixU()};
+  return withLeftVectors(A, Eigen::ComputeFullU);
+}
+
+LeftSingularVectors firstLeftSingularVectors(const Eigen::MatrixXd& A) {
+  return withLeftVectors(A, Eigen::ComputeThinU);
 }
 
 SymmetricEigen symmetricEigen(const Eigen::MatrixXd& A) {

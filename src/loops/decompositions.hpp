@@ -15,6 +15,8 @@ struct LeftSingularVectors {
   Eigen::MatrixXd U;
 };
 LeftSingularVectors leftSingularVectors(const Eigen::MatrixXd& A);
+/// The same with only as many columns of U as there are values, for a matrix with many rows.
+LeftSingularVectors firstLeftSingularVectors(const Eigen::MatrixXd& A);
 
 /// A = V diag(values) Vᵀ of a symmetric A.
 struct SymmetricEigen {

@@ -17,14 +17,17 @@ std::vector<bool> uniqueForces(const ModelTables<double>& tables, const ClusterE
     return unique;
   }
   for (const RowSample& sample : samples) {
-    const auto [values, U] = leftSingularVectors(sample.K);
+    const auto [values, U] = firstLeftSingularVectors(sample.K);
     if (rankOf(values, sample.gap) != rows.rank) {
       continue;  // a singular configuration, where more is undetermined than elsewhere
     }
-    const Eigen::MatrixXd balanced = U.rightCols(cluster.rows - rows.rank);
+    // Rows of a square U have length 1, and its last columns are the balanced sets: their share of
+    // a row is what the first columns leave.
+    const Eigen::VectorXd balanced =
+        (1.0 - U.leftCols(rows.rank).rowwise().squaredNorm().array()).max(0.0).sqrt();
     for (int l = 0; l < cluster.loops; ++l) {
       const LoopEntry<double>& loop = tables.loops[cluster.firstLoop + l];
-      if (balanced.middleRows(loop.firstRow, loop.rows).cwiseAbs().maxCoeff() > kShare) {
+      if (balanced.segment(loop.firstRow, loop.rows).maxCoeff() > kShare) {
         unique[static_cast<std::size_t>(l)] = false;
       }
     }

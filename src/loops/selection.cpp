@@ -1,6 +1,7 @@
 #include "loops/selection.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "loops/decompositions.hpp"
 
@@ -45,11 +46,12 @@ std::vector<int> pickDependent(const Eigen::MatrixXd& K, int count,
   std::vector<int> picked;
   while (static_cast<int>(picked.size()) < count) {
     const Eigen::VectorXd left = rest.colwise().norm();
+    const double least = kWishPivot * left.maxCoeff();
     int best = -1;
     for (const Wish wish : {Wish::Dependent, Wish::Unset, Wish::Independent}) {
       for (int j = 0; j < left.size(); ++j) {
-        const bool eligible = wishes[static_cast<std::size_t>(j)] == wish &&
-                              left[j] >= kWishPivot * left.maxCoeff() && left[j] > 0.0;
+        const bool eligible =
+            wishes[static_cast<std::size_t>(j)] == wish && left[j] >= least && left[j] > 0.0;
         if (eligible && (best < 0 || left[j] > left[best])) {
           best = j;
         }
@@ -64,9 +66,7 @@ std::vector<int> pickDependent(const Eigen::MatrixXd& K, int count,
     picked.push_back(best);
     const Eigen::VectorXd direction = rest.col(best).normalized();
     rest -= direction * (direction.transpose() * rest).eval();
-    for (const int j : picked) {
-      rest.col(j).setZero();
-    }
+    rest.col(best).setZero();  // and stays zero
   }
   std::ranges::sort(picked);
   return picked;
@@ -155,9 +155,13 @@ RowSelection selectRows(const std::vector<RowSample>& samples) {
   // Each regular sample proposes rows; the proposal that is best at its worst sample wins.
   const std::vector<Wish> noWish(rows, Wish::Unset);
   std::vector<int> best;
+  std::set<std::vector<int>> proposals;
   double bestScore = -1.0;
   for (const Eigen::MatrixXd& proposer : selection.regular) {
     const std::vector<int> proposal = pickDependent(proposer.transpose(), selection.rank, noWish);
+    if (!proposals.insert(proposal).second) {
+      continue;
+    }
     double score = 1e300;
     for (const Eigen::MatrixXd& K : selection.regular) {
       score = std::min(score, smallestSingularValue(selectedRows(K, proposal)));
@@ -189,11 +193,16 @@ ColumnSelection selectIndependent(const RowSelection& rows, int freedoms,
 
   // Chosen for conditioning, taking the marks into account.
   ColumnSelection selection{{}, {}, ColumnSelection::Origin::Chosen};
+  std::set<std::vector<int>> proposals;
   double bestScore = -1.0;
   for (const Eigen::MatrixXd& K : rows.regular) {
     const std::vector<int> dependent = pickDependent(K, rows.rank, wishes);
-    if (static_cast<int>(dependent.size()) == rows.rank && score(dependent) > bestScore) {
-      bestScore = score(dependent);
+    if (static_cast<int>(dependent.size()) != rows.rank || !proposals.insert(dependent).second) {
+      continue;
+    }
+    const double proposed = score(dependent);
+    if (proposed > bestScore) {
+      bestScore = proposed;
       selection.dependent = dependent;
     }
   }
