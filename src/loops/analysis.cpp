@@ -18,21 +18,28 @@ namespace kempe::detail {
 namespace {
 
 constexpr int kSamples = 12;
-/// Starts from which a closed position is sought: so many at most, and none begun after so many
-/// seconds.
+/// Starts from which a closed position is sought: so many at most, and for so many seconds, but the
+/// first to its end.
 constexpr int kStarts = 400;
-constexpr double kSeconds = 3.0;
+constexpr double kSeconds = 2.0;
+/// The same for finding which loops cannot close even alone.
+constexpr int kStartsAlone = 20;
+constexpr double kSecondsAlone = 0.5;
 /// Starts that are given to finding a closed position within the limits, once one beyond is known.
 constexpr int kStartsForLimits = 40;
 /// The same for one that closes exactly, once one is known that rounding would leave open so far.
 constexpr int kStartsForExactness = 20;
-/// Starts of the other joints for closing the loops with those of the start pose held, and how far
-/// from it, in radians or reaches, the neutral position may be without a warning.
+/// Starts of the other joints for closing the loops with those of the start pose held, none begun
+/// after so many seconds, and how far from it, in radians or reaches, the neutral position may be
+/// without a warning.
 constexpr int kStartsForPose = 20;
+constexpr double kSecondsForPose = 0.5;
 constexpr double kFarFromPose = 0.1;
 /// A neutral position is regular where it is so well conditioned, or nearly as well as any sample.
 constexpr double kWellConditioned = 1e-3;
 constexpr double kNearlyAsGood = 2e-2;
+
+using Clock = std::chrono::steady_clock;
 
 class ClusterAnalyzer {
  public:
@@ -210,7 +217,11 @@ class ClusterAnalyzer {
       return;
     }
     const std::vector<int> others = complement(problem_.posed, cluster_.velocities);
+    const Clock::time_point deadline = after(kSecondsForPose);
     for (int attempt = 0; attempt < kStartsForPose; ++attempt) {
+      if (attempt > 0 && Clock::now() > deadline) {
+        return;
+      }
       Eigen::VectorXd way = randomWay(std::min(3.0, 0.2 * attempt));
       way(problem_.posed).setZero();
       std::vector<double> q = moved(start_, way);
@@ -255,20 +266,24 @@ class ClusterAnalyzer {
                                             : randomPlace();
   }
 
-  /// Calls attempt(q) with one start after the other until it returns true or time is up; the
-  /// number of starts.
+  /// Calls attempt(q, deadline) with one start after the other until it returns true or time is up;
+  /// the number of starts.
   template <typename Attempt>
   int fromManyStarts(int most, const Attempt& attempt) {
-    using Clock = std::chrono::steady_clock;
-    const auto begun = Clock::now();
+    const Clock::time_point deadline = after(kSeconds);
     int starts = 0;
     while (starts < most) {
-      const bool done = attempt(startOf(starts++));
-      if (done || std::chrono::duration<double>(Clock::now() - begun).count() > kSeconds) {
+      const Clock::time_point ownDeadline = starts == 0 ? Clock::time_point::max() : deadline;
+      if (attempt(startOf(starts++), ownDeadline) || Clock::now() > deadline) {
         break;
       }
     }
     return starts;
+  }
+
+  static Clock::time_point after(double seconds) {
+    return Clock::now() +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
 
   /// Implicit clusters: a closed position near the start, and others that the mechanism reaches
@@ -304,30 +319,34 @@ class ClusterAnalyzer {
     };
     best.closure.gap = std::numeric_limits<double>::infinity();
     int startsSinceClosed = 0;
-    const int starts = fromManyStarts(kStarts, [&](const std::vector<double>& from) {
-      for (const bool minded : {true, false}) {
-        if (minded && !limited_) {
-          continue;
-        }
-        Position p{from, {}, 0.0};
-        p.closure = assemble(p.q, minded ? AssemblyOptions{.lower = problem_.lower.data(),
-                                                           .upper = problem_.upper.data()}
-                                         : AssemblyOptions{});
-        if (p.closure.gap < kRounding) {
-          p.beyond = beyondLimits(p.q);
-          if (isBetter(p)) {
-            best = std::move(p);
+    const int starts =
+        fromManyStarts(kStarts, [&](const std::vector<double>& from, Clock::time_point deadline) {
+          for (const bool minded : {true, false}) {
+            if (minded && !limited_) {
+              continue;
+            }
+            Position p{from, {}, 0.0};
+            AssemblyOptions options{.deadline = deadline};
+            if (minded) {
+              options.lower = problem_.lower.data();
+              options.upper = problem_.upper.data();
+            }
+            p.closure = assemble(p.q, options);
+            if (p.closure.gap < kRounding) {
+              p.beyond = beyondLimits(p.q);
+              if (isBetter(p)) {
+                best = std::move(p);
+              }
+              break;
+            }
+            if (p.closure.gap < open.closure.gap || open.q.empty()) {
+              open = std::move(p);
+            }
           }
-          break;
-        }
-        if (p.closure.gap < open.closure.gap || open.q.empty()) {
-          open = std::move(p);
-        }
-      }
-      startsSinceClosed += best.q.empty() ? 0 : 1;
-      return startsSinceClosed >= kStartsForLimits ||
-             (best.within() && (best.exact() || startsSinceClosed >= kStartsForExactness));
-    });
+          startsSinceClosed += best.q.empty() ? 0 : 1;
+          return startsSinceClosed >= kStartsForLimits ||
+                 (best.within() && (best.exact() || startsSinceClosed >= kStartsForExactness));
+        });
     if (best.q.empty()) {
       failToClose(open.closure, open.q, starts);
     }
@@ -340,9 +359,9 @@ class ClusterAnalyzer {
 
   /// The position found is a rigid one: other ways to assemble the parts may move.
   void lookForMobility() {
-    fromManyStarts(kSamples, [&](const std::vector<double>& from) {
+    fromManyStarts(kSamples, [&](const std::vector<double>& from, Clock::time_point deadline) {
       std::vector<double> q = from;
-      const Closure closure = assemble(q, {});
+      const Closure closure = assemble(q, {.deadline = deadline});
       if (closure.gap >= kRounding || !withinLimits(q)) {
         return false;
       }
@@ -396,9 +415,9 @@ class ClusterAnalyzer {
       }
     };
     std::ranges::for_each(samples_, consider);
-    fromManyStarts(4 * kSamples, [&](const std::vector<double>& from) {
+    fromManyStarts(4 * kSamples, [&](const std::vector<double>& from, Clock::time_point deadline) {
       std::vector<double> q = from;
-      const Closure closure = assemble(q, {});
+      const Closure closure = assemble(q, {.deadline = deadline});
       if (closure.gap < kRounding && withinLimits(q)) {
         consider({q, jacobianAt(q), closure.gap});
       }
@@ -444,31 +463,52 @@ class ClusterAnalyzer {
     return text;
   }
 
+  /// Velocities that move the ends of a loop against each other, ascending.
+  [[nodiscard]] std::vector<int> velocitiesOf(const LoopEntry<double>& loop) const {
+    std::vector<int> own;
+    for (int c = 0; c < loop.columns; ++c) {
+      own.push_back(tables_.columns[loop.firstColumn + c].velocity);
+    }
+    for (int t = 0; t < loop.terms; ++t) {
+      own.push_back(tables_.terms[loop.firstTerm + t].velocity);
+    }
+    std::ranges::sort(own);
+    return own;
+  }
+
   /// By how much each loop stays open when it alone is to close.
   std::string loopsTriedAlone() {
+    if (cluster_.loops == 1) {
+      return "";
+    }
+    const Clock::time_point deadline = after(kSecondsAlone);
     std::vector<std::string> open;
-    for (int l = 0; l < cluster_.loops; ++l) {
-      const LoopEntry<double>& loop = tables_.loops[cluster_.firstLoop + l];
+    int tried = 0;
+    for (; tried < cluster_.loops && Clock::now() < deadline; ++tried) {
+      const LoopEntry<double>& loop = tables_.loops[cluster_.firstLoop + tried];
+      const std::vector<int> movable = velocitiesOf(loop);
       std::vector<int> slots(static_cast<std::size_t>(cluster_.rows), -1);
       std::fill_n(slots.begin() + loop.firstRow, loop.rows, 0);
       Closure best;
       best.gap = best.opening = std::numeric_limits<double>::infinity();
-      fromManyStarts(20, [&](const std::vector<double>& from) {
-        std::vector<double> q = from;
-        const Closure closure = assemble(q, {.slots = slots.data()});
+      for (int start = 0; start < kStartsAlone && best.gap >= kRounding; ++start) {
+        std::vector<double> q = startOf(start);
+        const Closure closure = assemble(q, movable, {.slots = slots.data()});
         best = closure.gap < best.gap ? closure : best;
-        return closure.gap < kRounding;
-      });
+      }
       if (best.gap >= kRounding) {
         open.push_back(problem_.rowNames[loop.firstRow] + " stays open by " +
                        shortNumber(best.opening));
       }
     }
-    if (cluster_.loops == 1) {
-      return "";
+    const std::string which =
+        tried == cluster_.loops ? "" : " the first " + std::to_string(tried) + " loops:";
+    if (!open.empty()) {
+      return " Tried alone," + which + " " + joined(open) + "; the others close.";
     }
-    return open.empty() ? " Each loop closes alone, but not together with the others."
-                        : " Tried alone, " + joined(open) + "; the others close.";
+    return tried == cluster_.loops
+               ? " Each loop closes alone, but not together with the others."
+               : " Each of the first " + std::to_string(tried) + " loops closes alone.";
   }
 
   [[noreturn]] void failToClose(const Closure& closest, const std::vector<double>& q, int starts) {
@@ -489,17 +529,25 @@ class ClusterAnalyzer {
   void sampleCouplings() {
     const Eigen::MatrixXd K = jacobianAt(start_);
     samples_.push_back({start_, K, 0.0});
-    for (int rows = 1; rows <= cluster_.rows; ++rows) {
+    const Eigen::VectorXd offsets = couplingOffsets();
+    const auto mismatch = [&](int rows) {  // of the first couplings; 0 where it is rounding
       const Eigen::MatrixXd A = K.topRows(rows);
-      const Eigen::VectorXd b = couplingOffsets().head(rows);
-      const Eigen::VectorXd q = leastNormSolution(A, b);
-      const double gap = (A * q - b).cwiseAbs().maxCoeff();
-      if (gap > 1e-9 * (1.0 + b.cwiseAbs().maxCoeff())) {
-        throw ModelError(problem_.rowNames[rows - 1] +
-                         ": it contradicts the couplings before it (the mismatch is " +
-                         shortNumber(gap) + "). Correct its ratios or offset, or remove it.");
-      }
+      const Eigen::VectorXd b = offsets.head(rows);
+      const double gap = (A * leastNormSolution(A, b) - b).cwiseAbs().maxCoeff();
+      return gap > 1e-9 * (1.0 + b.cwiseAbs().maxCoeff()) ? gap : 0.0;
+    };
+    if (mismatch(cluster_.rows) == 0.0) {
+      return;
     }
+    int agree = 0, contradict = cluster_.rows;  // so many couplings; more never agree better
+    while (contradict - agree > 1) {
+      const int middle = (agree + contradict) / 2;
+      (mismatch(middle) == 0.0 ? agree : contradict) = middle;
+    }
+    throw ModelError(problem_.rowNames[contradict - 1] +
+                     ": it contradicts the couplings before it (the mismatch is " +
+                     shortNumber(mismatch(contradict)) +
+                     "). Correct its ratios or offset, or remove it.");
   }
 
   Eigen::VectorXd couplingOffsets() const {

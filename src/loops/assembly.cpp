@@ -60,7 +60,7 @@ class Descent {
       buildNormalEquations(step);
       const double before = cost;
       bool improved = false;
-      for (int trial = 0; trial < kMaxTrials && !improved; ++trial) {
+      for (int trial = 0; trial < kMaxTrials && !improved && !isLate(); ++trial) {
         if (takeStep(damping, step)) {
           const double trialCost = evaluate(scratch_.trialStep.data(), scratch_.q.data());
           improved = trialCost < cost;
@@ -89,6 +89,11 @@ class Descent {
   }
 
  private:
+  [[nodiscard]] bool isLate() const {
+    using Clock = std::chrono::steady_clock;
+    return options_.deadline != Clock::time_point::max() && Clock::now() > options_.deadline;
+  }
+
   [[nodiscard]] bool counts(int row) const {
     return options_.slots == nullptr || options_.slots[row] >= 0;
   }
@@ -151,10 +156,9 @@ class Descent {
     return largest;
   }
 
-  /// KᵀK and Kᵀφ over the movable columns, K with respect to `step`, all in scaled units.
+  /// KᵀK and Kᵀφ over all columns, K with respect to `step`, all in scaled units.
   void buildNormalEquations(const double* step) {
     const int n = cluster_.velocities;
-    const int m = static_cast<int>(movable_.size());
     ClusterState<double> state = scratch_.state(scratch_.q.data());
     placeCluster(tables_, cluster_, state);
     loopJacobian(tables_, functions_, cluster_, state, scratch_.forFunctions(), nullptr,
@@ -175,24 +179,46 @@ class Descent {
         row[j] *= counts(r) ? rowScales_[r] * units_[j] : 0.0;
       }
     }
-    largest_ = 0.0;
-    for (int i = 0; i < m; ++i) {
-      for (int j = 0; j <= i; ++j) {
-        double sum = 0.0;
-        for (int r = 0; r < cluster_.rows; ++r) {
-          const double* row = scratch_.K.data() + r * n;
-          sum += row[movable_[i]] * row[movable_[j]];
+    // A loop has few of the columns of a large cluster.
+    std::fill_n(scratch_.normal.data(), n * n, 0.0);
+    std::fill_n(scratch_.gradient.data(), n, 0.0);
+    for (int l = 0; l < cluster_.loops; ++l) {
+      const LoopEntry<double>& loop = tables_.loops[cluster_.firstLoop + l];
+      const auto add = [&](int count, const auto& columnAt) {
+        for (int r = loop.firstRow; r < loop.firstRow + loop.rows; ++r) {
+          // Rows that do not count are zero in K, but their φ need not be finite.
+          if (counts(r)) {
+            addRow(r, count, columnAt);
+          }
         }
-        scratch_.normal[i * m + j] = sum;
+      };
+      if (loop.kind == LoopKind::Joint || loop.kind == LoopKind::Rod) {
+        add(loop.columns, [&](int c) { return tables_.columns[loop.firstColumn + c].velocity; });
+      } else {
+        add(loop.terms, [&](int t) { return tables_.terms[loop.firstTerm + t].velocity; });
       }
-      double slope = 0.0;
-      for (int r = 0; r < cluster_.rows; ++r) {
-        // Rows that do not count are zero in K, but their φ need not be finite.
-        slope +=
-            counts(r) ? scratch_.K[r * n + movable_[i]] * rowScales_[r] * scratch_.phi[r] : 0.0;
+    }
+    largest_ = 0.0;
+    for (const int j : movable_) {
+      largest_ = std::max(largest_, scratch_.normal[j * n + j]);
+    }
+  }
+
+  /// Adds a row of K and its φ to the lower triangle of KᵀK and to Kᵀφ; `columnAt` lists the columns
+  /// in which the row is not zero.
+  template <typename Columns>
+  void addRow(int r, int count, const Columns& columnAt) {
+    const int n = cluster_.velocities;
+    const double* row = scratch_.K.data() + r * n;
+    for (int a = 0; a < count; ++a) {
+      const int i = columnAt(a);
+      scratch_.gradient[i] += row[i] * rowScales_[r] * scratch_.phi[r];
+      for (int b = 0; b < count; ++b) {
+        const int j = columnAt(b);
+        if (j <= i) {
+          scratch_.normal[i * n + j] += row[i] * row[j];
+        }
       }
-      scratch_.gradient[i] = slope;
-      largest_ = std::max(largest_, scratch_.normal[i * m + i]);
     }
   }
 
@@ -247,11 +273,13 @@ class Descent {
 
   /// The damped step of the coordinates that are not held, into rightSide.
   bool solve(double damping) {
-    const int m = static_cast<int>(movable_.size());
-    std::copy_n(scratch_.normal.data(), m * m, scratch_.factor.data());
+    const int n = cluster_.velocities, m = static_cast<int>(movable_.size());
     for (int i = 0; i < m; ++i) {
+      for (int j = 0; j <= i; ++j) {
+        scratch_.factor[i * m + j] = scratch_.normal[movable_[i] * n + movable_[j]];
+      }
       scratch_.factor[i * m + i] += damping + leastDamping_ * largest_;
-      scratch_.rightSide[i] = -scratch_.gradient[i];
+      scratch_.rightSide[i] = -scratch_.gradient[movable_[i]];
     }
     for (int i = 0; i < m; ++i) {
       if (scratch_.held[i] == 0) {

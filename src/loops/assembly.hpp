@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <span>
 
 #include "loops/scratch.hpp"
@@ -27,7 +28,7 @@ enum class Rows { All, Kept };
 
 /// Moves the velocities `movable` until φ = 0. Positions are q = base ⊞ step: `step` holds the
 /// start on entry (zero, or a prediction) and the solution on return, and so does scratch.q for q.
-/// Entries of `step` that are not movable are held. Allocates nothing.
+/// Entries of `step` that are not movable are held; `movable` ascends. Allocates nothing.
 Closure closeLoops(const ModelTables<double>& tables, const Functions& functions,
                    const ClusterEntry& cluster, LoopScratch<double>& scratch, const double* base,
                    double* step, std::span<const int> movable, Rows rows);
@@ -37,6 +38,8 @@ struct AssemblyOptions {
   const int* slots = nullptr;     ///< per row; those below 0 do not count; null: all count
   const double* lower = nullptr;  ///< limits of the cluster's positions; null: none
   const double* upper = nullptr;
+  /// When to give up, with the loops as they are.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
 /// closeLoops() from a start that may be far away. Directions in which rows change by less than

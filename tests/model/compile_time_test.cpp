@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <numbers>
 #include <string>
 
 #include "kempe/kempe.hpp"
@@ -9,8 +10,12 @@
 // How the time of compiling a model grows with its size. Ratios of processor times are compared,
 // which neither the machine nor other programs on it change much.
 
+#ifdef NDEBUG  // without optimisation, parts of the library slow down by different factors
+
 namespace kempe::test {
 namespace {
+
+constexpr double kPi = std::numbers::pi;
 
 /// The least processor time, in seconds, of some compilations.
 double compileTime(const Mechanism& robot) {
@@ -42,9 +47,105 @@ Mechanism chain(int joints) {
   return robot;
 }
 
+/// A parallelogram whose coupler is pinned to its rocker by one loop, or by many equal ones.
+Mechanism parallelogram(int loops) {
+  Mechanism robot("parallelogram");
+  robot.addBody("ground");
+  for (const char* name : {"crank", "coupler", "rocker"}) {
+    addBar(robot, name);
+  }
+  robot.addRevolute("crank").from("ground").to("crank").at({0, 0, 0}, {0, 0, 1.2});
+  robot.addRevolute("coupler").from("crank").to("coupler").at({1, 0, 0}, {0, 0, -1.2});
+  robot.addRevolute("rocker").from("ground").to("rocker").at({1, 0, 0}, {0, 0, 1.2});
+  for (int i = 0; i < loops; ++i) {
+    robot.addLoop("pin" + std::to_string(i), LoopType::Revolute)
+        .from("coupler", at({1, 0, 0}))
+        .to("rocker", at({1, 0, 0}));
+  }
+  return robot;
+}
+
+TEST(CompileTime, IsLinearInTheNumberOfEqualLoops) {
+  EXPECT_LT(compileTime(parallelogram(800)), 3.0 * compileTime(parallelogram(400)));
+}
+
+/// N + 1 rockers on the ground, each joined to the next by a coupler.
+Mechanism ladder(int loops) {
+  Mechanism robot("ladder");
+  robot.addBody("ground");
+  for (int i = 0; i <= loops; ++i) {
+    const std::string number = std::to_string(i), rocker = "rocker" + number;
+    addBar(robot, rocker);
+    robot.addRevolute(rocker).from("ground").to(rocker).at({1.0 * i, 0, 0}, {0, 0, 1.2});
+  }
+  for (int i = 0; i < loops; ++i) {
+    const std::string number = std::to_string(i), coupler = "coupler" + number;
+    addBar(robot, coupler);
+    robot.addRevolute(coupler).from("rocker" + number).to(coupler).at({1, 0, 0}, {0, 0, -1.2});
+    robot.addLoop("loop" + number, LoopType::Revolute)
+        .from(coupler, at({1, 0, 0}))
+        .to("rocker" + std::to_string(i + 1), at({1, 0, 0}));
+  }
+  return robot;
+}
+
+/// A crank on the ground, and bars one after the other, of which every second is pinned to the
+/// ground at its other end.
+Mechanism dyads(int loops) {
+  Mechanism robot("dyads");
+  robot.addBody("ground");
+  addBar(robot, "crank");
+  robot.addRevolute("crank").from("ground").to("crank").at({0, 0, 0}, {0, 0, 1.2});
+  std::string parent = "crank";
+  for (int i = 0; i < loops; ++i) {
+    const std::string number = std::to_string(i), bar = "bar" + number, rocker = "rocker" + number;
+    addBar(robot, bar);
+    addBar(robot, rocker);
+    // The crank's far end is up, that of a rocker down.
+    const bool first = i == 0;
+    robot.addRevolute(bar).from(parent).to(bar).at({first ? 1.0 : 0.0, 0, 0},
+                                                   {0, 0, first ? -1.2 : kPi - 1.2});
+    robot.addRevolute(rocker).from(bar).to(rocker).at({1, 0, 0}, {0, 0, 1.2 - kPi});
+    robot.addLoop("loop" + number, LoopType::Revolute)
+        .from(rocker, at({1, 0, 0}))
+        .to("ground", at({i + 1.0, 0, 0}));
+    parent = rocker;
+  }
+  return robot;
+}
+
+Mechanism withLoopsCut(Mechanism robot) {
+  for (LoopJoint& loop : robot.loops) {
+    loop.leftCut();
+  }
+  return robot;
+}
+
+TEST(CompileTime, OfManyLoopsInOneClusterIsNotFarAboveThatOfCutLoops) {
+  EXPECT_LT(compileTime(ladder(40)), 40.0 * compileTime(withLoopsCut(ladder(40))));
+  EXPECT_LT(compileTime(dyads(60)), 30.0 * compileTime(withLoopsCut(dyads(60))));
+}
+
+/// The processor time after which a ladder with couplers that are too long is refused.
+double refusalTime(int loops) {
+  Mechanism robot = ladder(loops);
+  for (LoopJoint& loop : robot.loops) {
+    loop.predecessor.frame = at({4, 0, 0});
+  }
+  const std::clock_t begun = std::clock();
+  EXPECT_THROW(const Model model(robot), ModelError);
+  return static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+}
+
+TEST(CompileTime, OfImpossibleLoopsHasABound) {
+  EXPECT_LT(refusalTime(60), 2.0 * refusalTime(30));
+}
+
 TEST(CompileTime, IsLinearInTheLengthOfAChain) {
   EXPECT_LT(compileTime(chain(2000)), 3.0 * compileTime(chain(1000)));
 }
 
 }  // namespace
 }  // namespace kempe::test
+
+#endif
