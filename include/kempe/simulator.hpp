@@ -151,7 +151,8 @@ class Simulator {
   /// Returns warnings about the motion since then: where the samples lose the energy balance by
   /// more than 1 % of the energy exchanged (Recording::energyDrift), a text that states the cause;
   /// or where the estimated errors of steps of fixed length add up to more than 0.01 rad or m. Also
-  /// events of friction and end stops that could not be followed exactly.
+  /// events of friction and end stops that could not be followed exactly, and why steps of an
+  /// integrator with error control are very short, so that the run takes long.
   [[nodiscard]] KEMPE_API std::vector<std::string> warnings() const;
   /// Returns the largest |loopResidual|; 0 if there are no loops.
   [[nodiscard]] KEMPE_API double loopError() const;

@@ -32,6 +32,7 @@ void Simulation::restartBalance() {
   watch_.reset();
   errors_.restart();
   events_.restart();
+  effort_.restart();
   stepLength_ = 0.0;
   leastRegularity_ = 1.0;
   leastRegular_ = -1;
@@ -109,6 +110,33 @@ std::string Simulation::errorWarning() const {
          " s are too long for this motion: their errors, " +
          "estimated from the accelerations, add up to " + shortNumber(errors_.sum()) +
          " rad or m. Use the integrator \"adaptive\", or a smaller dt.";
+}
+
+std::string Simulation::effortWarning() const {
+  if (!effort_.isLarge(tolerances())) {
+    return {};
+  }
+  std::string text = "steps are very short, " + shortNumber(effort_.meanStep()) +
+                     " s on average, and " + shortNumber(effort_.excess(tolerances())) +
+                     " times as many as a smooth motion takes: ";
+  switch (effort_.cause()) {
+    case EffortWatch::Cause::Events:
+      return text + "they end at events of friction and end stops, the last of joint " +
+             kempe::quoted(elements.switches.joint(effort_.lastEvent())) +
+             ". Use a lower restitution, or an integrator with steps of fixed length, \"rk4\".";
+    case EffortWatch::Cause::Stiffness:
+      return text + "the motion is stiff, and stability limits them. Use the integrator \"radau\"" +
+             (options.integrator == Integrator::Auto ? ", or softer springs." : " or \"auto\".");
+    case EffortWatch::Cause::Jumps:
+      return text +
+             "forces jump. Use a controller that is continuous in time and state, addFriction() "
+             "for dry friction, or an integrator with steps of fixed length, \"rk4\".";
+    case EffortWatch::Cause::Oscillation:
+      return text +
+             "an oscillation is fast. Make its spring or stop softer or rigid, give it a damping "
+             "and use the integrator \"radau\", or use larger tolerances.";
+  }
+  return text;
 }
 
 void Simulation::throwIfDiverging(double h) const {

@@ -342,6 +342,7 @@ void Simulation::stepTo(double end) {
     watchEnergy(energyNow());
   }
   keepBefore();
+  effort_.startInterval();
   // A motion continued from a snapshot starts without these, too.
   radau_.forget();
   unsolved_ = 0;
@@ -459,6 +460,7 @@ void Simulation::advanceTo(double end) {
     if (!(error <= 1.0)) {
       part = shorterStep(h, error);
       ++effort().refusedSteps;
+      effort_.addRefusal();
       if (!(part > shortest)) {
         throwIfSingular();
         throw std::runtime_error("the integrator cannot keep its tolerances with steps of " +
@@ -485,8 +487,10 @@ void Simulation::advanceTo(double end) {
     }
     if (blind || located_ >= 0) {
       errors_.interrupt();
+      effort_.addEvent(located_);
     }
     if (controlled) {
+      effort_.addStep(h, speed(), integratorInUse() == Integrator::Adaptive ? stiffness_ : 0.0);
       acceptStep(h, part, error);
       part = stepControl_.nextStep;
     } else {

@@ -10,6 +10,7 @@
 #include "model/derive.hpp"
 #include "simulation/box_problem.hpp"
 #include "simulation/coordinates.hpp"
+#include "simulation/effort_watch.hpp"
 #include "simulation/energy_watch.hpp"
 #include "simulation/error_watch.hpp"
 #include "simulation/event_watch.hpp"
@@ -142,6 +143,9 @@ class Simulation {
   /// Where errors of steps of fixed length are large, the reason; otherwise empty.
   [[nodiscard]] std::string errorWarning() const;
   [[nodiscard]] std::vector<std::string> eventWarnings() const { return events_.warnings(); }
+  /// Where steps with error control are much shorter than the motion suggests, the reason;
+  /// otherwise empty.
+  [[nodiscard]] std::string effortWarning() const;
   /// The next sample is the first of the balance.
   void restartBalance();
 
@@ -381,6 +385,7 @@ class Simulation {
 
   ErrorWatch errors_;  // of steps of fixed length
   EventWatch events_;
+  EffortWatch effort_;  // of steps with error control
 
   struct Before {  // a step
     State state;

@@ -119,6 +119,9 @@ std::vector<std::string> Simulator::warnings() const {
     }
   }
   std::ranges::move(impl_->eventWarnings(), std::back_inserter(texts));
+  if (std::string text = impl_->effortWarning(); !text.empty()) {
+    texts.push_back(std::move(text));
+  }
   return texts;
 }
 void Simulator::jointForces(MatrixOut forces, const ForceOptions& how) const {

@@ -1,0 +1,54 @@
+#include "simulation/effort_watch.hpp"
+
+#include <cmath>
+
+namespace kempe::detail {
+namespace {
+
+/// Fewer steps than this take well below a second, however many a smooth motion would take.
+constexpr double kFew = 2e4;
+/// More than this many times the expected steps are too many. Smooth motions take 0.3 to 2 times as
+/// many as (1), forces that jump every 5 ms 4 to 35 times; friction as sign(v) 10⁵ times.
+constexpr double kMany = 20.0;
+/// Above this, stability and not accuracy limits the steps of the explicit pair (step_control.cpp).
+constexpr double kStable = 1.0;
+/// Shares of all steps that name the cause. Where stability limits the steps, it does so in nearly
+/// all of them; the errors of smooth forces let 2 % of the steps be refused, those of forces that
+/// jump 25 to 65 %. Locating an event takes several steps besides the one that ends there.
+constexpr double kMostlyStiff = 0.5, kMostlyRefused = 0.15, kMostlyEvents = 0.1;
+
+}  // namespace
+
+void EffortWatch::addStep(double h, double speed, double stiffness) {
+  ++steps_;
+  seconds_ += h;
+  way_ += h * speed;
+  stiff_ += stiffness > kStable ? 1 : 0;
+}
+
+void EffortWatch::addEvent(int which) {
+  ++events_;
+  lastEvent_ = which >= 0 ? which : lastEvent_;
+}
+
+double EffortWatch::excess(const Tolerances& tolerances) const {
+  const double perStep = std::pow(tolerances.ofPosition(), 0.2);
+  return taken() / (static_cast<double>(intervals_) + way_ / perStep);  // (1)
+}
+
+bool EffortWatch::isLarge(const Tolerances& tolerances) const {
+  return taken() > kFew && excess(tolerances) > kMany;
+}
+
+EffortWatch::Cause EffortWatch::cause() const {
+  if (static_cast<double>(events_) > kMostlyEvents * taken() && lastEvent_ >= 0) {
+    return Cause::Events;
+  }
+  if (static_cast<double>(stiff_) > kMostlyStiff * taken()) {
+    return Cause::Stiffness;
+  }
+  return static_cast<double>(refusals_) > kMostlyRefused * taken() ? Cause::Jumps
+                                                                   : Cause::Oscillation;
+}
+
+}  // namespace kempe::detail
