@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -65,6 +66,7 @@ struct Snapshot {
   std::vector<std::string> coordinates{};  ///< independent coordinates at that time
   Work work{};
   StepControl stepControl{};
+  std::uint64_t model = 0;  ///< fingerprint of the robot; 0 if it is not known
 };
 
 /// A recorded motion: samples at the start and after every step. `velocities` are those of all tree
@@ -94,6 +96,7 @@ struct Recording {
   std::vector<std::string> qNames{}, vNames{}, velocityNames{};
   std::vector<std::vector<std::string>> choices{};  ///< sets of independent coordinates used
   std::vector<Sample> samples{};
+  std::uint64_t model = 0;              ///< fingerprint of the robot, for Snapshot::model
   std::vector<std::string> warnings{};  ///< of Simulator::warnings() at the end of the run
 
   /// Returns the largest |energy − energy at the start − work + losses|, relative to the energy

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "mechanism/text.hpp"
+#include "simulation/regularity.hpp"
 #include "simulation/simulation.hpp"
 
 namespace kempe::detail {
@@ -14,9 +15,6 @@ constexpr double kLost = 0.01;
 constexpr double kTooLarge = 0.01;
 /// Errors below the energy that lifts the robot by this height, in metres, are rounding.
 constexpr double kNegligibleHeight = 1e-9;
-/// Loops below this regularity are at or next to a singular position: there the simulator passes
-/// straight on, or follows a sharp turn (change_points.cpp).
-constexpr double kSingular = 0.05;
 
 /// Radians or metres per second that no robot reaches: a motion that needs a million steps for one
 /// interval at such a speed diverges, and would not end.
@@ -92,7 +90,7 @@ std::string Simulation::energyWarning() const {
   if (watch_.diverged()) {
     return "the simulation diverged: " + steps + "; " + lostBalance() + ". " + remedy;
   }
-  if (jump.cluster >= 0 && jump.regularity < kSingular) {
+  if (jump.cluster >= 0 && jump.regularity < kAtSingular) {
     const ModelImpl& m = model.impl();
     const ClusterEntry& cluster = m.tables.clusters[static_cast<std::size_t>(jump.cluster)];
     return "the motion passed a singular position of loop " +
@@ -133,8 +131,8 @@ std::string Simulation::effortWarning() const {
              "for dry friction, or an integrator with steps of fixed length, \"rk4\".";
     case EffortWatch::Cause::Oscillation:
       return text +
-             "an oscillation is fast. Make its spring or stop softer or rigid, give it a damping "
-             "and use the integrator \"radau\", or use larger tolerances.";
+             "an oscillation is fast, or forces jump. Use softer springs and stops or rigid ones, "
+             "damping with the integrator \"radau\", and controllers that are continuous.";
   }
   return text;
 }

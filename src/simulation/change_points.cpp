@@ -9,6 +9,7 @@
 #include "kempe/mass_matrix.hpp"
 #include "loops/decompositions.hpp"
 #include "mechanism/text.hpp"
+#include "simulation/regularity.hpp"
 #include "simulation/simulation.hpp"
 
 // Where a mechanism passes a position in which K loses rank (docs/maths.md, "Change points").
@@ -28,13 +29,6 @@ namespace {
 /// is not larger elsewhere.
 constexpr double kSpacing = 0.04;
 constexpr int kEachSide = 6;
-/// The change point ahead is looked for where the smallest pivot of K is below this fraction of the
-/// usual. Several DoFs make it another point at every position, and most motions pass it at a
-/// distance; there only where rounding of G, ε / s², has come to 3e-10.
-constexpr double kAhead = 0.2;
-constexpr double kNarrow = 1e-3;
-/// Where a step fails below this fraction, the position is the cause.
-constexpr double kSuspect = 0.03;
 /// The distance at which rows of loops that are left cut are looked at on both sides.
 constexpr double kProbe = 0.1;
 /// Loops that are left cut miss a change point where the interpolated position leaves them open by
@@ -76,7 +70,7 @@ SingularPoint* Simulation::passageOf(std::size_t cluster) {
   SingularPoint* point = points_[cluster].get();
   const ClusterEntry& entry = work().impl().tables.clusters[cluster];
   const double* positions = work().positions().data() + entry.firstPosition;
-  if (!(work().regularity()[cluster] < (entry.nv == 1 ? kAhead : kNarrow)) ||
+  if (!(work().regularity()[cluster] < (entry.nv == 1 ? kNearSingular : kNarrow)) ||
       !(heading_.segment(entry.firstVelocity, entry.velocities).cwiseAbs().maxCoeff() > 0.0)) {
     return nullptr;
   }
@@ -196,7 +190,7 @@ void Simulation::evaluateConstrained(double t, VectorIn q, VectorIn v, Rates& ra
                       heading_.cwiseAbs().maxCoeff() > 0.0;
   try {
     evaluateAt(t, q, v, rates);
-    if (!moving || rowRegularity_ > kAhead * usualRows_.regularity) {
+    if (!moving || rowRegularity_ > kNearSingular * usualRows_.regularity) {
       rowsMiss_ = false;
       return;
     }
@@ -396,7 +390,7 @@ void Simulation::turn(int cluster) {
 void Simulation::throwIfSingular() const {
   const std::vector<ClusterEntry>& clusters = model.impl().tables.clusters;
   for (std::size_t c = 0; c < first_.regularity.size(); ++c) {
-    if (points_[c] != nullptr && first_.regularity[c] < kSuspect) {
+    if (points_[c] != nullptr && first_.regularity[c] < kAtSingular) {
       const std::string& loop = model.impl().rowNames[clusters[c].firstRow];
       throw SingularityError("loop " + kempe::quoted(loop) +
                                  " is near a singular position at t = " + shortNumber(state_.time) +

@@ -10,20 +10,22 @@
 #include "algorithms/positions.hpp"
 #include "loops/assembly.hpp"
 #include "loops/cluster_velocity.hpp"
+#include "simulation/regularity.hpp"
 
 namespace kempe::detail {
 namespace {
 
 /// Radians or metres that loops are followed in one go: short, so that a change point is passed on
-/// the branch that leads to it.
+/// the branch that leads to it. The tangent leaves the branch by kPart² / 2 = 0.005 for a curvature
+/// of 1; branches that cross at right angles are 0.04 apart or more where they are followed
+/// (kSpacing in change_points.cpp).
 constexpr double kPart = 0.1;
 /// Newton steps at most, from loops that are closed already, and the size of φ, relative to the
 /// mechanism, that rounding explains: further steps would only move positions about.
 constexpr int kPolishing = 4;
 constexpr double kRounded = 1e-15;
-/// Below this fraction of the usual regularity a change point may be near, and steps are short.
-constexpr double kCareful = 0.2;
-/// A ratio this many times the usual one is too large for an accurate step.
+/// A ratio this many times the usual one is too large for an accurate step: accelerations, which
+/// change with its square, are then right to 64² times rounding, 4e-13.
 constexpr double kFar = 64.0;
 
 /// ad_x y: of angular velocities, or of velocities [linear; angular].
@@ -234,7 +236,7 @@ void Coordinates::follow(VectorIn q0, const double* G, VectorIn y, VectorOut q) 
         }
       }
       followLoops(impl(), cluster, d, base, tangent_.data(), kPart);
-      if (regularity_[c] < kCareful) {
+      if (regularity_[c] < kNearSingular) {
         closeToRounding(cluster);
       }
     } else {
@@ -376,7 +378,7 @@ double Coordinates::secondsAhead(const std::vector<double>& regularity, VectorIn
   double seconds = std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < regularity.size(); ++c) {
     const ClusterEntry& cluster = impl().tables.clusters[c];
-    if (regularity[c] > kCareful) {
+    if (regularity[c] > kNearSingular) {
       continue;
     }
     double rate = 0.0;

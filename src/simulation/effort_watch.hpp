@@ -30,6 +30,7 @@ class EffortWatch {
   [[nodiscard]] bool isLarge(const Tolerances& tolerances) const;
   /// Steps taken, those refused included, by those expected.
   [[nodiscard]] double excess(const Tolerances& tolerances) const;
+  /// Jumps are certain only where many steps are refused; without that they look like oscillations.
   enum class Cause { Events, Stiffness, Jumps, Oscillation };
   [[nodiscard]] Cause cause() const;
   /// Seconds.

@@ -190,9 +190,13 @@ Snapshot Recording::snapshot(std::size_t i) const {
                                 std::to_string(samples.size()));
   }
   const Sample& sample = samples[i];
-  return {sample.time,       sample.q,
-          sample.velocities, choices.at(static_cast<std::size_t>(sample.choice)),
-          sample.work,       sample.stepControl};
+  return {sample.time,
+          sample.q,
+          sample.velocities,
+          choices.at(static_cast<std::size_t>(sample.choice)),
+          sample.work,
+          sample.stepControl,
+          model};
 }
 
 double Recording::energyDrift() const {
@@ -215,6 +219,9 @@ void Recording::save(const std::filesystem::path& path) const {
   writeNumber(number, dt);
   file << kFirstLine << "\nrobot " << robot << "\nintegrator " << toString(integrator) << "\ndt "
        << number << '\n';
+  if (model != 0) {
+    file << "model " << model << '\n';
+  }
   list("position", qNames);
   list("coordinate", vNames);
   list("velocity", velocityNames);
@@ -281,6 +288,11 @@ Recording Recording::load(const std::filesystem::path& path) {
       }
     } else if (word == "dt") {
       recording.dt = lines.number(at);
+    } else if (word == "model") {
+      const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), recording.model);
+      if (read.ec != std::errc{} || read.ptr != rest.data() + rest.size()) {
+        lines.fail("the fingerprint of the model is malformed");
+      }
     } else if (word == "position") {
       recording.qNames.push_back(rest);
     } else if (word == "coordinate") {

@@ -13,6 +13,7 @@ Recording Simulation::emptyRecording(double dt) const {
   recording.robot = model.name();
   recording.integrator = options.integrator;
   recording.dt = dt;
+  recording.model = fingerprint_;
   recording.qNames = model.qNames();
   recording.vNames = model.vNames();
   recording.velocityNames = model.spanningVelocityNames();

@@ -9,22 +9,26 @@
 #include "kempe/configuration.hpp"
 #include "mechanism/text.hpp"
 #include "model/derive.hpp"
+#include "simulation/fingerprint.hpp"
+#include "simulation/regularity.hpp"
 
 namespace kempe::detail {
 namespace {
 
 /// Coordinates are exchanged where a ratio is this many times the usual one, for some whose ratios
-/// are below kGain: so much apart that they are not exchanged to and fro. Chosen by trial.
+/// are below kGain. Dependent joints have at most kExchange times the errors of independent ones,
+/// two bits; ratios must grow by kExchange / kGain = 2.7 before the next exchange, so that
+/// coordinates are not exchanged to and fro.
 constexpr double kExchange = 4.0;
 constexpr double kGain = 1.5;
-/// A step that fails is repeated with this part of its length: not a half, lest a part end where
-/// the whole failed.
+/// A step that fails is repeated with this part of its length: less than a half, lest two parts end
+/// where the whole failed, and no simple fraction, lest several do.
 constexpr double kDivision = 0.43;
 /// Steps of this part of an interval between samples are reported if the velocities cause them.
 constexpr double kVanishing = 1e-6;
-constexpr double kShortest = 1e-5;  // of a step's parts
-/// At a fraction r of the usual regularity, G is wrong by 1e-16 / r²: by 1e-8 here.
-constexpr double kUndetermined = 1e-4;
+/// Parts of a step of fixed length are not shorter than this, after log(1e-5) / log(kDivision) = 14
+/// failures: a position this near that still fails is the cause, not the length.
+constexpr double kShortest = 1e-5;
 constexpr std::size_t kMostChoices = 32;  // of coordinates, that are kept
 
 /// Keeps events from following one another without end, as where several stops are hit in turn ever
@@ -85,6 +89,7 @@ Simulation::Simulation(const Model& userModel, const SimulatorOptions& chosen)
 /// Makes the user's coordinates the only choice, and scratch for any.
 void Simulation::start(const Model& user) {
   model = user;
+  fingerprint_ = fingerprintOf(model);
   scales_ = std::make_unique<LoopScales>(model);
   const ModelTables<double>& tables = model.impl().tables;
   points_.clear();
@@ -505,11 +510,16 @@ Work Simulation::workNow() const {
 }
 
 Snapshot Simulation::snapshot() const {
-  return {state_.time, state_.q,    velocities_, coordinates().model().vNames(),
-          workNow(),   stepControl_};
+  return {state_.time, state_.q,     velocities_, coordinates().model().vNames(),
+          workNow(),   stepControl_, fingerprint_};
 }
 
 void Simulation::restore(const Snapshot& snapshot) {
+  if (snapshot.model != 0 && snapshot.model != fingerprint_) {
+    throw std::invalid_argument(
+        "the snapshot is of another robot than " + kempe::quoted(model.name()) +
+        ": names, lengths, inertias or loops differ. Restore a snapshot of the same robot.");
+  }
   requireConfiguration<double>("q", model.impl(), snapshot.q);
   requireVector("velocities", snapshot.velocities, model.nvSpanning(), "model.nvSpanning");
   const ModelTables<double>& tables = model.impl().tables;

@@ -352,7 +352,8 @@ class Simulation {
   void keepBefore();
   void returnToBefore();
 
-  std::vector<Model> earlier_;  // without some armatures; users may hold references into them
+  std::uint64_t fingerprint_ = 0;  // of the model
+  std::vector<Model> earlier_;     // without some armatures; users may hold references into them
   std::unique_ptr<LoopScales> scales_;
   std::vector<std::unique_ptr<SingularPoint>> points_;  // per cluster, null without loops
   std::vector<std::size_t> looped_;                     // clusters with points

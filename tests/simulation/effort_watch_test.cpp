@@ -14,7 +14,7 @@ Mechanism pendulum(int bars) {
   for (int i = 0; i < bars; ++i) {
     const std::string name = "bar" + std::to_string(i);
     addLink(robot, name, 0.4, 1.0);
-    auto joint = robot.addRevolute("hinge" + std::to_string(i));
+    Joint& joint = robot.addRevolute("hinge" + std::to_string(i));
     joint.from(i == 0 ? "ground" : "bar" + std::to_string(i - 1)).to(name);
     if (i > 0) {
       joint.at({0.4, 0, 0});

@@ -272,5 +272,24 @@ TEST(Recordings, WrongStatesAreRefused) {
   says([&] { integratorCalled("euler"); }, "rk4, semi_implicit_euler, implicit_midpoint, adaptive");
 }
 
+TEST(Snapshots, OfAnotherRobotAreRefused) {
+  // Same names and sizes, another length of the coupler.
+  Simulator simulator{Model(fourBar(0.4, 0.1, 0.4, 0.3))};
+  Simulator other{Model(fourBar(0.4, 0.1, 0.41, 0.3))};
+  const Recording recording = simulator.run(0.01, 1e-3);
+  const auto path = std::filesystem::path(::testing::TempDir()) / "kempe_fingerprint.txt";
+  recording.save(path);
+  EXPECT_EQ(Recording::load(path).model, recording.model);
+  for (const Snapshot& snapshot :
+       {simulator.snapshot(), recording.snapshot(3), Recording::load(path).snapshot(3)}) {
+    EXPECT_THROW(other.restore(snapshot), std::invalid_argument);
+  }
+  // Armatures of motors and other independent coordinates are no other robot.
+  Simulator same{Model(fourBar(0.4, 0.1, 0.4, 0.3, "pivot"))};
+  same.addMotor({.joint = "crank", .gear = 10.0, .rotorInertia = 1e-4});
+  same.restore(recording.snapshot(3));
+  EXPECT_EQ(same.time(), recording.samples[3].time);
+}
+
 }  // namespace
 }  // namespace kempe::test

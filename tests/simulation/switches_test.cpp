@@ -469,10 +469,13 @@ TEST(Stops, ImpactsTooFastToBeLocatedAreReported) {
   simulator.setState(one(0.5e-6), one(1.0));
   simulator.step(10.0);
   const std::vector<std::string> warnings = simulator.warnings();
-  ASSERT_EQ(warnings.size(), 1);
+  ASSERT_EQ(warnings.size(), 2);
   EXPECT_NE(warnings[0].find("too fast to be located, first at joint \"slide\" at t = "),
             std::string::npos)
       << warnings[0];
+  EXPECT_NE(warnings[1].find("they end at events of friction and end stops, the last of joint "),
+            std::string::npos)
+      << warnings[1];
   simulator.setState(one(0.5e-6), one(0.0));
   EXPECT_TRUE(simulator.warnings().empty());
 }
