@@ -7,6 +7,7 @@ import functools
 import math
 import os
 import reprlib
+import time
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -35,6 +36,8 @@ DEFAULT_INTEGRATOR = "auto"  # as in SimulatorOptions
 FORMAT = 2  # of saved runs
 OF_FORCES = ("spanning_velocities", "spanning_forces", "body_forces")  # may be missing in a file
 MOST_STEPS = 1e10
+LOOK_EVERY = 1.0  # seconds, between looks at the warnings of a run that is under way
+SHORT_STEPS = "steps are very short"  # how the warning of that begins
 BEYOND = 1e100  # a velocity above this means that the simulation diverged
 
 
@@ -383,17 +386,41 @@ class _Actions:
 class _Recorder:
     """Samples of a run that is under way."""
 
-    def __init__(self, simulator: _kempe.Simulator, dt: float, times: Vector) -> None:
+    def __init__(self, simulator: _kempe.Simulator, duration: float, dt: float) -> None:
+        """`simulator` must be in a run, so that no other thread changes its time."""
         self._simulator, self._model = simulator, simulator.model
-        self._dt, self._times = dt, times
+        self._start, self._duration, self._dt = simulator.time, duration, dt
         self._steps_before = self._steps()
+        self.last = _step_count(duration, dt)
         model = self._model
-        self._samples = np.empty(
-            (len(times), model.nq + 3 * model.nv + 5 + 2 * model.nv_spanning))
+        width = model.nq + 3 * model.nv + 5 + 2 * model.nv_spanning
+        _require_memory(self.last + 1, width + 1)
+        # Not touched before samples are written: memory is used as it is needed, and Ctrl-C does
+        # not wait for arrays to be filled.
+        self._times = np.empty(self.last + 1)
+        self._samples = np.empty((self.last + 1, width))
         self._wrenches: Vector | None = None  # on bodies, from the first sample that has them
+        self._next_look = time.monotonic() + LOOK_EVERY
+        self.warned_of_short_steps = False
         self.count = 0
 
+    def time_of(self, index: int) -> float:
+        """0, dt, 2 dt, … and the duration; the last step is shorter if dt does not divide it."""
+        return self._start + (self._duration if index == self.last else self._dt * index)
+
+    def warn_of_short_steps(self) -> None:
+        """A run that may take hours says why, while it is under way."""
+        now = time.monotonic()
+        if now < self._next_look or self.warned_of_short_steps:
+            return
+        self._next_look = now + LOOK_EVERY
+        for text in self._simulator.warnings:
+            if text.startswith(SHORT_STEPS):
+                self.warned_of_short_steps = True
+                warnings.warn(f"{self._model.name}: {text}", SimulationWarning, stacklevel=5)
+
     def add(self) -> None:
+        self._times[self.count] = self.time_of(self.count)
         sample, width = self._simulator.sample(), self._samples.shape[1]
         self._samples[self.count] = sample[:width]
         if len(sample) > width and self._wrenches is None:
@@ -424,15 +451,24 @@ class _Recorder:
             body_forces=None if self._wrenches is None else self._wrenches[:n], model=model)
 
 
-def _times(duration: float, dt: float) -> Vector:
-    """0, dt, 2 dt, … and the duration; the last step is shorter if dt does not divide it."""
+def _step_count(duration: float, dt: float) -> int:
     if not duration / dt < MOST_STEPS:
         raise ValueError(f"dt: {duration / dt:.3g} steps are too many. Use a longer dt or a "
                          "shorter duration.")
-    steps = max(1, math.ceil(duration / dt * (1 - 1e-12) - 1e-9))
-    times = dt * np.arange(steps + 1, dtype=np.float64)
-    times[-1] = duration
-    return times
+    return max(1, math.ceil(duration / dt * (1 - 1e-12) - 1e-9))
+
+
+def _require_memory(samples: int, width: int) -> None:
+    """Refuses runs that do not fit into memory, before they have taken hours."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not known on this system
+        return
+    needed = 8 * samples * width
+    if needed > memory:
+        raise ValueError(f"dt: {samples} samples take {needed / 2**30:.3g} GiB, more than the "
+                         f"{memory / 2**30:.3g} GiB of memory. Use a longer dt or a shorter "
+                         "duration.")
 
 
 def _recorded(simulator: _kempe.Simulator, duration: float, dt: float,
@@ -441,30 +477,32 @@ def _recorded(simulator: _kempe.Simulator, duration: float, dt: float,
         raise TypeError(f"progress: expected a function, got {reprlib.repr(progress)}")
     duration = _positive("duration", duration)
     dt = min(_positive("dt", dt), duration)
-    times = simulator.time + _times(duration, dt)
-    recorder = _Recorder(simulator, dt, times)
     simulator.begin_run()
     try:
-        _record(simulator, recorder, times, progress)
-    except KeyboardInterrupt as error:
-        if recorder.count == 0:
-            raise
-        raise SimulationInterrupted(recorder.run(), float(times[recorder.count - 1])) from error
+        recorder = _Recorder(simulator, duration, dt)
+        try:
+            _record(simulator, recorder, progress)
+        except KeyboardInterrupt as error:
+            if recorder.count == 0:
+                raise
+            raise SimulationInterrupted(
+                recorder.run(), recorder.time_of(recorder.count - 1)) from error
+        run = recorder.run()
     finally:
         simulator.end_run()
-    run = recorder.run()
     for text in run.warnings:
+        if recorder.warned_of_short_steps and text.startswith(SHORT_STEPS):
+            continue
         warnings.warn(f"{run.robot}: {text}", SimulationWarning, stacklevel=3)
     return run
 
 
-def _record(simulator: _kempe.Simulator, recorder: _Recorder, times: Vector,
+def _record(simulator: _kempe.Simulator, recorder: _Recorder,
             progress: Callable[[float], object] | None) -> None:
-    last = len(times) - 1
-    for index in range(last + 1):
+    for index in range(recorder.last + 1):
         try:
             if index > 0:
-                simulator.step_to(float(times[index]))
+                simulator.step_to(recorder.time_of(index))
             recorder.add()
         except MemoryError:
             raise
@@ -478,11 +516,12 @@ def _record(simulator: _kempe.Simulator, recorder: _Recorder, times: Vector,
             known = type(error) in (
                 AssemblyError, SingularityError, _CannotGoOn, ValueError, RuntimeError)
             text = str(error) if known else f"{type(error).__name__}: {error}"
-            time = float(times[recorder.count - 1])
+            stopped = recorder.time_of(recorder.count - 1)
             raise SimulationError(
-                f"{simulator.model.name}: the motion stopped at t = {time:.6g} s: {text}",
-                recorder.run(), time) from cause
-        if index > 0 and progress is not None and progress(index / last) is False:
+                f"{simulator.model.name}: the motion stopped at t = {stopped:.6g} s: {text}",
+                recorder.run(), stopped) from cause
+        recorder.warn_of_short_steps()
+        if index > 0 and progress is not None and progress(index / recorder.last) is False:
             break
 
 

@@ -73,3 +73,21 @@ def test_the_command_line_fails_above_a_tenth(tmp_path: Path) -> None:
     good = kempe_program(*common, "--dt", "0.8", folder=tmp_path)
     assert good.returncode == 0, good.stderr
     assert json.loads(good.stdout)["energy_drift"] < 1e-5
+
+
+def test_short_steps_are_reported_while_a_run_is_under_way() -> None:
+    model = kempe.robots.load("four_bar")
+    seen: list[int] = []
+
+    def progress(_: float) -> bool:
+        seen.append(len(caught))
+        return not caught and len(seen) < 10000
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run = kempe.simulate(model, duration=0.01, dt=1e-5, integrator="adaptive",
+                             controller=lambda t, q, v: -100.0 * np.sign(v), progress=progress)
+    assert seen[-1] == 1  # before the end
+    assert len(caught) == 1 and issubclass(caught[0].category, kempe.SimulationWarning)
+    assert "steps are very short" in str(caught[0].message)
+    assert "forces jump" in run.warnings[-1]

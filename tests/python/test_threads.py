@@ -164,6 +164,39 @@ except KeyboardInterrupt:
     assert output == "interrupted at 0.0\n"
 
 
+def test_ctrl_c_ends_a_run_of_many_samples(tmp_path: Path) -> None:
+    # 1e8 samples, or as many as fit into memory.
+    seconds, _, output = interrupted([sys.executable, "-c", """
+import os, kempe
+model = kempe.robots.load("planar_leg")
+memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+samples = min(1e8, memory / 8 / 100)
+try:
+    kempe.simulate(model, duration=samples * 1e-3, dt=1e-3)
+except kempe.SimulationInterrupted as error:
+    print("interrupted", len(error.run.t) > 1)
+"""], tmp_path)
+    assert seconds < 1.0
+    assert output == "interrupted True\n"
+
+
+def test_runs_that_do_not_fit_into_memory_are_refused() -> None:
+    with pytest.raises(ValueError, match="samples take .* GiB of memory. Use a longer dt"):
+        kempe.simulate(kempe.robots.load("planar_leg"), duration=9e8, dt=0.1)
+
+
+def test_a_run_starts_at_the_time_at_which_it_locks_the_simulator() -> None:
+    class StepsBefore(kempe.Simulator):
+        def begin_run(self) -> None:  # as another thread could
+            self.step_to(0.5)
+            super().begin_run()
+
+    simulator = StepsBefore(kempe.robots.load("planar_leg"))
+    run = simulator.run(0.1, 0.01)
+    np.testing.assert_allclose(run.t, 0.5 + 0.01 * np.arange(11), rtol=1e-15)
+    assert simulator.time == 0.6
+
+
 def test_ctrl_c_keeps_the_run_of_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "stiff.urdf").write_text(STIFF, encoding="utf-8")
     (tmp_path / "start.txt").write_text("0.1", encoding="utf-8")
