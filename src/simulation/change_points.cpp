@@ -39,8 +39,10 @@ constexpr double kRowMiss = 1e-11;
 /// with short steps: accelerations are wrong by v² ε / √x³ (1) for a time of √x / v, and velocities
 /// by a part ε / x of them per step, altogether 1e-5.
 constexpr double kMiss = 3e-10;
-/// Below this x, rounding of the mechanism's own numbers decides, and the loops go straight on.
-constexpr double kExact = 4e-15;
+/// Below this x for each body of the loops, rounding of the mechanism's own numbers decides (origins
+/// and angles of files, products of rotations), and the loops go straight on. Parallelograms of three
+/// bodies miss by up to 2e-15, one of a robot with 14 bodies by 7e-15.
+constexpr double kExact = 1.3e-15;
 /// A turn is made at this many times the width of its vertex before the point: the branches are
 /// their asymptotes there to a sixteenth of that.
 constexpr double kBefore = 4.0;
@@ -247,17 +249,21 @@ void Simulation::straighten() {
   }
   bool exact = first_.crossing;
   for (std::size_t c = 0; c < points_.size() && exact; ++c) {
-    exact = work().crossing()[c] == 0 || points_[c]->miss() < kExact;
+    exact = work().crossing()[c] == 0 || goesStraightOn(c);
   }
   if (exact) {
     work().displace(first_.displacement, state_.q);
   }
 }
 
+bool Simulation::goesStraightOn(std::size_t cluster) const {
+  return points_[cluster]->miss() < kExact * model.impl().tables.clusters[cluster].bodies;
+}
+
 int Simulation::turningCluster() {
   for (const std::size_t c : looped_) {
     SingularPoint* point = points_[c].get();
-    if (!point->found() || point->miss() < kExact || point->miss() >= kMiss) {
+    if (!point->found() || goesStraightOn(c) || point->miss() >= kMiss) {
       continue;
     }
     const ClusterEntry& cluster = work().impl().tables.clusters[c];

@@ -234,6 +234,8 @@ class Simulation {
   void aroundChangePoint(VectorIn q, const Visit& visit);
   /// Puts the state onto the branch that it follows through a change point.
   void straighten();
+  /// Whether loops miss the point that was found last by no more than rounding.
+  [[nodiscard]] bool goesStraightOn(std::size_t cluster) const;
   /// The cluster whose loops turn onto another branch during the step of length h from state_ to
   /// next_, −1 if there is none.
   int turningCluster();

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "linkages.hpp"
 
@@ -141,6 +143,71 @@ void startParallel(Simulator& simulator) {
   Eigen::VectorXd v = Eigen::VectorXd::Zero(model.nv());
   v[std::ranges::find(model.vNames(), "crank") - model.vNames().begin()] = 9.0;
   simulator.setState(q, v);
+}
+
+/// The ladder with spacings and frames as in files of drawing programs: no number is exact.
+Mechanism oddLadder(int n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> uniform(-3.0, 3.0);
+  Mechanism robot = planar("ladder");
+  // A body whose frame is turned by `angle` to its link.
+  const auto addTurned = [&](const std::string& name, double angle) {
+    robot.addBody(name)
+        .withMass(1.0)
+        .centeredAt({0.5 * std::cos(angle), -0.5 * std::sin(angle), 0})
+        .withInertia(0.1, 0.1, 0.1);
+  };
+  const auto tip = [](double angle) {
+    return Vector3{std::cos(angle), -std::sin(angle), 0};
+  };
+  std::vector<double> angles;
+  const double apart = 0.7;
+  for (int i = 0; i <= n; ++i) {
+    const std::string number = std::to_string(i);
+    angles.push_back(uniform(random));
+    addTurned("rocker" + number, angles.back());
+    robot.addRevolute("hinge" + number)
+        .from("ground")
+        .to("rocker" + number)
+        .at({40.1 + apart * i, 0.3, 0}, {0, 0, angles.back()});
+  }
+  for (int i = 0; i < n; ++i) {
+    const std::string number = std::to_string(i);
+    const double angle = uniform(random);
+    addTurned("coupler" + number, angle);
+    robot.addRevolute("knee" + number)
+        .from("rocker" + number)
+        .to("coupler" + number)
+        .at(tip(angles[i]), {0, 0, angle - angles[i]});
+    robot.addLoop("pin" + number, LoopType::Spherical)
+        .from("coupler" + number, at({apart * tip(angle).x, apart * tip(angle).y, 0}))
+        .to("rocker" + std::to_string(i + 1), at(tip(angles[i + 1])));
+  }
+  return robot;
+}
+
+TEST(ChangePoints, RoundingOfManyBodiesIsNoMiss) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    const Model model(oddLadder(8, seed));
+    Simulator simulator(model);
+    NamedValues upright;
+    for (int i = 0; i <= 8; ++i) {
+      upright["hinge" + std::to_string(i)] = {0.5 * kPi};
+    }
+    simulator.setState(upright, {{"hinge0", {1.0}}});
+    const double before = simulator.energy().kinetic + simulator.energy().potential;
+    for (int i = 0; i < 150; ++i) {
+      simulator.step(0.01);
+    }
+    Eigen::VectorXd positions(model.nqSpanning());
+    Data data(model);
+    spanningPositions(model, data, simulator.q(), positions);
+    for (int i = 1; i <= 8; ++i) {
+      const int hinge = model.jointPositionIndex("hinge" + std::to_string(i));
+      EXPECT_NEAR(positions[hinge], positions[model.jointPositionIndex("hinge0")], 1e-9);
+    }
+    EXPECT_NEAR(simulator.energy().kinetic + simulator.energy().potential, before, 1e-6);
+  }
 }
 
 /// A parallelogram whose coupler is too long or too short by a relative length x turns over in its
