@@ -204,6 +204,7 @@ bool SingularPoint::locate(const double* from) {
       miss_ = reduced_.col(cluster().velocities).tail(corank_).cwiseAbs().maxCoeff();
       // Of more curvature, it is the tip of a cone, which a motion passes at some distance.
       found_ = rank <= corank_ + 1;
+      findCrease();
       return found_;
     }
   }
@@ -220,15 +221,47 @@ void SingularPoint::difference(const double* from, const double* to, double* ste
   }
 }
 
+/// Directions in which B vanishes, if there is one reduced equation.
+void SingularPoint::findCrease() {
+  const int n = cluster().velocities;
+  crease_.resize(n, 0);
+  if (!found_ || corank_ != 1 || free() < 3) {
+    return;
+  }
+  const SymmetricEigen eigen = symmetricEigen(B_[0]);
+  const double largest = eigen.values.cwiseAbs().maxCoeff();
+  for (int k = 0; k < free(); ++k) {
+    if (std::abs(eigen.values[k]) > kFlat * largest) {
+      continue;
+    }
+    Eigen::VectorXd column = spread(eigen.V.col(k));
+    for (int i = 0; i < n; ++i) {
+      column[i] /= scales_.length[cluster().firstVelocity + i];
+    }
+    column -= crease_ * (crease_.transpose() * column);
+    crease_.conservativeResize(n, crease_.cols() + 1);
+    crease_.rightCols(1) = column.normalized();
+  }
+}
+
 double SingularPoint::distanceAlong(const double* direction, const double* positions) {
+  // δ = a d + C c: with d⊥ = d − C Cᵀ d, a = d⊥·δ / d⊥·d.
   difference(q_.data(), positions, step_.data());
-  double along = 0.0, square = 0.0, largest = 0.0;
-  for (int i = 0; i < cluster().velocities; ++i) {
+  const int n = cluster().velocities;
+  across_.resize(n);
+  double largest = 0.0;
+  for (int i = 0; i < n; ++i) {
+    across_[i] = direction[i] / scales_.length[cluster().firstVelocity + i];
+    largest = std::max(largest, std::abs(across_[i]));
+  }
+  if (crease_.cols() > 0) {
+    across_ -= crease_ * (crease_.transpose() * across_);
+  }
+  double along = 0.0, square = 0.0;
+  for (int i = 0; i < n; ++i) {
     const double length = scales_.length[cluster().firstVelocity + i];
-    const double rate = direction[i] / length;
-    along += rate * step_[i] / length;
-    square += rate * rate;
-    largest = std::max(largest, std::abs(rate));
+    along += across_[i] * step_[i] / length;
+    square += across_[i] * direction[i] / length;
   }
   return along * largest / square;
 }

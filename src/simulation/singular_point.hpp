@@ -40,7 +40,8 @@ class SingularPoint {
   /// Positions of the singular point.
   [[nodiscard]] const std::vector<double>& positions() const { return q_; }
   /// The distance from the point to positions of the cluster along a direction of its velocities, in
-  /// units of that direction's largest entry (in radians or lengths of the cluster).
+  /// units of that direction's largest entry (in radians or lengths of the cluster). Motion along a
+  /// crease, which leads to other such points, does not count.
   double distanceAlong(const double* direction, const double* positions);
 
   /// Loops that miss the point with one reduced equation (c = 1) turn there from the branch along
@@ -66,6 +67,7 @@ class SingularPoint {
   /// q moves by β in b and by T β in a.
   void moveFree(const Eigen::VectorXd& beta, std::vector<double>& q);
   void differentiate();
+  void findCrease();
   double distance(const std::vector<double>& from, const double* positions);
   void difference(const double* from, const double* to, double* step) const;
   [[nodiscard]] Eigen::VectorXd spread(const Eigen::VectorXd& beta) const;
@@ -86,6 +88,8 @@ class SingularPoint {
   std::vector<int> all_;             // velocities
   Eigen::MatrixXd reduced_;          // kept × (n + 1)
   std::vector<Eigen::MatrixXd> B_;   // per reduced equation
+  Eigen::MatrixXd crease_;           // orthonormal, per length of each velocity
+  Eigen::VectorXd across_;           // a direction without its part along the crease
   int corank_ = 0;
   double miss_ = 0.0;
   bool found_ = false;

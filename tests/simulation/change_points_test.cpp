@@ -157,9 +157,7 @@ Mechanism oddLadder(int n, unsigned seed) {
         .centeredAt({0.5 * std::cos(angle), -0.5 * std::sin(angle), 0})
         .withInertia(0.1, 0.1, 0.1);
   };
-  const auto tip = [](double angle) {
-    return Vector3{std::cos(angle), -std::sin(angle), 0};
-  };
+  const auto tip = [](double angle) { return Vector3{std::cos(angle), -std::sin(angle), 0}; };
   std::vector<double> angles;
   const double apart = 0.7;
   for (int i = 0; i <= n; ++i) {
@@ -238,6 +236,47 @@ TEST(ChangePoints, NearMissesKeepTheirEnergy) {
         EXPECT_NEAR(positionOf(simulator, "crank"), limit, 5e-4 + 20 * std::sqrt(x))
             << toString(integrator) << " x " << side * x;
       }
+    }
+  }
+}
+
+/// The same with a second DoF in the loops: three more links from the coupler to the ground.
+TEST(ChangePoints, LinkagesOfSeveralDegreesOfFreedomTurnOnce) {
+  for (const double swing : {-10.0, -3.0, 3.0, 10.0}) {
+    double limit = 0.0;
+    for (const double x : {1e-12, 1e-11, 1e-10, 1e-9}) {
+      Mechanism robot = fourBar(0.5, 0.2, 0.5 * (1.0 + x), 0.2);
+      addLink(robot, "upper", 0.3, 0.3);
+      addLink(robot, "lower", 0.4, 0.3);
+      robot.addRevolute("shoulder").from("ground").to("lower").at({0.3, -0.5, 0}).independent();
+      robot.addRevolute("elbow").from("lower").to("upper").at({0.4, 0, 0}).dependent();
+      addLink(robot, "hand", 0.2, 0.2);
+      robot.addRevolute("palm").from("upper").to("hand").at({0.3, 0, 0}).dependent();
+      robot.addLoop("wrist", LoopType::Revolute)
+          .from("hand", at({0.2, 0, 0}))
+          .to("coupler", at({0.25, 0, 0}));
+      Simulator simulator(Model(robot), {.integrator = Integrator::Adaptive});
+      const Model& model = simulator.model();
+      Eigen::VectorXd v = Eigen::VectorXd::Zero(model.nv());
+      v[model.vNames()[0] == "crank" ? 0 : 1] = 9.0;
+      v[model.vNames()[0] == "crank" ? 1 : 0] = swing;
+      simulator.setState(configuration(model, {{"crank", 0.7},
+                                               {"knee", -0.7},
+                                               {"pivot", 0.7},
+                                               {"shoulder", 2.2},
+                                               {"elbow", -1.125},
+                                               {"palm", -0.862}}),
+                         v);
+      const Energy start = simulator.energy();
+      for (int i = 1; i <= 250; ++i) {
+        simulator.stepTo(2e-3 * i);
+      }
+      const Energy now = simulator.energy();
+      EXPECT_NEAR(now.kinetic + now.potential, start.kinetic + start.potential,
+                  3e-3 * start.kinetic);
+      const double end = positionOf(simulator, "pivot");
+      limit = limit == 0.0 ? end : limit;
+      EXPECT_NEAR(end, limit, 1e-3 + 100 * std::sqrt(x)) << "swing " << swing << " x " << x;
     }
   }
 }
