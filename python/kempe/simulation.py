@@ -556,6 +556,12 @@ def _check_kinds(model: object, controller: object, progress: object) -> None:
         raise TypeError(f"progress: expected a function, got {reprlib.repr(progress)}")
 
 
+def _require_moderate(velocities: Vector) -> None:
+    if (np.abs(velocities) >= BEYOND).any():
+        raise ValueError("v: the initial velocities must be below 1e100, but the largest is "
+                         f"{np.abs(velocities).max():.3g}")
+
+
 def _start(model: Model, q: object, v: object) -> tuple[Any, Any]:
     """The checked initial state, as Simulator.set_state takes it."""
     start_q, start_v = q, v
@@ -564,9 +570,10 @@ def _start(model: Model, q: object, v: object) -> tuple[Any, Any]:
         if numbers.shape != (model.nv,) or not np.isfinite(numbers).all():
             raise ValueError(
                 f"v: nv = {model.nv} finite numbers are needed, got shape {numbers.shape}")
-        if not (np.abs(numbers) < BEYOND).all():
-            raise ValueError("v: the initial velocities must be below 1e100, but the largest is "
-                             f"{np.abs(numbers).max():.3g}")
+        _require_moderate(numbers)
+    else:
+        for joint, values in v.items():
+            _require_moderate(_real_argument(f"v[{joint!r}]", values))
     if not isinstance(q, Mapping):
         start_q = numbers = model.neutral() if q is None else _real_argument("q", q)
         if numbers.shape != (model.nq,):

@@ -219,6 +219,8 @@ def test_rest_at_a_dead_point_on_the_command_line(tmp_path: Path) -> None:
     (["--velocity", "hip=fast"], '--velocity hip=fast: "fast" is not a number'),
     (["--velocity", "hip"], 'expected JOINT=X, got "hip"'),
     (["--velocity", "knee=1,knee_motor=0"], "nearest velocity"),
+    (["--velocity", "hip=1e120"], "must be below 1e100"),
+    (["--velocity", ""], "--velocity: expected JOINT=X, got nothing"),
     (["--velocity", "hip=1", "--speed", "2"], "give only one of them"),
 ])
 def test_wrong_velocities(options: list[str], message: str) -> None:

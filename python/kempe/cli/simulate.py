@@ -172,6 +172,8 @@ def named_values(option: str, text: str, names: Iterable[str]) -> dict[str, list
     """The numbers of JOINT=X,JOINT=X:X:X. Names may contain "=" and ",": the longest fits."""
     known = sorted(names, key=len, reverse=True)
     named: dict[str, list[float]] = {}
+    if not text:
+        raise BadInput(f"{option}: expected JOINT=X, got nothing")
     rest = text
     while rest:
         fitting = (name for name in known
