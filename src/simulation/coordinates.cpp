@@ -78,7 +78,7 @@ Coordinates::Coordinates(const Model& model, const LoopScales& scales)
       regularity_(impl().tables.clusters.size(), 1.0) {
   std::size_t room = 0;
   for (const ClusterEntry& cluster : impl().tables.clusters) {
-    room = std::max({room, static_cast<std::size_t>(cluster.kept * cluster.velocities),
+    room = std::max({room, static_cast<std::size_t>(LoopScales::roomOf(cluster)),
                      static_cast<std::size_t>(cluster.nv * cluster.velocities)});
   }
   elimination_.resize(room);

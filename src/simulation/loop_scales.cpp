@@ -19,39 +19,59 @@ constexpr std::uint64_t kSamples = 3;
 constexpr double kMuchMore = 3.0;
 
 /// The smallest pivot of a row-major K (rows × columns, overwritten) with complete pivoting, and
-/// the columns of all pivots, unless null.
+/// the columns of all pivots, unless null. K is followed by room for one number per row.
 double smallestPivot(double* K, int rows, int columns, int* pivotColumns) {
+  double* largest = K + rows * columns;  // of each row; rows that a pivot leaves alone keep theirs
+  const auto findLargest = [&](int r) {
+    const double* row = K + r * columns;
+    double even = 0.0, odd = 0.0;  // two at a time, so that neither waits for the other
+    int j = 0;
+    for (; j + 1 < columns; j += 2) {
+      even = std::max(even, std::abs(row[j]));
+      odd = std::max(odd, std::abs(row[j + 1]));
+    }
+    largest[r] = std::max({even, odd, j < columns ? std::abs(row[j]) : 0.0});
+  };
+  for (int r = 0; r < rows; ++r) {
+    findLargest(r);
+  }
   double smallest = rows > 0 ? std::numeric_limits<double>::infinity() : 1.0;
   for (int done = 0; done < rows; ++done) {
-    int row = done, column = 0;
-    for (int r = done; r < rows; ++r) {
-      for (int j = 0; j < columns; ++j) {
-        if (std::abs(K[r * columns + j]) > std::abs(K[row * columns + column])) {
-          row = r;
-          column = j;
-        }
-      }
-    }
-    const double pivot = K[row * columns + column];
-    if (!(std::abs(pivot) > 0.0)) {
+    const int row = static_cast<int>(std::max_element(largest + done, largest + rows) - largest);
+    if (!(largest[row] > 0.0)) {
       return 0.0;
     }
-    smallest = std::min(smallest, std::abs(pivot));
+    smallest = std::min(smallest, largest[row]);
+    int column = 0;
+    while (std::abs(K[row * columns + column]) < largest[row]) {
+      ++column;
+    }
     if (pivotColumns != nullptr) {
       pivotColumns[done] = column;
     }
     if (row != done) {
       std::swap_ranges(K + row * columns, K + (row + 1) * columns, K + done * columns);
+      std::swap(largest[row], largest[done]);
     }
+    const double pivot = K[done * columns + column];
     for (int r = done + 1; r < rows; ++r) {
       const double factor = K[r * columns + column] / pivot;
+      if (factor == 0.0) {
+        continue;
+      }
       for (int j = 0; j < columns; ++j) {
         K[r * columns + j] -= factor * K[done * columns + j];
       }
       K[r * columns + column] = 0.0;
+      findLargest(r);
     }
   }
   return smallest;
+}
+
+/// Space for the kept rows of K of a cluster, and one number for each.
+std::vector<double> roomFor(const ClusterEntry& cluster) {
+  return std::vector<double>(static_cast<std::size_t>(LoopScales::roomOf(cluster)));
 }
 
 }  // namespace
@@ -123,7 +143,7 @@ void LoopScales::learn(const Model& model, const std::vector<double>& positions)
     if (cluster.kind != ClusterKind::Implicit) {
       continue;
     }
-    std::vector<double> room(static_cast<std::size_t>(cluster.kept * cluster.velocities));
+    std::vector<double> room = roomFor(cluster);
     ClusterState<double> state = scratch.state(positions.data() + cluster.firstPosition);
     placeCluster(m.tables, cluster, state);
     loopJacobian(m.tables, m.mechanism.functions, cluster, state, scratch.forFunctions(),
@@ -181,7 +201,7 @@ void LoopScales::sampleRatios(const ModelImpl& m, std::size_t c, LoopScratch<dou
   ClusterState<double> state = scratch.state(positions.data() + cluster.firstPosition);
   placeCluster(m.tables, cluster, state);
   std::vector<double> G(static_cast<std::size_t>(cluster.velocities * cluster.nv));
-  std::vector<double> room(static_cast<std::size_t>(cluster.kept * cluster.velocities));
+  std::vector<double> room = roomFor(cluster);
   const double pivots =
       clusterJacobian(m.tables, m.mechanism.functions, cluster, state, scratch, G.data());
   regularity[c] = std::max(regularity[c], regularityOf(cluster, scratch, room.data()));

@@ -20,10 +20,11 @@ struct LoopScales {
   }
 
   /// Distance of the kept rows of K, as left by implicitJacobian, from losing rank: the smallest
-  /// pivot, scaled, with complete pivoting. `room` has space for them; `pivotColumns`, unless null,
-  /// receives the columns of all pivots.
+  /// pivot, scaled, with complete pivoting. `room` has space for roomOf(cluster) numbers;
+  /// `pivotColumns`, unless null, receives the columns of all pivots.
   double regularityOf(const ClusterEntry& cluster, const LoopScratch<double>& scratch, double* room,
                       int* pivotColumns = nullptr) const;
+  static int roomOf(const ClusterEntry& cluster) { return cluster.kept * (cluster.velocities + 1); }
 
   /// Makes a configuration another sample, if it is much more regular than all samples were:
   /// random ones stay near the neutral one where that is a change point of many loops.

@@ -68,14 +68,18 @@ void SingularPoint::reduce(const double* q) {
     }
     reduced_(i, n) = scale * scratch_.k[row];
   }
+  // Column by column: few loops of a large cluster share a column, so that most entries are zero.
   for (int d = 0; d < regular(); ++d) {
-    reduced_.row(d) /= reduced_(d, d);
-    for (int i = 0; i < cluster().kept; ++i) {
-      if (i != d) {
-        const double factor = reduced_(i, d);
-        reduced_.row(i) -= factor * reduced_.row(d);
+    reduced_.row(d).tail(n + 1 - d) /= reduced_(d, d);
+    for (int j = d + 1; j <= n; ++j) {
+      const double entry = reduced_(d, j);
+      if (entry != 0.0) {
+        reduced_.col(j) -= entry * reduced_.col(d);
+        reduced_(d, j) = entry;
       }
     }
+    reduced_.col(d).setZero();
+    reduced_(d, d) = 1.0;
   }
 }
 
@@ -105,9 +109,13 @@ bool SingularPoint::choosePivots() {
     reduced_.col(d).swap(reduced_.col(d + column));
     std::swap(rows_[d], rows_[d + row]);
     std::swap(columns_[d], columns_[d + column]);
-    for (int i = d + 1; i < rows; ++i) {
-      const double factor = reduced_(i, d) / reduced_(d, d);
-      reduced_.row(i) -= factor * reduced_.row(d);
+    const int below = rows - d - 1;
+    reduced_.col(d).tail(below) /= reduced_(d, d);
+    for (int j = d + 1; j < n; ++j) {
+      const double entry = reduced_(d, j);
+      if (entry != 0.0) {
+        reduced_.col(j).tail(below) -= entry * reduced_.col(d).tail(below);
+      }
     }
   }
   corank_ = rows - regular;

@@ -59,6 +59,8 @@ KEMPE_HD void choleskySolve(const T* L, int n, T* b) {
 template <typename T>
 KEMPE_HD T luFactor(T* a, int n, int* pivots) {
   using std::abs;
+  // Up to this size, looking for rows with a zero takes as long as subtracting from them.
+  constexpr int kMostlyDense = 16;
   T smallest(0), largest(0);
   for (int j = 0; j < n; ++j) {
     int best = j;
@@ -86,6 +88,10 @@ KEMPE_HD T luFactor(T* a, int n, int* pivots) {
     for (int i = j + 1; i < n; ++i) {
       const T factor = a[i * n + j] * inverse;
       a[i * n + j] = factor;
+      // Large matrices are mostly those of many small loops. NaN is not zero.
+      if (n > kMostlyDense && factor >= T(0) && !(factor > T(0))) {
+        continue;
+      }
       for (int k = j + 1; k < n; ++k) {
         a[i * n + k] -= factor * a[j * n + k];
       }
