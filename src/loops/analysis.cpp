@@ -466,6 +466,7 @@ class ClusterAnalyzer {
   /// Velocities that move the ends of a loop against each other, ascending.
   [[nodiscard]] std::vector<int> velocitiesOf(const LoopEntry<double>& loop) const {
     std::vector<int> own;
+    own.reserve(static_cast<std::size_t>(loop.columns + loop.terms));
     for (int c = 0; c < loop.columns; ++c) {
       own.push_back(tables_.columns[loop.firstColumn + c].velocity);
     }
