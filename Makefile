@@ -6,7 +6,7 @@
 #   make paper    reproduce the results of the paper that Kempe builds on, in build/paper/;
 #                 compared with Pinocchio, unless PINOCCHIO=no
 #   make proof    simulate motions with known ends, for the table in docs/simulation.md
-#   make format   clang-format      make lint     clang-tidy, ruff
+#   make format   clang-format      make lint     clang-tidy, ruff, order of includes
 #   make docs     the documentation site, in build/site/
 #   make setup    only set up       make clean    remove build/ and .venv/
 
@@ -127,6 +127,7 @@ format: packages
 	@tools/format.sh
 
 lint: build python
+	/usr/bin/python3 tools/check_layers.py
 	$(venv)/bin/ruff check --quiet .
 	/usr/bin/python3 tools/lint.py
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algorithms/arguments.hpp"
-#include "algorithms/cuts.hpp"
-#include "algorithms/follow_loops.hpp"
-#include "algorithms/positions.hpp"
 #include "loops/assembly.hpp"
 #include "loops/cluster_velocity.hpp"
 #include "loops/random_positions.hpp"
+#include "model/arguments.hpp"
+#include "model/cut_loops.hpp"
+#include "model/follow_loops.hpp"
+#include "model/positions.hpp"
 
 namespace kempe {
 

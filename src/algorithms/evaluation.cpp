@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "algorithms/positions.hpp"
+#include "model/positions.hpp"
 
 namespace kempe::detail {
 

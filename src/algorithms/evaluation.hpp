@@ -1,9 +1,10 @@
 #pragma once
 
-#include "algorithms/arguments.hpp"
-#include "algorithms/kernels/host_loops.hpp"
 #include "kempe/method.hpp"
-#include "lanes/kernel_set.hpp"
+#include "kernels/external_forces.hpp"
+#include "kernels/host_loops.hpp"
+#include "model/arguments.hpp"
+#include "tables/kernel_set.hpp"
 
 namespace kempe::detail {
 

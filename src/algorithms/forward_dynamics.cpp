@@ -1,7 +1,7 @@
 #include "kempe/forward_dynamics.hpp"
 
 #include "algorithms/baselines/baselines.hpp"
-#include "algorithms/constrained.hpp"
+#include "algorithms/constraint_solver.hpp"
 
 namespace kempe {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "algorithms/constrained.hpp"
-#include "algorithms/positions.hpp"
+#include "algorithms/constraint_solver.hpp"
+#include "model/positions.hpp"
 
 namespace kempe {
 

@@ -1,7 +1,7 @@
 #include "kempe/momentum.hpp"
 
 #include "algorithms/evaluation.hpp"
-#include "algorithms/kernels/articulated.hpp"
+#include "kernels/articulated.hpp"
 
 namespace kempe {
 

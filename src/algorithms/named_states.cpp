@@ -7,10 +7,6 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "algorithms/arguments.hpp"
-#include "algorithms/cuts.hpp"
-#include "algorithms/follow_loops.hpp"
-#include "algorithms/positions.hpp"
 #include "kempe/configuration.hpp"
 #include "kempe/constraints.hpp"
 #include "kempe/errors.hpp"
@@ -18,8 +14,12 @@
 #include "loops/cluster_velocity.hpp"
 #include "loops/decompositions.hpp"
 #include "loops/random_positions.hpp"
-#include "mechanism/nearest_name.hpp"
-#include "mechanism/text.hpp"
+#include "model/arguments.hpp"
+#include "model/cut_loops.hpp"
+#include "model/follow_loops.hpp"
+#include "model/positions.hpp"
+#include "text/messages.hpp"
+#include "text/nearest_name.hpp"
 
 namespace kempe {
 

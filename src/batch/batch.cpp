@@ -8,7 +8,6 @@
 #include <optional>
 #include <thread>
 
-#include "algorithms/arguments.hpp"
 #include "kempe/configuration.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/forward_dynamics.hpp"
@@ -16,6 +15,7 @@
 #include "kempe/kinematics.hpp"
 #include "kempe/mass_matrix.hpp"
 #include "kempe/operational_inertia.hpp"
+#include "model/arguments.hpp"
 
 namespace kempe {
 namespace detail {

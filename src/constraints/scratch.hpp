@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "constraints/rows.hpp"
+#include "constraints/constraint_rows.hpp"
 
 namespace kempe::detail {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "loops/rows.hpp"
+#include "loops/joint_rows.hpp"
 
 namespace kempe::detail {
 namespace {

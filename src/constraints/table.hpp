@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kempe/constraints.hpp"
-#include "model/tables.hpp"
+#include "tables/tables.hpp"
 
 namespace kempe::detail {
 

@@ -6,7 +6,7 @@
 
 #include "expressions/grammar.hpp"
 #include "expressions/graph.hpp"
-#include "mechanism/text.hpp"
+#include "text/messages.hpp"
 
 namespace kempe {
 namespace detail {

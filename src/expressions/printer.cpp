@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "expressions/grammar.hpp"
-#include "mechanism/text.hpp"
+#include "text/messages.hpp"
 
 namespace kempe {
 namespace detail {

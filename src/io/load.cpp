@@ -10,7 +10,7 @@
 #include "io/yaml_document.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/io.hpp"
-#include "mechanism/text.hpp"
+#include "text/messages.hpp"
 
 namespace kempe {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "io/text.hpp"
-#include "mechanism/nearest_name.hpp"
-#include "mechanism/text.hpp"
+#include "text/messages.hpp"
+#include "text/nearest_name.hpp"
 
 namespace kempe::io {
 namespace {

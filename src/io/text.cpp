@@ -4,7 +4,7 @@
 
 #include "io/messages.hpp"
 #include "kempe/errors.hpp"
-#include "mechanism/text.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::io {
 

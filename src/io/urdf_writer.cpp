@@ -13,7 +13,7 @@
 #include "io/urdf_parts.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/io.hpp"
-#include "mechanism/text.hpp"
+#include "text/messages.hpp"
 
 namespace kempe {
 namespace io {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "kempe/instruction_set.hpp"
-#include "lanes/kernel_set.hpp"
+#include "tables/kernel_set.hpp"
 
 namespace kempe {
 namespace detail {

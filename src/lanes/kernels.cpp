@@ -2,12 +2,17 @@
 // or v4), KEMPE_SCALAR is the latter. Everything here computes with types that carry the
 // instruction set in their name, so that the linker cannot mix up functions of different sets.
 
-#include "lanes/kernel_set.hpp"
+#include "tables/kernel_set.hpp"
 
-#include "algorithms/kernels/host_loops.hpp"
-#include "algorithms/kernels/inverse_dynamics.hpp"
-#include "algorithms/kernels/mass_matrix.hpp"
-#include "algorithms/kernels/operational_inertia.hpp"
+#include "kernels/forward_dynamics.hpp"
+#include "kernels/frame_placements.hpp"
+#include "kernels/host_loops.hpp"
+#include "kernels/integrate.hpp"
+#include "kernels/inverse_dynamics.hpp"
+#include "kernels/inverse_mass_matrix.hpp"
+#include "kernels/joint_forces.hpp"
+#include "kernels/mass_matrix.hpp"
+#include "kernels/operational_inertia.hpp"
 #ifndef KEMPE_PLAIN
 #include "lanes/packs.hpp"
 #endif
@@ -139,22 +144,10 @@ struct Kernels {
   }
   static KernelOutcome applyInverseMassMatrix(const KernelContext<S>& context, const S* q, S* x,
                                               int columns) {
-    const TablesView<S>& tables = context.tables;
     const WorkView<T>& work = workOf(context);
     const KernelOutcome outcome = condense(context, work, q);
     for (int column = 0; !outcome.failed() && column < columns; ++column) {
-      T* own = lanes(x) + column * tables.nv;
-      // C-ABA at rest without gravity.
-      for (int b = 0; b < tables.bodyCount; ++b) {
-        work.f[b] = {};
-      }
-      for (int i = 0; i < tables.nv; ++i) {
-        work.u[i] = own[i];
-      }
-      for (int k = tables.clusterCount - 1; k >= 0; --k) {
-        condenseClusterForce(tables, tables.clusters[tables.order[k]], work);
-      }
-      accelerateClusters(tables, work, own);
+      applyInverseMassMatrixKernel(context.tables, work, lanes(x) + column * context.tables.nv);
     }
     return outcome;
   }
@@ -163,48 +156,14 @@ struct Kernels {
                                        const BodyFrame<S>* frames, int count, S* placements) {
     const WorkView<T>& work = workOf(context);
     const KernelOutcome outcome = place(context, work, q);
-    T* out = lanes(placements);
     for (int f = 0; !outcome.failed() && f < count; ++f) {
-      const Transform<T> X = placed(work.X[frames[f].body], frames[f].inBody);
-      const Vec3<T> p = X.p + *work.origin;
-      for (int j = 0; j < 3; ++j) {
-        const Vec3<T> column = X.R.column(j);
-        for (int i = 0; i < 3; ++i) {
-          out[12 * f + 3 * i + j] = column[i];
-        }
-        out[12 * f + 9 + j] = p[j];
-      }
+      writePlacement(work, frames[f], lanes(placements) + 12 * f);
     }
     return outcome;
   }
 
   static void integrate(const KernelContext<S>& context, const S* q, const S* v, S dt, S* result) {
-    const TablesView<S>& tables = context.tables;
-    for (int c = 0; c < tables.clusterCount; ++c) {
-      const ClusterEntry& cluster = tables.clusters[c];
-      const T* from = lanes(q) + cluster.firstQ;
-      const T* rate = lanes(v) + cluster.firstV;
-      T* to = lanes(result) + cluster.firstQ;
-      if (cluster.kind == ClusterKind::Implicit) {
-        continue;
-      }
-      if (cluster.nq == cluster.nv) {
-        for (int i = 0; i < cluster.nv; ++i) {
-          to[i] = from[i] + T(dt) * rate[i];
-        }
-        continue;
-      }
-      // A cluster with a quaternion that is not tied by loops is a single body.
-      T step[6], position[7];
-      for (int i = 0; i < cluster.nv; ++i) {
-        step[i] = T(dt) * rate[i];
-      }
-      for (int i = 0; i < cluster.nq; ++i) {
-        position[i] = from[i];
-      }
-      normalizeQuaternion(position + cluster.nq - 4);
-      jointRetract(tables.bodies[cluster.firstBody].type, position, step, to);
-    }
+    integrateKernel(context.tables, lanes(q), lanes(v), T(dt), lanes(result));
   }
 
   static bool gather(const S* rows, std::ptrdiff_t stateStride, std::ptrdiff_t entryStride,

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "lanes/scalar_lanes.hpp"
 #include "spatial/mixed.hpp"
+#include "spatial/scalar_lanes.hpp"
 
 /// Spatial algebra for one state on vector registers: three numbers and one to spare are a
 /// register, so that a matrix by its columns times a vector is three multiplications. Measured

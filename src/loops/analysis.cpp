@@ -12,7 +12,7 @@
 #include "loops/force_analysis.hpp"
 #include "loops/random_positions.hpp"
 #include "loops/scales.hpp"
-#include "mechanism/text.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "loops/scratch.hpp"
 #include "loops/selection.hpp"
-#include "model/tables.hpp"
+#include "tables/tables.hpp"
 
 /// Mobility of a cluster, its redundant rows, its independent coordinates and a closed, regular
 /// position of it, found when a model is compiled.

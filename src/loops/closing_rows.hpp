@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "loops/rows.hpp"
+#include "loops/joint_rows.hpp"
 
 /// Rows of loop joints for closing them from afar.
 ///

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <deque>
 #include <span>
 
-#include "lanes/scalar_lanes.hpp"
-#include "loops/rows.hpp"
-#include "model/workspace.hpp"
+#include "loops/joint_rows.hpp"
 #include "spatial/joint_motion.hpp"
+#include "spatial/scalar_lanes.hpp"
+#include "tables/kernel_arguments.hpp"
+#include "tables/workspace.hpp"
 
 /// Kinematics within one cluster, and φ, K, k of its loops.
 ///
@@ -31,18 +31,6 @@ struct ClusterState {
 /// The tables that a computation with T reads.
 template <typename T>
 using TablesOf = TablesView<typename Lanes<T>::Scalar>;
-
-/// Scratch for constraint functions, which see double and Jet only.
-struct FunctionScratch {
-  double* q = nullptr;
-  double* rates = nullptr;
-  double* phi = nullptr;
-  double* slopes = nullptr;
-  Jet* jetQ = nullptr;
-  Jet* jetPhi = nullptr;
-};
-
-using Functions = std::deque<Function>;
 
 /// ∂φ/∂q of a function at scratch.q into scratch.slopes, rows × terms.
 void functionSlopes(const Functions& functions, int function, int terms, int rows,

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "loops/rows.hpp"
-#include "mechanism/text.hpp"
+#include "loops/joint_rows.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

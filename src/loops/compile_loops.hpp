@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "mechanism/clusters.hpp"
-#include "model/tables.hpp"
+#include "tables/tables.hpp"
 
 namespace kempe::detail {
 

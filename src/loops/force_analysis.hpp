@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "loops/selection.hpp"
-#include "model/tables.hpp"
+#include "tables/tables.hpp"
 
 /// Properties of the forces in a cluster's loops, determined when a model is compiled.
 namespace kempe::detail {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lanes/scalar_lanes.hpp"
+#include "spatial/scalar_lanes.hpp"
 
 /// LU factorization of several matrices at once, one in each lane of T. Rows are exchanged lane by
 /// lane: wherever a row further down has the larger entry it takes the pivot's place.

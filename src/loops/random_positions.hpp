@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "model/tables.hpp"
+#include "tables/tables.hpp"
 
 namespace kempe::detail {
 

@@ -7,8 +7,8 @@
 
 #include "kempe/mechanism.hpp"
 #include "mechanism/rigid_groups.hpp"
-#include "mechanism/text.hpp"
 #include "mechanism/tree.hpp"
+#include "text/messages.hpp"
 
 namespace kempe {
 namespace {

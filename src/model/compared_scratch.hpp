@@ -1,8 +1,8 @@
 #pragma once
 
-#include "lanes/kernel_set.hpp"
 #include "loops/saddle_point.hpp"
 #include "model/open_tree.hpp"
+#include "tables/kernel_set.hpp"
 
 namespace kempe::detail {
 

@@ -6,7 +6,6 @@
 #include "loops/compile_loops.hpp"
 #include "mechanism/clusters.hpp"
 #include "mechanism/group_warnings.hpp"
-#include "mechanism/text.hpp"
 #include "model/derive.hpp"
 #include "model/fold_rotors.hpp"
 #include "model/inertia_check.hpp"
@@ -14,6 +13,7 @@
 #include "model/model_impl.hpp"
 #include "model/names.hpp"
 #include "spatial/joint_motion.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

@@ -5,18 +5,18 @@
 #include <map>
 #include <stdexcept>
 
-#include "algorithms/positions.hpp"
 #include "loops/cluster_velocity.hpp"
 #include "loops/decompositions.hpp"
 #include "loops/force_analysis.hpp"
 #include "loops/selection.hpp"
-#include "mechanism/text.hpp"
 #include "mechanism/tree.hpp"
-#include "model/cut_loops.hpp"
+#include "model/compile_cut_loops.hpp"
 #include "model/layout.hpp"
 #include "model/names.hpp"
+#include "model/positions.hpp"
 #include "model/rotors.hpp"
 #include "model/shapes.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "loops/cluster_velocity.hpp"
-#include "mechanism/text.hpp"
 #include "model/fold_rotors.hpp"
 #include "model/model_impl.hpp"
 #include "model/shapes.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

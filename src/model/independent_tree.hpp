@@ -6,7 +6,7 @@
 
 #include "kempe/spatial/factorization.hpp"
 #include "model/open_tree.hpp"
-#include "model/workspace.hpp"
+#include "tables/workspace.hpp"
 
 namespace kempe::detail {
 

@@ -4,7 +4,7 @@
 
 #include "loops/cluster_velocity.hpp"
 #include "loops/decompositions.hpp"
-#include "mechanism/text.hpp"
+#include "text/messages.hpp"
 
 /// The inertias that DoFs move while those further out are free, from the last DoF to the first.
 /// Per cluster, which is seen from its output body, with the symbols of docs/maths.md:

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "mechanism/text.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <stdexcept>
 
-#include "algorithms/cuts.hpp"
-#include "algorithms/positions.hpp"
-#include "mechanism/text.hpp"
+#include "model/cut_loops.hpp"
 #include "model/model_impl.hpp"
+#include "model/positions.hpp"
+#include "text/messages.hpp"
 
 namespace kempe {
 

@@ -7,14 +7,14 @@
 
 #include "constraints/scratch.hpp"
 #include "kempe/model.hpp"
-#include "lanes/kernel_set.hpp"
 #include "loops/scratch.hpp"
 #include "mechanism/clusters.hpp"
 #include "model/compared_scratch.hpp"
 #include "model/independent_tree.hpp"
 #include "model/spanning_tree.hpp"
-#include "model/tables.hpp"
-#include "model/workspace.hpp"
+#include "tables/kernel_set.hpp"
+#include "tables/tables.hpp"
+#include "tables/workspace.hpp"
 
 namespace kempe::detail {
 

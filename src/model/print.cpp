@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "kempe/model.hpp"
-#include "mechanism/text.hpp"
 #include "model/model_impl.hpp"
+#include "text/messages.hpp"
 
 namespace kempe {
 namespace {

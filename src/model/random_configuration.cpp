@@ -2,13 +2,13 @@
 #include <cmath>
 #include <optional>
 
-#include "algorithms/cuts.hpp"
-#include "algorithms/positions.hpp"
 #include "loops/assembly.hpp"
 #include "loops/cluster_velocity.hpp"
 #include "loops/random_positions.hpp"
 #include "loops/scales.hpp"
+#include "model/cut_loops.hpp"
 #include "model/model_impl.hpp"
+#include "model/positions.hpp"
 #include "model/random_configuration.hpp"
 
 namespace kempe {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "model/tables.hpp"
+#include "tables/tables.hpp"
 
 namespace kempe::detail {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "model/cut_loops.hpp"
+#include "model/compile_cut_loops.hpp"
 #include "model/model_impl.hpp"
 #include "model/shapes.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "constraints/table.hpp"
 #include "model/open_tree.hpp"
-#include "model/workspace.hpp"
+#include "tables/workspace.hpp"
 
 namespace kempe::detail {
 

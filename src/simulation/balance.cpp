@@ -2,9 +2,9 @@
 #include <exception>
 #include <stdexcept>
 
-#include "mechanism/text.hpp"
 #include "simulation/regularity.hpp"
 #include "simulation/simulation.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

@@ -3,14 +3,14 @@
 #include <cmath>
 #include <limits>
 
-#include "algorithms/cuts.hpp"
 #include "kempe/configuration.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/mass_matrix.hpp"
 #include "loops/decompositions.hpp"
-#include "mechanism/text.hpp"
+#include "model/cut_loops.hpp"
 #include "simulation/regularity.hpp"
 #include "simulation/simulation.hpp"
+#include "text/messages.hpp"
 
 // Where a mechanism passes a position in which K loses rank (docs/maths.md, "Change points").
 //

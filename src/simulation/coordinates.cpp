@@ -6,10 +6,10 @@
 #include <limits>
 #include <span>
 
-#include "algorithms/follow_loops.hpp"
-#include "algorithms/positions.hpp"
 #include "loops/assembly.hpp"
 #include "loops/cluster_velocity.hpp"
+#include "model/follow_loops.hpp"
+#include "model/positions.hpp"
 #include "simulation/regularity.hpp"
 
 namespace kempe::detail {

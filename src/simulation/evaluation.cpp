@@ -3,12 +3,12 @@
 #include <limits>
 #include <stdexcept>
 
-#include "algorithms/constrained.hpp"
-#include "algorithms/cuts.hpp"
+#include "algorithms/constraint_solver.hpp"
 #include "kempe/configuration.hpp"
 #include "kempe/forward_dynamics.hpp"
-#include "mechanism/text.hpp"
+#include "model/cut_loops.hpp"
 #include "simulation/simulation.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

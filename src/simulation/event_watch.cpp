@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mechanism/text.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

@@ -5,10 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "algorithms/constrained.hpp"
-#include "algorithms/follow_loops.hpp"
-#include "mechanism/text.hpp"
+#include "algorithms/constraint_solver.hpp"
+#include "kernels/articulated.hpp"
+#include "model/follow_loops.hpp"
 #include "simulation/simulation.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

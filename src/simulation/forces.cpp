@@ -4,8 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "algorithms/kernels/external_forces.hpp"
-#include "mechanism/text.hpp"
+#include "kernels/external_forces.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

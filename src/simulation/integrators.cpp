@@ -3,8 +3,8 @@
 #include <stdexcept>
 
 #include "kempe/spatial/factorization.hpp"
-#include "mechanism/text.hpp"
 #include "simulation/simulation.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

@@ -4,11 +4,11 @@
 #include <limits>
 #include <stdexcept>
 
-#include "algorithms/constrained.hpp"
-#include "algorithms/kernels/external_forces.hpp"
+#include "algorithms/constraint_solver.hpp"
 #include "kempe/forward_dynamics.hpp"
-#include "mechanism/text.hpp"
+#include "kernels/external_forces.hpp"
 #include "simulation/simulation.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

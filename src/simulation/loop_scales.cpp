@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "algorithms/follow_loops.hpp"
-#include "algorithms/positions.hpp"
 #include "loops/cluster_velocity.hpp"
 #include "loops/scales.hpp"
+#include "model/follow_loops.hpp"
+#include "model/positions.hpp"
 
 namespace kempe::detail {
 namespace {

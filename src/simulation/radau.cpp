@@ -5,7 +5,7 @@
 #include <limits>
 #include <numbers>
 
-#include "mechanism/text.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

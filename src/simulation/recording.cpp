@@ -7,8 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "mechanism/text.hpp"
 #include "simulation/energy_watch.hpp"
+#include "text/messages.hpp"
 
 namespace kempe {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "kempe/configuration.hpp"
-#include "mechanism/text.hpp"
 #include "simulation/simulation.hpp"
+#include "text/messages.hpp"
 
 namespace kempe {
 

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "algorithms/arguments.hpp"
-#include "algorithms/follow_loops.hpp"
 #include "kempe/configuration.hpp"
-#include "mechanism/text.hpp"
+#include "model/arguments.hpp"
 #include "model/derive.hpp"
+#include "model/follow_loops.hpp"
 #include "simulation/fingerprint.hpp"
 #include "simulation/regularity.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

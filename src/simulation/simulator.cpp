@@ -5,10 +5,10 @@
 #include <exception>
 #include <iterator>
 
-#include "algorithms/arguments.hpp"
 #include "kempe/configuration.hpp"
-#include "mechanism/text.hpp"
+#include "model/arguments.hpp"
 #include "simulation/simulation.hpp"
+#include "text/messages.hpp"
 
 namespace kempe {
 

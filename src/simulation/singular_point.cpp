@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "algorithms/positions.hpp"
 #include "loops/assembly.hpp"
 #include "loops/cluster_velocity.hpp"
 #include "loops/decompositions.hpp"
+#include "model/positions.hpp"
 
 namespace kempe::detail {
 namespace {

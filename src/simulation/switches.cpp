@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "mechanism/text.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
 #include "batch/batch_testing.hpp"
-#include "lanes/kernel_set.hpp"
 #include "model/model_impl.hpp"
 #include "support/close_to.hpp"
 #include "support/random_mechanism.hpp"
+#include "tables/kernel_set.hpp"
 
 namespace kempe::detail {
 

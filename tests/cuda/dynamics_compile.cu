@@ -1,10 +1,10 @@
 // Compiled only: the recursions as device code, one state per thread.
 
-#include "algorithms/kernels/forward_dynamics.hpp"
-#include "algorithms/kernels/inverse_dynamics.hpp"
-#include "algorithms/kernels/joint_forces.hpp"
-#include "algorithms/kernels/mass_matrix.hpp"
-#include "algorithms/kernels/operational_inertia.hpp"
+#include "kernels/forward_dynamics.hpp"
+#include "kernels/inverse_dynamics.hpp"
+#include "kernels/joint_forces.hpp"
+#include "kernels/mass_matrix.hpp"
+#include "kernels/operational_inertia.hpp"
 
 namespace {
 

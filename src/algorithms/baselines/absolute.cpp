@@ -6,9 +6,10 @@
 
 #include "algorithms/baselines/spanning.hpp"
 #include "algorithms/baselines/tree_factor.hpp"
-#include "constraints/rows.hpp"
+#include "constraints/constraint_rows.hpp"
 #include "kempe/spatial/factorization.hpp"
-#include "mechanism/text.hpp"
+#include "kernels/external_forces.hpp"
+#include "text/messages.hpp"
 
 /// Absolute coordinates (Jain's fully augmented model): every body is free, all joints and loops
 /// are held by multipliers. With δ_i = a_i − a°_i, the acceleration beyond that of q̈ = 0, and f°_i

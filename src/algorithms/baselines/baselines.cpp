@@ -1,6 +1,6 @@
 #include "algorithms/baselines/baselines.hpp"
 
-#include "mechanism/text.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "algorithms/baselines/spanning.hpp"
-#include "algorithms/constrained.hpp"
+#include "algorithms/constraint_solver.hpp"
 
 /// The spanning tree by recursion, its loops held by multipliers (see constrained.hpp).
 ///

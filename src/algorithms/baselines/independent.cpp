@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "algorithms/baselines/spanning.hpp"
-#include "algorithms/positions.hpp"
-#include "mechanism/text.hpp"
+#include "model/positions.hpp"
+#include "text/messages.hpp"
 
 /// The recursions on the independent tree. Its joint rates z follow from the independent velocities
 /// by the kept joints' rows of G and g, cluster by cluster:

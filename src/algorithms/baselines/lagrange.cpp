@@ -4,7 +4,7 @@
 
 #include "algorithms/baselines/spanning.hpp"
 #include "algorithms/baselines/tree_factor.hpp"
-#include "algorithms/positions.hpp"
+#include "model/positions.hpp"
 
 /// The spanning tree's equations of motion with a multiplier for each row of K that the model
 /// keeps:

@@ -1,7 +1,7 @@
 #include "algorithms/baselines/spanning.hpp"
 #include "algorithms/baselines/tree_factor.hpp"
-#include "algorithms/kernels/articulated.hpp"
-#include "algorithms/positions.hpp"
+#include "kernels/articulated.hpp"
+#include "model/positions.hpp"
 
 /// The spanning tree's equations of motion, projected on the independent velocities:
 ///

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "algorithms/positions.hpp"
+#include "model/positions.hpp"
 
 namespace kempe::detail {
 

@@ -1,4 +1,4 @@
-#include "mechanism/text.hpp"
+#include "text/messages.hpp"
 
 #include <algorithm>
 #include <cstddef>

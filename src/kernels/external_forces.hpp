@@ -1,17 +1,9 @@
 #pragma once
 
-#include "algorithms/kernels/outward.hpp"
-#include "kempe/method.hpp"
+#include "kernels/outward.hpp"
+#include "tables/kernel_arguments.hpp"
 
 namespace kempe::detail {
-
-/// A frame on a body, and the reference in which its spatial vectors are expressed.
-template <typename R>
-struct BodyFrame {
-  int body = kWorld;
-  Transform<R> inBody{};
-  Reference reference = Reference::LocalWorldAligned;
-};
 
 /// The placement, in the common frame, of the point and axes that a frame's vectors are written
 /// with.
@@ -23,14 +15,6 @@ KEMPE_HD Transform<T> referenceFrame(const BodyFrame<R>& frame, const WorkView<T
   const Transform<T> X = placed(work.X[frame.body], frame.inBody);
   return frame.reference == Reference::Local ? X : Transform<T>{Mat3<T>::identity(), X.p};
 }
-
-/// Forces on frames, `wrenches` [force; moment] of each.
-template <typename T, typename R>
-struct ExternalForces {
-  const BodyFrame<R>* frames = nullptr;
-  const T* wrenches = nullptr;
-  int count = 0;
-};
 
 /// −f_ext added to the forces on bodies, after placing.
 template <typename T, typename R>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/kernels/articulated.hpp"
+#include "kernels/articulated.hpp"
 
 namespace kempe::detail {
 

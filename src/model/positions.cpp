@@ -1,15 +1,15 @@
-#include "algorithms/positions.hpp"
+#include "model/positions.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "algorithms/arguments.hpp"
-#include "algorithms/kernels/outward.hpp"
 #include "kempe/errors.hpp"
 #include "loops/cluster_velocity.hpp"
 #include "loops/decompositions.hpp"
-#include "mechanism/text.hpp"
+#include "loops/expand_cluster.hpp"
+#include "model/arguments.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/kernels/external_forces.hpp"
+#include "kernels/external_forces.hpp"
 
 /// C-RNEA in the common frame, on the spanning tree with rotors folded; with λ(i) the parent:
 ///
@@ -185,7 +185,7 @@ KEMPE_HD int inverseDynamicsKernel(const TablesView<R>& tables, const WorkView<T
         accelerateBase(cluster, tables.bodies[cluster.firstBody], work, v, ydd);
         break;
       case ClusterShape::General:
-        if (!placeCluster(tables, c, work, loops)) {
+        if (!placeInTree(tables, c, work, loops)) {
           return c;
         }
         moveBodies(tables, c, work, loops, v, ydd);

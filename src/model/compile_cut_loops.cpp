@@ -1,4 +1,4 @@
-#include "model/cut_loops.hpp"
+#include "model/compile_cut_loops.hpp"
 
 #include "loops/compile_loops.hpp"
 #include "model/model_impl.hpp"

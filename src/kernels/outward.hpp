@@ -1,8 +1,9 @@
 #pragma once
 
-#include "lanes/scalar_lanes.hpp"
-#include "model/workspace.hpp"
+#include "loops/expand_cluster.hpp"
 #include "spatial/joint_motion.hpp"
+#include "spatial/scalar_lanes.hpp"
+#include "tables/workspace.hpp"
 
 /// The outward passes that all algorithms share: placements, G, S, velocities, bias accelerations.
 ///
@@ -39,63 +40,6 @@ template <typename T>
 KEMPE_HD ClusterShape shapeOf(const ClusterEntry& cluster, const WorkView<T>& work) {
   const bool whole = work.wholeRotors && cluster.bodies > 1;
   return whole ? ClusterShape::General : cluster.shape;
-}
-
-/// A quaternion of unit length.
-template <typename T>
-KEMPE_HD void normalizeQuaternion(T* turn) {
-  using std::abs;
-  using std::sqrt;
-  const auto squareOf = [turn] {
-    return turn[0] * turn[0] + turn[1] * turn[1] + (turn[2] * turn[2] + turn[3] * turn[3]);
-  };
-  T square = squareOf();
-  if (any(square > T(1e30))) {
-    // Divide by the largest entry so that squares do not overflow.
-    T largest = abs(turn[0]);
-    for (int i = 1; i < 4; ++i) {
-      const T size = abs(turn[i]);
-      largest = select(size > largest, size, largest);
-    }
-    for (int i = 0; i < 4; ++i) {
-      turn[i] = turn[i] / largest;
-    }
-    square = squareOf();
-  }
-  const T inverse = T(1) / sqrt(square);
-  for (int i = 0; i < 4; ++i) {
-    turn[i] = turn[i] * inverse;
-  }
-}
-
-/// Spanning positions of a cluster from its part of q; quaternions come out normalised.
-template <typename T, typename R>
-KEMPE_HD void expandCluster(const TablesView<R>& tables, const ClusterEntry& cluster, const T* q,
-                            T* positions) {
-  const T* y = q + cluster.firstQ;
-  T* out = positions + cluster.firstPosition;
-  if (cluster.kind == ClusterKind::Explicit) {
-    for (int i = 0; i < cluster.positions; ++i) {
-      T sum(tables.offset[cluster.firstOffset + i]);
-      for (int j = 0; j < cluster.nv; ++j) {
-        sum += T(tables.G[cluster.firstG + i * cluster.nv + j]) * y[j];
-      }
-      out[i] = sum;
-    }
-    return;
-  }
-  for (int i = 0; i < cluster.positions; ++i) {
-    out[i] = y[i];
-  }
-  if (cluster.positions == cluster.velocities) {
-    return;
-  }
-  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-    const BodyEntry<R>& body = tables.bodies[b];
-    if (!hasScalarCoordinates(body.type)) {
-      normalizeQuaternion(positions + body.firstPosition + positionSize(body.type) - 4);
-    }
-  }
 }
 
 /// Directions of a body's joint: those of a body that is a cluster are its S.
@@ -380,8 +324,8 @@ KEMPE_HD KEMPE_FLATTEN void expandMechanism(const TablesView<R>& tables, const W
 /// Placements, G and S of one cluster, after expandMechanism. Returns false in a singular
 /// configuration.
 template <typename T, typename R, typename Loops>
-KEMPE_HD bool placeCluster(const TablesView<R>& tables, int c, const WorkView<T>& work,
-                           Loops& loops) {
+KEMPE_HD bool placeInTree(const TablesView<R>& tables, int c, const WorkView<T>& work,
+                          Loops& loops) {
   const ClusterEntry& cluster = tables.clusters[c];
   const ClusterShape shape = shapeOf(cluster, work);
   if (shape == ClusterShape::Single) {
@@ -410,14 +354,14 @@ KEMPE_HD int placeMechanism(const TablesView<R>& tables, const WorkView<T>& work
   placeWorld(tables, work, q);
   expandMechanism(tables, work, q);
   for (int k = 0; k < tables.clusterCount; ++k) {
-    if (!placeCluster(tables, tables.order[k], work, loops)) {
+    if (!placeInTree(tables, tables.order[k], work, loops)) {
       return tables.order[k];
     }
   }
   return -1;
 }
 
-/// Rates, velocities and accelerations of a cluster's bodies, after placeCluster and after those
+/// Rates, velocities and accelerations of a cluster's bodies, after placeInTree and after those
 /// of the clusters before it. `ydd` are the accelerations ÿ of the whole mechanism; null: zero,
 /// which gives a°. Folded rotors keep their rate and acceleration about their axis only.
 template <typename T, typename R, typename Loops>

@@ -1,10 +1,10 @@
-#include "algorithms/follow_loops.hpp"
+#include "model/follow_loops.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "algorithms/positions.hpp"
 #include "loops/assembly.hpp"
+#include "model/positions.hpp"
 
 namespace kempe::detail {
 

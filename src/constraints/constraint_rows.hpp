@@ -1,12 +1,12 @@
 #pragma once
 
 #include "constraints/table.hpp"
-#include "loops/rows.hpp"
-#include "model/workspace.hpp"
+#include "loops/joint_rows.hpp"
 #include "spatial/joint_motion.hpp"
+#include "tables/workspace.hpp"
 
 /// φ, φ̇, K and the bias of constraints in the common frame, on bodies that have been placed and
-/// moved with ÿ = 0. A row is a wrench f between two bodies (see loops/rows.hpp) or slopes along
+/// moved with ÿ = 0. A row is a wrench f between two bodies (see loops/joint_rows.hpp) or slopes along
 /// coordinates:
 ///
 ///   φ̇ = fᵀ (v_B − v_A)              φ̈ = K ÿ + β,  β = fᵀ (a°_B − a°_A) + ḟᵀ (v_B − v_A)     (1)

@@ -4,7 +4,7 @@
 #include <new>
 #include <vector>
 
-#include "model/tables.hpp"
+#include "tables/tables.hpp"
 
 /// The input (TablesView) and scratch memory (WorkView) of the recursions: plain pointers, so that
 /// they run without the standard library. Numbers of the tables have type R, numbers of the state

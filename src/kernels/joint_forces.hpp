@@ -1,8 +1,8 @@
 #pragma once
 
-#include "algorithms/kernels/articulated.hpp"
-#include "algorithms/kernels/external_forces.hpp"
 #include "kempe/spatial/factorization.hpp"
+#include "kernels/articulated.hpp"
+#include "kernels/external_forces.hpp"
 
 /// Forces between bodies from the intermediate results of C-ABA or C-RNEA (Jain, inter-body forces,
 /// eqs. 18 and 69). F_i is the force that joints and loops together transmit to body i and the
@@ -23,22 +23,6 @@
 ///
 /// at its centre of mass, and t_r = zᵀ n.
 namespace kempe::detail {
-
-/// The forces between bodies to compute, and the motion.
-template <typename T, typename R>
-struct InterBodyRequest {
-  bool afterInverse = false;            ///< the evaluation before was C-RNEA, not C-ABA
-  bool rotorsDrive = false;             ///< τ acts at rotors where they determine their cluster
-  const T* v = nullptr;                 ///< ẏ
-  const T* ydd = nullptr;               ///< ÿ
-  const T* tau = nullptr;               ///< τ at the independent joints, or its equivalent
-  const T* spanning = nullptr;          ///< forces at all joints beyond τ; may be null
-  const BodyFrame<R>* frame = nullptr;  ///< write all wrenches in it; null: each in its own
-  Reference reference = Reference::LocalWorldAligned;  ///< of own frames
-  T* joints = nullptr;  ///< [force; moment] of each joint, `stride` apart; may be null
-  int stride = 6;
-  T* loops = nullptr;  ///< forces of each loop; may be null
-};
 
 /// See above; after forwardDynamicsKernel or inverseDynamicsKernel on the same work.
 template <typename T, typename R, typename Loops>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/kernels/outward.hpp"
+#include "kernels/outward.hpp"
 #include "loops/loop_forces.hpp"
 
 namespace kempe::detail {

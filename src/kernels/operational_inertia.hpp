@@ -1,7 +1,7 @@
 #pragma once
 
-#include "algorithms/kernels/articulated.hpp"
-#include "algorithms/kernels/external_forces.hpp"
+#include "kernels/articulated.hpp"
+#include "kernels/external_forces.hpp"
 
 /// C-EFPA for the six unit forces of each of several frames, after condenseInertias: with χ a force
 /// that reaches the body at hand, and L, Δ, Y of articulated.hpp,

@@ -2,9 +2,8 @@
 
 #include <cstddef>
 
-#include "algorithms/kernels/forward_dynamics.hpp"
-#include "algorithms/kernels/joint_forces.hpp"
-#include "loops/cluster_rows.hpp"
+#include "tables/kernel_arguments.hpp"
+#include "tables/workspace.hpp"
 
 /// The recursions as compiled for an instruction set, behind plain function pointers.
 namespace kempe::detail {

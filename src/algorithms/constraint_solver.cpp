@@ -1,16 +1,17 @@
-#include "algorithms/constrained.hpp"
+#include "algorithms/constraint_solver.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "algorithms/kernels/inverse_dynamics.hpp"
-#include "algorithms/kernels/mass_matrix.hpp"
-#include "algorithms/positions.hpp"
 #include "kempe/spatial/factorization.hpp"
+#include "kernels/forward_dynamics.hpp"
+#include "kernels/inverse_dynamics.hpp"
+#include "kernels/mass_matrix.hpp"
 #include "loops/decompositions.hpp"
 #include "loops/saddle_point.hpp"
-#include "mechanism/text.hpp"
+#include "model/positions.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/kernels/outward.hpp"
+#include "kernels/outward.hpp"
 
 /// Condensation of clusters onto their output bodies, from the leaves to the root, shared by C-ABA,
 /// C-EFPA and the inverse mass matrix. With L Δ Lᵀ = D, L of unit diagonal, and Y = U L⁻ᵀ, so that

@@ -1,20 +1,12 @@
 #pragma once
 
-#include "algorithms/kernels/articulated.hpp"
-#include "algorithms/kernels/external_forces.hpp"
+#include "kernels/articulated.hpp"
+#include "kernels/external_forces.hpp"
 
 /// C-ABA in the common frame (see articulated.hpp for the equations):
 ///
 ///   f°_i = I_i a°_i + v_i ×* I_i v_i − f_ext      pA_i before child clusters add to it
 namespace kempe::detail {
-
-/// The cluster or velocity at which an evaluation failed; −1 if it succeeded.
-struct KernelOutcome {
-  int singular = -1;    ///< a cluster in a singular configuration
-  int indefinite = -1;  ///< a velocity that moves no inertia
-
-  [[nodiscard]] KEMPE_HD bool failed() const { return singular >= 0 || indefinite >= 0; }
-};
 
 /// The outward pass of a cluster of shape Single: X, S, v, a°, f°, inertia, and u without −sᵀ pA.
 template <typename T, typename R>
@@ -166,7 +158,7 @@ KEMPE_HD KernelOutcome forwardDynamicsKernel(const TablesView<R>& tables, const 
         biasBase(cluster, tables.bodies[cluster.firstBody], work, v, tau);
         break;
       case ClusterShape::General:
-        if (!placeCluster(tables, c, work, loops)) {
+        if (!placeInTree(tables, c, work, loops)) {
           return {c, -1};
         }
         moveBodies<T>(tables, c, work, loops, v, nullptr);

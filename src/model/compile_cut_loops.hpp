@@ -1,0 +1,13 @@
+#pragma once
+
+namespace kempe::detail {
+
+struct ModelImpl;
+
+/// Fills in ModelImpl::cuts, and appends the names of the loops where those of clusters are.
+void compileCuts(ModelImpl& model);
+
+/// Puts all loops, those of clusters and those that are left cut, into SpanningTree::loops.
+void listAllLoops(ModelImpl& model);
+
+}  // namespace kempe::detail
