@@ -26,12 +26,18 @@ struct PrescribedMotion {
 };
 
 /// A time-dependent constraint φ(positions of the named coordinates, t) = 0 with `rows` equations.
+/// As for Function, `symbolic` is traced into an expression where possible.
 struct TimedFunction {
   std::string name{};
   std::vector<Coordinate> coordinates{};
   int rows = 1;
+  Expression expression{};  ///< of the coordinates and then t; used instead of the callbacks
+  std::function<void(std::span<const Symbol> q, const Symbol& t, std::span<Symbol> phi)> symbolic{};
   std::function<void(std::span<const double> q, double t, std::span<double> phi)> value{};
   std::function<void(std::span<const Jet> q, const Jet& t, std::span<Jet> phi)> jet{};
+
+  /// As Function::traced().
+  [[nodiscard]] KEMPE_API Expression traced() const;
 };
 
 /// A skate or a blade: the frame's origin cannot move along the frame's x axis.
@@ -77,13 +83,19 @@ class Constraints {
   KEMPE_API int add(TimedFunction function);
   KEMPE_API int add(const KnifeEdge& edge);
   KEMPE_API int add(const Rolling& rolling);
-  /// `phi` is called with (const auto& q, const auto& t, auto& phi), on doubles and on Jets.
+  /// `phi` is called with (const auto& q, const auto& t, auto& phi), on Symbols, doubles and Jets.
   template <typename Phi>
   int addFunction(std::string_view name, std::vector<Coordinate> coordinates, int rows, Phi phi) {
     TimedFunction f;
     f.name = name;
     f.coordinates = std::move(coordinates);
     f.rows = rows;
+    if constexpr (std::invocable<const Phi&, std::span<const Symbol>&, const Symbol&,
+                                 std::span<Symbol>&>) {
+      f.symbolic = [phi](std::span<const Symbol> q, const Symbol& t, std::span<Symbol> out) {
+        phi(q, t, out);
+      };
+    }
     f.value = [phi](std::span<const double> q, double t, std::span<double> out) { phi(q, t, out); };
     f.jet = [phi](std::span<const Jet> q, const Jet& t, std::span<Jet> out) { phi(q, t, out); };
     return add(std::move(f));

@@ -79,6 +79,9 @@ inline Jet pow(const Jet& a, double p) {
   const double ddf = p == 0.0 || p == 1.0 ? 0.0 : p * (p - 1.0) * std::pow(a.value, p - 2.0);
   return composed(a, std::pow(a.value, p), df, ddf);
 }
+inline Jet pow(const Jet& a, const Jet& p) {
+  return p.first == 0.0 && p.second == 0.0 ? pow(a, p.value) : exp(p * log(a));
+}
 inline Jet asin(const Jet& a) {
   const double c = 1.0 - a.value * a.value, slope = 1.0 / std::sqrt(c);
   return composed(a, std::asin(a.value), slope, a.value * slope / c);
@@ -99,6 +102,18 @@ inline Jet atan2(const Jet& y, const Jet& x) {
 }
 inline Jet abs(const Jet& a) {
   return a.value < 0.0 ? -a : a;
+}
+inline Jet fabs(const Jet& a) {
+  return abs(a);
+}
+inline Jet hypot(const Jet& a, const Jet& b) {
+  return sqrt(a * a + b * b);
+}
+inline Jet min(const Jet& a, const Jet& b) {
+  return b < a ? b : a;
+}
+inline Jet max(const Jet& a, const Jet& b) {
+  return a < b ? b : a;
 }
 
 }  // namespace kempe

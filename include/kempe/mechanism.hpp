@@ -15,6 +15,7 @@
 
 #include "kempe/errors.hpp"
 #include "kempe/export.hpp"
+#include "kempe/expression.hpp"
 #include "kempe/jet.hpp"
 #include "kempe/spatial/transform.hpp"
 
@@ -367,14 +368,24 @@ struct Rod {
 };
 
 /// A constraint function φ(positions of the named coordinates) = 0 with `rows` equations.
+///
+/// It is given as an expression, or as callbacks. A model traces `symbolic` into an expression once;
+/// if that is missing or cannot be traced, `value` and `jet` are called instead, for one state at a
+/// time, and the model warns about it.
 struct Function {
   std::string name{};
   std::vector<Coordinate> coordinates{};
   int rows = 1;
+  Expression expression{};  ///< used instead of the callbacks if it has results
+  std::function<void(std::span<const Symbol> q, std::span<Symbol> phi)> symbolic{};
   std::function<void(std::span<const double> q, std::span<double> phi)> value{};
   std::function<void(std::span<const Jet> q, std::span<Jet> phi)> jet{};
   std::optional<bool> cut{};  ///< left cut or embedded; unset: the cheaper
   int line = 0;
+
+  /// Returns the expression, which it traces if need be. Throws TracingError, with the reason, if
+  /// the function cannot be traced.
+  [[nodiscard]] KEMPE_API Expression traced() const;
 };
 
 // --- the whole ---------------------------------------------------------------------------------
@@ -423,7 +434,9 @@ class Mechanism {
                               double ratio, std::string_view successor);
   KEMPE_API LoopJoint& addLoop(std::string_view loopName, LoopType type);
   KEMPE_API Rod& addRod(std::string_view rodName);
-  /// `phi` is called with (const auto& q, auto& phi), on spans of double and of Jet.
+  /// `phi` is called with (const auto& q, auto& phi), on spans of Symbol, double and Jet. Write it
+  /// with arithmetic, the functions of <cmath> and select() instead of branches: it is then traced
+  /// into an expression when a model is made, and other numbers that it uses become constants.
   template <typename Phi>
   Function& addFunction(std::string_view functionName, std::vector<Coordinate> coordinates,
                         int rows, Phi phi) {
@@ -431,8 +444,21 @@ class Mechanism {
     f.name = functionName;
     f.coordinates = std::move(coordinates);
     f.rows = rows;
+    if constexpr (std::invocable<const Phi&, std::span<const Symbol>&, std::span<Symbol>&>) {
+      f.symbolic = [phi](std::span<const Symbol> q, std::span<Symbol> out) { phi(q, out); };
+    }
     f.value = [phi](std::span<const double> q, std::span<double> out) { phi(q, out); };
     f.jet = [phi](std::span<const Jet> q, std::span<Jet> out) { phi(q, out); };
+    return f;
+  }
+  /// The same as a formula.
+  Function& addFunction(std::string_view functionName, std::vector<Coordinate> coordinates,
+                        Expression phi) {
+    Function& f = functions.emplace_back();
+    f.name = functionName;
+    f.coordinates = std::move(coordinates);
+    f.rows = phi.results();
+    f.expression = std::move(phi);
     return f;
   }
 

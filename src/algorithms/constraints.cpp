@@ -159,13 +159,17 @@ int Constraints::add(TimedFunction function) {
   ConstraintEntry& entry = builder.entry;
   builder.require(function.rows > 0, "it must have at least one row");
   builder.require(!function.coordinates.empty(), "it uses no coordinate");
-  builder.require(function.jet != nullptr, "it has no function for jets");
+  const Expression& phi = function.expression;
+  builder.require(phi.results() > 0 || function.jet != nullptr, "it has no function for jets");
+  builder.require(
+      phi.results() == 0 || (phi.results() == function.rows &&
+                             phi.arguments() == static_cast<int>(function.coordinates.size()) + 1),
+      "its expression must have an argument for each coordinate and one for time, and "
+      "a result for each row");
   for (const Coordinate& coordinate : function.coordinates) {
     builder.addTerm(coordinate, 1.0);
   }
-  entry.kind = ConstraintKind::Function;
-  entry.rows = function.rows;
-  entry.function = std::move(function);
+  setFunction(std::move(function), entry);
   return append(std::move(entry));
 }
 

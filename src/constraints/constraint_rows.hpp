@@ -2,6 +2,7 @@
 
 #include "constraints/table.hpp"
 #include "loops/joint_rows.hpp"
+#include "loops/run_program.hpp"
 #include "spatial/joint_motion.hpp"
 #include "tables/workspace.hpp"
 
@@ -26,6 +27,7 @@ struct ConstraintRow {
 struct TimedFunctionScratch {
   std::vector<double> q, phi;
   std::vector<Jet> jetQ, jetPhi;
+  std::vector<double> registers;  ///< of programs
 
   void makeRoomFor(const ConstraintTable& table) {
     const auto terms = static_cast<std::size_t>(table.mostTerms);
@@ -36,6 +38,7 @@ struct TimedFunctionScratch {
       phi.resize(std::max(phi.size(), rows));
       jetPhi.resize(phi.size());
     }
+    registers.resize(std::max(registers.size(), static_cast<std::size_t>(table.functionNumbers)));
   }
 };
 
@@ -184,6 +187,24 @@ void coordinateRows(const ConstraintEntry& entry, const WorkView<T>& work, doubl
       break;
     }
     case ConstraintKind::Function: {
+      if (entry.program.steps > 0) {
+        double* const numbers = scratch.registers.data();
+        for (int t = 0; t < terms; ++t) {
+          const ConstraintTerm& term = entry.terms[t];
+          numbers[t] = static_cast<double>(work.positions[term.position]);
+          numbers[terms + 1 + t] = static_cast<double>(work.rates[term.velocity]);
+          numbers[2 * terms + 1 + t] = static_cast<double>(work.accelerations[term.velocity]);
+        }
+        numbers[terms] = time;
+        const double* phi = runProgram(entry.programSteps.data(), entry.program, numbers);
+        for (int r = 0; r < entry.rows; ++r) {  // (2)
+          rows[r] = {{}, T(phi[r]), T(phi[entry.rows + r]), T(phi[2 * entry.rows + r])};
+        }
+        for (int i = 0; i < entry.rows * terms; ++i) {
+          slopes[i] = T(phi[3 * entry.rows + i]);
+        }
+        break;
+      }
       const std::span<Jet> q(scratch.jetQ.data(), static_cast<std::size_t>(terms));
       const std::span<Jet> phi(scratch.jetPhi.data(), static_cast<std::size_t>(entry.rows));
       for (int t = 0; t < terms; ++t) {

@@ -32,6 +32,7 @@ void ConstraintTable::append(const ModelTables<double>& tables, ConstraintEntry 
   mostTerms = std::max(mostTerms, static_cast<int>(entry.terms.size()));
   if (entry.kind == ConstraintKind::Function) {
     mostFunctionRows = std::max(mostFunctionRows, entry.rows);
+    functionNumbers = std::max(functionNumbers, entry.program.registers());
   }
   for (const int body : {entry.predecessor.body, entry.successor.body}) {
     addClustersAbove(tables, body, entry.path);

@@ -52,6 +52,8 @@ struct ConstraintEntry {
   std::vector<ConstraintTerm> terms{};
   std::vector<int> clusters{};  ///< of each term
   TimedFunction function{};
+  std::vector<ProgramStep<double>> programSteps{};  ///< function, if it is an expression
+  ProgramEntry program{};                           ///< see setFunction()
   std::function<PrescribedMotion(double)> motion{};
   JointType jointType = JointType::Fixed;  ///< lock
   std::vector<double> reference{};         ///< lock: positions of the joint
@@ -77,6 +79,7 @@ struct ConstraintTable {
   int forces = 0;            ///< number of force entries of cut loops
   int mostTerms = 0;         ///< of an entry
   int mostFunctionRows = 0;  ///< of a function
+  int functionNumbers = 0;   ///< registers of the largest program of a function
   double stabilization = 0.0;
 
   /// Numbers the entry's rows and finds its path.
@@ -86,6 +89,12 @@ struct ConstraintTable {
 /// Fills in the entry of a loop joint or rod, whose ends are given in the frames of their bodies.
 void setJoint(const LoopJoint& joint, const ConstraintEnd& predecessor,
               const ConstraintEnd& successor, ConstraintEntry& entry);
+
+/// The function φ(q, t) of an entry. Where it is an expression, a program computes φ, φ̇, φ̈ (rows
+/// each) and ∂φ/∂q (rows × terms) from q, t, q̇ and q̈.
+void setFunction(TimedFunction function, ConstraintEntry& entry);
+/// A function that does not depend on time.
+void setFunction(const Function& function, ConstraintEntry& entry);
 
 void setRod(const Rod& rod, const ConstraintEnd& predecessor, const ConstraintEnd& successor,
             ConstraintEntry& entry);

@@ -144,6 +144,15 @@ std::vector<int> Graph::differentiate(std::span<const int> nodes, std::span<cons
   return results;
 }
 
+Expression secondRate(const Expression& expression) {
+  const int n = expression.arguments();
+  Graph graph(2 * n);
+  std::vector<int> rates(static_cast<std::size_t>(2 * n), Graph::kZero);
+  std::iota(rates.begin(), rates.begin() + n, n);
+  const std::vector<int> first = graph.differentiate(graph.insert(expression), rates);
+  return graph.extract(graph.differentiate(first, rates));
+}
+
 }  // namespace kempe::detail
 
 namespace kempe {

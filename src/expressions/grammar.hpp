@@ -35,7 +35,7 @@ inline constexpr FunctionName kFunctionNames[] = {
 inline constexpr std::string_view kSelect = "select", kPi = "pi";
 
 /// Longest text that is read; a formula written by hand has some hundred characters.
-inline constexpr std::size_t kLongestFormula = 1'000'000;
+inline constexpr std::size_t kLongestFormula = 100'000;
 /// Deepest nesting of parentheses, signs and powers, which the parser's own stack has to hold.
 inline constexpr int kDeepestFormula = 200;
 

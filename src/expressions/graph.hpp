@@ -78,4 +78,8 @@ class Graph {
   std::unordered_map<Expression::Step, int, Hash> known_{};
 };
 
+/// Second time derivatives of all results while the arguments change at constant rates. Its
+/// arguments are all x, then all ẋ.
+Expression secondRate(const Expression& expression);
+
 }  // namespace kempe::detail

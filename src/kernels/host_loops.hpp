@@ -61,7 +61,8 @@ class HostLoops {
             work.a + cluster.firstBody,
             work.X[cluster.output],
             {},
-            {}};
+            {},
+            work.loops.function};
   }
 
   const TablesOf<T>& tables_;

@@ -14,6 +14,7 @@ struct Lanes<xsimd::batch<S, Arch>> {
   using Scalar = S;
   using Pack = xsimd::batch<S, Arch>;
   static constexpr int count = static_cast<int>(Pack::size);
+  static constexpr int kAnglesTogether = 1;
 
   static S get(const Pack& x, int lane) {
     alignas(Pack) S all[Pack::size];
@@ -39,6 +40,7 @@ struct Lanes<Wide<S, Isa>> {
   using Scalar = S;
   using Number = Wide<S, Isa>;
   static constexpr int count = 1;
+  static constexpr int kAnglesTogether = static_cast<int>(Isa::template Pack<S>::size);
 
   static S get(const Number& x, int) { return x.value; }
   static void set(Number& x, int, S value) { x.value = value; }

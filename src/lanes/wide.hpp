@@ -32,10 +32,22 @@ struct Wide {
   friend constexpr bool operator<(Wide a, Wide b) { return a.value < b.value; }
   friend constexpr bool operator>(Wide a, Wide b) { return a.value > b.value; }
   friend constexpr bool operator>=(Wide a, Wide b) { return a.value >= b.value; }
+  friend constexpr bool operator<=(Wide a, Wide b) { return a.value <= b.value; }
   friend Wide sqrt(Wide a) { return Wide(std::sqrt(a.value)); }
   friend Wide abs(Wide a) { return Wide(std::abs(a.value)); }
   friend Wide sin(Wide a) { return Wide(std::sin(a.value)); }
   friend Wide cos(Wide a) { return Wide(std::cos(a.value)); }
+  friend Wide tan(Wide a) { return Wide(std::tan(a.value)); }
+  friend Wide asin(Wide a) { return Wide(std::asin(a.value)); }
+  friend Wide acos(Wide a) { return Wide(std::acos(a.value)); }
+  friend Wide atan(Wide a) { return Wide(std::atan(a.value)); }
+  friend Wide atan2(Wide y, Wide x) { return Wide(std::atan2(y.value, x.value)); }
+  friend Wide exp(Wide a) { return Wide(std::exp(a.value)); }
+  friend Wide log(Wide a) { return Wide(std::log(a.value)); }
+  friend Wide pow(Wide a, Wide p) { return Wide(std::pow(a.value, p.value)); }
+  friend Wide hypot(Wide a, Wide b) { return Wide(std::hypot(a.value, b.value)); }
+  friend Wide min(Wide a, Wide b) { return b < a ? b : a; }
+  friend Wide max(Wide a, Wide b) { return a < b ? b : a; }
 };
 
 /// Four numbers; the last is never read, but finite where the others are.

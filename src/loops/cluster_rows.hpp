@@ -1,12 +1,8 @@
 #pragma once
 
-#include <span>
-
+#include "loops/function_rows.hpp"
 #include "loops/joint_rows.hpp"
 #include "spatial/joint_motion.hpp"
-#include "spatial/scalar_lanes.hpp"
-#include "tables/kernel_arguments.hpp"
-#include "tables/workspace.hpp"
 
 /// Kinematics within one cluster, and φ, K, k of its loops.
 ///
@@ -14,30 +10,6 @@
 /// identity there, the cluster is seen from its output body; with world axes, as the recursions see
 /// it. Arrays are indexed within the cluster.
 namespace kempe::detail {
-
-/// A cluster in motion; `v` and `a` are null where only positions matter.
-template <typename T>
-struct ClusterState {
-  const T* q = nullptr;      ///< positions
-  const T* rates = nullptr;  ///< q̇
-  Transform<T>* X = nullptr;
-  Motion<T>* s = nullptr;  ///< directions, one per velocity
-  Motion<T>* v = nullptr;
-  Motion<T>* a = nullptr;  ///< accelerations for q̈ = 0
-  Transform<T> outputX{};
-  Motion<T> outputV{}, outputA{};
-};
-
-/// The tables that a computation with T reads.
-template <typename T>
-using TablesOf = TablesView<typename Lanes<T>::Scalar>;
-
-/// ∂φ/∂q of a function at scratch.q into scratch.slopes, rows × terms.
-void functionSlopes(const Functions& functions, int function, int terms, int rows,
-                    const FunctionScratch& scratch);
-/// φ̈ of a function at scratch.q that moves with constant scratch.rates, into scratch.phi.
-void functionSecondRates(const Functions& functions, int function, int terms, int rows,
-                         const FunctionScratch& scratch);
 
 /// Placements and directions from positions.
 template <typename T>
@@ -116,13 +88,9 @@ void loopValues(const TablesOf<T>& tables, const Functions& functions, const Clu
                           endPlacement(loop.successor, state));
         break;
       case LoopKind::Function: {
-        for (int t = 0; t < loop.terms; ++t) {
-          scratch.q[t] = static_cast<double>(state.q[terms[t].position]);
-        }
-        functions[loop.function].value(std::span<const double>(scratch.q, loop.terms),
-                                       std::span<double>(scratch.phi, loop.rows));
+        const T* value = functionValue(tables, functions, loop, state, scratch);
         for (int r = 0; r < loop.rows; ++r) {
-          out[r] = T(scratch.phi[r]);
+          out[r] = value[r];
         }
         break;
       }
@@ -180,23 +148,17 @@ void loopJacobian(const TablesOf<T>& tables, const Functions& functions,
                  row);
         }
         break;
-      case LoopKind::Function:
-        for (int lane = 0; lane < Lanes<T>::count; ++lane) {
-          for (int t = 0; t < loop.terms; ++t) {
-            scratch.q[t] = static_cast<double>(Lanes<T>::get(state.q[terms[t].position], lane));
-          }
-          functionSlopes(functions, loop.function, loop.terms, loop.rows, scratch);
-          for (int r = 0; r < loop.rows; ++r) {
+      case LoopKind::Function: {
+        const T* slopes = functionSlopes(tables, functions, loop, state, scratch);
+        for (int r = 0; r < loop.rows; ++r) {
+          if (T* row = rowOf(loop, r)) {
             for (int t = 0; t < loop.terms; ++t) {
-              if (T* row = rowOf(loop, r)) {
-                Lanes<T>::set(
-                    row[terms[t].velocity], lane,
-                    static_cast<typename Lanes<T>::Scalar>(scratch.slopes[r * loop.terms + t]));
-              }
+              row[terms[t].velocity] = slopes[r * loop.terms + t];
             }
           }
         }
         break;
+      }
     }
   }
 }
@@ -241,20 +203,11 @@ void loopJacobianRate(const TablesOf<T>& tables, const Functions& functions,
         }
       }
     } else if (loop.kind == LoopKind::Function) {
-      // ∂²φ[e_t, q̇] = (φ″[q̇ + e_t] − φ″[q̇ − e_t]) / 4
-      for (int t = 0; t < loop.terms; ++t) {
-        for (const double side : {1.0, -1.0}) {
-          for (int u = 0; u < loop.terms; ++u) {
-            scratch.jetQ[u] = {
-                static_cast<double>(state.q[terms[u].position]),
-                static_cast<double>(state.rates[terms[u].velocity]) + (u == t ? side : 0.0), 0.0};
-          }
-          functions[loop.function].jet(std::span<const Jet>(scratch.jetQ, loop.terms),
-                                       std::span<Jet>(scratch.jetPhi, loop.rows));
-          for (int r = 0; r < loop.rows; ++r) {
-            if (T* row = rowOf(loop, r)) {
-              row[terms[t].velocity] += T(0.25 * side * scratch.jetPhi[r].second);
-            }
+      const T* slopeRates = functionSlopeRates(tables, functions, loop, state, scratch);
+      for (int r = 0; r < loop.rows; ++r) {
+        if (T* row = rowOf(loop, r)) {
+          for (int t = 0; t < loop.terms; ++t) {
+            row[terms[t].velocity] = slopeRates[r * loop.terms + t];
           }
         }
       }
@@ -275,7 +228,6 @@ void loopBias(const TablesOf<T>& tables, const Functions& functions, const Clust
   };
   for (int l = 0; l < cluster.loops; ++l) {
     const auto& loop = tables.loops[cluster.firstLoop + l];
-    const auto* terms = tables.terms + loop.firstTerm;
     switch (loop.kind) {
       case LoopKind::Coupling:
         put(loop, 0, T(0));
@@ -299,22 +251,13 @@ void loopBias(const TablesOf<T>& tables, const Functions& functions, const Clust
         }
         break;
       }
-      case LoopKind::Function:
-        for (int lane = 0; lane < Lanes<T>::count; ++lane) {
-          for (int t = 0; t < loop.terms; ++t) {
-            scratch.q[t] = static_cast<double>(Lanes<T>::get(state.q[terms[t].position], lane));
-            scratch.rates[t] =
-                static_cast<double>(Lanes<T>::get(state.rates[terms[t].velocity], lane));
-          }
-          functionSecondRates(functions, loop.function, loop.terms, loop.rows, scratch);
-          for (int r = 0; r < loop.rows; ++r) {
-            const int slot = slots == nullptr ? loop.firstRow + r : slots[loop.firstRow + r];
-            if (slot >= 0) {
-              Lanes<T>::set(k[slot], lane, static_cast<typename Lanes<T>::Scalar>(-scratch.phi[r]));
-            }
-          }
+      case LoopKind::Function: {
+        const T* secondRate = functionSecondRate(tables, functions, loop, state, scratch);
+        for (int r = 0; r < loop.rows; ++r) {
+          put(loop, r, -secondRate[r]);
         }
         break;
+      }
     }
   }
 }

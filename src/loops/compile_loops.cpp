@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "expressions/graph.hpp"
 #include "loops/joint_rows.hpp"
 #include "text/messages.hpp"
 
@@ -72,9 +73,24 @@ class LoopCompiler {
     for (const Coordinate& coordinate : function.coordinates) {
       addTerm(coordinate, 1.0, entry);
     }
+    int numbers = entry.rows * entry.terms;  // for the results of callbacks
+    if (function.expression.results() > 0) {
+      appendPrograms(function.expression, entry.programs);
+      const FunctionPrograms& programs = entry.programs;
+      numbers = std::max({programs.value.registers(), programs.slopes.registers(),
+                          programs.secondRate.registers(), programs.slopeRates.registers()});
+    }
+    tables_.functionNumbers = std::max(tables_.functionNumbers, numbers);
   }
 
  private:
+  void appendPrograms(const Expression& phi, FunctionPrograms& programs) {
+    std::vector<ProgramStep<double>>& steps = tables_.programSteps;
+    const Expression slopes = phi.jacobian();
+    programs = {appendProgram(phi, steps), appendProgram(slopes, steps),
+                appendProgram(secondRate(phi), steps), appendProgram(slopes.rate(), steps)};
+  }
+
   LoopEnd<double> end(const std::string& body, const Pose& frame) const {
     const int index = places_.modelBody(body);
     return {index == cluster_.output ? -1 : index - cluster_.firstBody,
@@ -139,7 +155,13 @@ void compileLoops(const Mechanism& mechanism, const BodyCluster& source, const B
     entry.firstColumn = static_cast<int>(tables.columns.size());
     entry.firstTerm = static_cast<int>(tables.terms.size());
     entry.function = loop.kind == LoopKind::Function ? loop.index : -1;
-    visit(mechanism, loop, [&](const auto& description) { compiler.compile(description, entry); });
+    try {
+      visit(mechanism, loop,
+            [&](const auto& description) { compiler.compile(description, entry); });
+    } catch (const TracingError& error) {
+      throw ModelError(mechanism.place(lineOf(mechanism, loop)) + describe(mechanism, loop) +
+                       ": its derivatives are too large: " + error.what());
+    }
     cluster.rows += entry.rows;
     entry.firstForce = tables.loopForces;
     tables.loopForces += entry.forces;

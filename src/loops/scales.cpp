@@ -117,16 +117,13 @@ void setScales(ModelTables<double>& tables, const Functions& functions, const Cl
       scales[loop.firstRow] = square > 0.0 ? 1.0 / std::sqrt(square) : 1.0;
     } else if (loop.kind == LoopKind::Function) {
       std::vector<double> largest(static_cast<std::size_t>(loop.rows), 0.0);
-      const FunctionScratch work = scratch.forFunctions();
       for (const std::vector<double>& q : positions) {
-        for (int t = 0; t < loop.terms; ++t) {
-          work.q[t] = q[terms[t].position];
-        }
-        functionSlopes(functions, loop.function, loop.terms, loop.rows, work);
+        const double* slopes = functionSlopes(TablesView<double>(tables), functions, loop,
+                                              scratch.state(q.data()), scratch.forFunctions());
         for (int r = 0; r < loop.rows; ++r) {
           double square = 0.0;
           for (int t = 0; t < loop.terms; ++t) {
-            const double slope = work.slopes[r * loop.terms + t] * units[terms[t].velocity];
+            const double slope = slopes[r * loop.terms + t] * units[terms[t].velocity];
             square += slope * slope;
           }
           largest[r] = std::isfinite(square) ? std::max(largest[r], square) : largest[r];

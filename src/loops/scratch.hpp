@@ -46,24 +46,22 @@ struct LoopScratch {
     held.resize(n);
     pivots.resize(tables.dependent.size());
     functionQ.resize(terms);
-    functionRates.resize(terms);
     functionPhi.resize(loopRows);
-    functionSlopes.resize(loopRows * terms);
+    function.resize(static_cast<std::size_t>(tables.functionNumbers));
     jetQ.resize(terms);
     jetPhi.resize(loopRows);
   }
 
   /// A state of the cluster seen from its output body, at positions `at`.
   ClusterState<T> state(const T* at) {
-    return {at, rates.data(), X.data(), s.data(), v.data(), a.data()};
+    return {at, rates.data(), X.data(), s.data(), v.data(), a.data(), {}, {}, {}, function.data()};
   }
   FunctionScratch forFunctions() {
-    return {functionQ.data(),      functionRates.data(), functionPhi.data(),
-            functionSlopes.data(), jetQ.data(),          jetPhi.data()};
+    return {functionQ.data(), functionPhi.data(), jetQ.data(), jetPhi.data()};
   }
   LoopWork<T> work() {
-    return {K.data(), k.data(), rightSide.data(), factors.data(), pivots.data(),
-            nullptr,  nullptr,  nullptr,          nullptr,        nullptr};
+    return {K.data(), k.data(), rightSide.data(), factors.data(), pivots.data(),  nullptr,
+            nullptr,  nullptr,  nullptr,          nullptr,        function.data()};
   }
 
   std::vector<Transform<T>> X;
@@ -72,7 +70,8 @@ struct LoopScratch {
   std::vector<T> phi, k, K, factors, normal, factor, gradient, rightSide;
   std::vector<int> pivots;
   std::vector<char> held;
-  std::vector<double> functionQ, functionRates, functionPhi, functionSlopes;
+  std::vector<T> function;  ///< registers of the program of a function
+  std::vector<double> functionQ, functionPhi;
   std::vector<Jet> jetQ, jetPhi;
 };
 

@@ -453,8 +453,20 @@ class Validator {
                std::to_string(function.coordinates.size()) +
                " coordinate(s). Give at least one of each.");
     }
-    if (!function.value || !function.jet) {
+    const Expression& phi = function.expression;
+    if (phi.results() == 0 && (!function.value || !function.jet)) {
       fail("function", function, "has no function to call. Add it with addFunction().");
+    }
+    if (phi.results() > 0 &&
+        (phi.results() != function.rows ||
+         static_cast<std::size_t>(phi.arguments()) != function.coordinates.size())) {
+      fail("function", function,
+           "its expression has " +
+               counted(static_cast<std::size_t>(phi.arguments()), "argument", "arguments") +
+               " and " + counted(static_cast<std::size_t>(phi.results()), "result", "results") +
+               " for " + counted(function.coordinates.size(), "coordinate", "coordinates") +
+               " and " + counted(static_cast<std::size_t>(function.rows), "row", "rows") +
+               ". Give one argument for each coordinate and one result for each row.");
     }
     std::set<std::pair<std::string, int>> seen;
     for (const Coordinate& c : function.coordinates) {

@@ -30,6 +30,7 @@ class Compiler {
     }
     model_.warnings = model_.mechanism.warnings;
     model_.warnings.insert(model_.warnings.end(), findings.begin(), findings.end());
+    traceFunctions();
   }
 
   ModelImpl run() {
@@ -68,6 +69,21 @@ class Compiler {
   }
 
  private:
+  /// Turns functions into expressions, where they can be.
+  void traceFunctions() {
+    for (Function& function : model_.mechanism.functions) {
+      try {
+        function.expression = function.traced();
+      } catch (const TracingError& error) {
+        model_.warnings.push_back(model_.mechanism.place(function.line) + "function " +
+                                  quoted(function.name) + " is not a formula: " + error.what() +
+                                  " It is called back for one state at a time, in double "
+                                  "precision, and cannot be written "
+                                  "to a file.");
+      }
+    }
+  }
+
   /// Turns a body's frame so that its joint's axis is z (universal: the second axis).
   static Rotation turnOf(const Joint& joint) {
     switch (joint.type) {

@@ -18,17 +18,6 @@ ConstraintTerm termOf(const ModelImpl& model, const Coordinate& coordinate, doub
           coefficient};
 }
 
-/// A function of coordinates that time does not move.
-TimedFunction withoutTime(const Function& function) {
-  TimedFunction timed;
-  timed.name = function.name;
-  timed.rows = function.rows;
-  timed.jet = [jet = function.jet](std::span<const Jet> q, const Jet&, std::span<Jet> phi) {
-    jet(q, phi);
-  };
-  return timed;
-}
-
 ConstraintEntry entryOf(const ModelImpl& model, const LoopRef& loop) {
   const auto index = static_cast<std::size_t>(loop.index);
   ConstraintEntry entry;
@@ -57,9 +46,7 @@ ConstraintEntry entryOf(const ModelImpl& model, const LoopRef& loop) {
     }
     case LoopKind::Function: {
       const Function& function = model.mechanism.functions[index];
-      entry.kind = ConstraintKind::Function;
-      entry.rows = function.rows;
-      entry.function = withoutTime(function);
+      setFunction(function, entry);
       for (const Coordinate& coordinate : function.coordinates) {
         entry.terms.push_back(termOf(model, coordinate, 1.0));
       }
@@ -90,9 +77,7 @@ ConstraintEntry entryOf(const ModelImpl& model, const ClusterEntry& cluster,
       entry.successor = end(loop.successor);
       return entry;
     case LoopKind::Function:
-      entry.kind = ConstraintKind::Function;
-      entry.function =
-          withoutTime(model.mechanism.functions[static_cast<std::size_t>(loop.function)]);
+      setFunction(model.mechanism.functions[static_cast<std::size_t>(loop.function)], entry);
       break;
     case LoopKind::Coupling:
       entry.kind = ConstraintKind::Coupling;

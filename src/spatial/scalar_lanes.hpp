@@ -12,6 +12,9 @@ template <typename T>
 struct Lanes {
   using Scalar = T;
   static constexpr int count = 1;
+  /// Angles whose sines and cosines sinCos computes at the cost of one; 0: it takes them one by one,
+  /// and sine and cosine separately.
+  static constexpr int kAnglesTogether = 0;
 
   KEMPE_HD static T get(const T& x, int) { return x; }
   KEMPE_HD static void set(T& x, int, const T& value) { x = value; }

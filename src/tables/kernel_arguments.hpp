@@ -48,12 +48,10 @@ struct KernelOutcome {
   [[nodiscard]] KEMPE_HD bool failed() const { return singular >= 0 || indefinite >= 0; }
 };
 
-/// Scratch for constraint functions, which see double and Jet only.
+/// Scratch for functions that are called back, which see double and Jet only.
 struct FunctionScratch {
   double* q = nullptr;
-  double* rates = nullptr;
   double* phi = nullptr;
-  double* slopes = nullptr;
   Jet* jetQ = nullptr;
   Jet* jetPhi = nullptr;
 };

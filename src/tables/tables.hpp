@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "expressions/program.hpp"
 #include "kempe/mechanism.hpp"
 #include "kempe/spatial/transform.hpp"
 #include "spatial/mixed.hpp"
@@ -18,6 +19,7 @@
 ///   loops      loop, rod, coupling, function  loops/compile_loops.cpp
 ///   columns    DoF that moves a loop          loops/compile_loops.cpp
 ///   terms      summand of a coupling, or coordinate of a function
+///   programSteps   operation of a function   loops/compile_loops.cpp
 ///   rowSlots, independent, dependent, G, offset, couplingForces: per cluster, loops/analysis.cpp
 ///   rotors     folded rotor                   model/rotors.cpp
 ///   drives     rotor that can take the place of an independent joint   model/rotors.cpp
@@ -101,6 +103,16 @@ struct LoopEnd {
   Transform<T> frame{};
 };
 
+/// The programs of a function φ(q); none where it is called back instead.
+struct FunctionPrograms {
+  ProgramEntry value{};       ///< φ from q
+  ProgramEntry slopes{};      ///< ∂φ/∂q from q: rows × terms
+  ProgramEntry secondRate{};  ///< φ̈ where q̈ = 0, from q and q̇
+  ProgramEntry slopeRates{};  ///< d/dt ∂φ/∂q from q and q̇: rows × terms
+
+  [[nodiscard]] KEMPE_HD bool exist() const { return value.steps > 0; }
+};
+
 template <typename T>
 struct LoopEntry {
   LoopKind kind = LoopKind::Coupling;
@@ -114,6 +126,7 @@ struct LoopEntry {
   int firstColumn = 0, columns = 0;  ///< loop joints and rods: into ModelTables::columns
   int firstTerm = 0, terms = 0;      ///< couplings and functions: into ModelTables::terms
   int function = -1;                 ///< into Mechanism::functions
+  FunctionPrograms programs{};       ///< of the function: into ModelTables::programSteps
   int firstForce = 0, forces = 0;    ///< its entries among the forces of all loops
   Transform<T> forceFrame{};         ///< loop joints and rods: the successor's own, in its body
 };
@@ -203,6 +216,7 @@ struct ModelTables {
   std::vector<LoopEntry<T>> loops;
   std::vector<LoopColumn> columns;
   std::vector<LoopTerm<T>> terms;
+  std::vector<ProgramStep<T>> programSteps;
   std::vector<int> rowSlots;  ///< a row's place among the kept ones; −1: dropped
   /// Units in which loops are closed and ranks decided (see loops/scales.hpp): per row and per
   /// velocity of the spanning tree.
@@ -228,6 +242,7 @@ struct ModelTables {
   int mostRows = 0;         ///< rows of the cluster that has most
   int widestBasis = 0;      ///< rows × (n − m) of the largest cluster with redundant rows
   int widestTriangle = 0;   ///< (n − m)² of the same
+  int functionNumbers = 0;  ///< registers of the largest program of a function
   int loopForces = 0;       ///< number of force entries of all loops
   int floatingBase = -1;    ///< the body whose position is the origin of the common frame, if any
 
@@ -258,11 +273,14 @@ ModelTables<U> ModelTables<T>::cast() const {
   for (const LoopEntry<T>& l : loops) {
     to.loops.push_back({l.kind, l.type, l.firstRow, l.rows, end(l.predecessor), end(l.successor),
                         U(l.cosine), U(l.length), U(l.offset), l.firstColumn, l.columns,
-                        l.firstTerm, l.terms, l.function, l.firstForce, l.forces,
+                        l.firstTerm, l.terms, l.function, l.programs, l.firstForce, l.forces,
                         l.forceFrame.template cast<U>()});
   }
   for (const LoopTerm<T>& t : terms) {
     to.terms.push_back({t.position, t.velocity, U(t.coefficient)});
+  }
+  for (const ProgramStep<T>& step : programSteps) {
+    to.programSteps.push_back(step.template cast<U>());
   }
   to.clusters = clusters;
   to.order = order;
@@ -306,6 +324,7 @@ ModelTables<U> ModelTables<T>::cast() const {
   to.mostRows = mostRows;
   to.widestBasis = widestBasis;
   to.widestTriangle = widestTriangle;
+  to.functionNumbers = functionNumbers;
   to.loopForces = loopForces;
   to.floatingBase = floatingBase;
   return to;

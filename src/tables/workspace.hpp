@@ -20,6 +20,7 @@ struct TablesView {
   const LoopEntry<R>* loops = nullptr;
   const LoopColumn* columns = nullptr;
   const LoopTerm<R>* terms = nullptr;
+  const ProgramStep<R>* programSteps = nullptr;
   const int* rowSlots = nullptr;
   const int* independent = nullptr;
   const int* dependent = nullptr;
@@ -42,7 +43,7 @@ struct TablesView {
   /// Sizes of scratch, as in ModelTables.
   int sColumns = 0, ratios = 0, dNumbers = 0, factorNumbers = 0, swaps = 0, dependents = 0;
   int rowNumbers = 0, widestRows = 0, widestRightSide = 0, mostRows = 0, widestBasis = 0,
-      widestTriangle = 0;
+      widestTriangle = 0, functionNumbers = 0;
 
   TablesView() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): a view of the tables is as good as the tables
@@ -54,6 +55,7 @@ struct TablesView {
         loops(t.loops.data()),
         columns(t.columns.data()),
         terms(t.terms.data()),
+        programSteps(t.programSteps.data()),
         rowSlots(t.rowSlots.data()),
         independent(t.independent.data()),
         dependent(t.dependent.data()),
@@ -89,7 +91,8 @@ struct TablesView {
         widestRightSide(t.widestRightSide),
         mostRows(t.mostRows),
         widestBasis(t.widestBasis),
-        widestTriangle(t.widestTriangle) {}
+        widestTriangle(t.widestTriangle),
+        functionNumbers(t.functionNumbers) {}
 };
 
 /// A 6×6 map from motions to forces without symmetry, by its columns.
@@ -133,6 +136,7 @@ struct LoopWork {
   T* multipliers = nullptr;  ///< all rows
   T* basis = nullptr;        ///< all rows × kept, row-major, where some are redundant
   T* triangle = nullptr;     ///< kept², likewise
+  T* function = nullptr;     ///< registers of the program of a function
 };
 
 /// Scratch of one evaluation. Spatial quantities are in the common frame: axes of the world, origin
@@ -224,7 +228,8 @@ WorkView<T> carveWork(const TablesView<R>& tables, Carver& carver) {
              carver.take<T>(tables.widestRightSide), carver.take<T>(tables.factorNumbers),
              carver.take<int>(tables.dependents),    carver.take<T>(tables.swaps),
              carver.take<T>(tables.widestRows),      carver.take<T>(tables.mostRows),
-             carver.take<T>(tables.widestBasis),     carver.take<T>(tables.widestTriangle)};
+             carver.take<T>(tables.widestBasis),     carver.take<T>(tables.widestTriangle),
+             carver.take<T>(tables.functionNumbers)};
   return w;
 }
 

@@ -95,20 +95,20 @@ TEST(Parse, ErrorsNameTheColumn) {
 }
 
 TEST(Parse, RefusesWhatWouldOverflowTheStackOrMemory) {
-  const std::string deep = std::string(100'000, '(') + "a" + std::string(100'000, ')');
+  const std::string deep = std::string(40'000, '(') + "a" + std::string(40'000, ')');
   EXPECT_NE(refusal(deep).find("nested more than 200 levels deep"), std::string::npos);
-  EXPECT_NE(refusal(std::string(100'000, '-') + "a").find("nested more"), std::string::npos);
+  EXPECT_NE(refusal(std::string(90'000, '-') + "a").find("nested more"), std::string::npos);
   std::string powers = "a";
   for (int i = 0; i < 1000; ++i) powers += "^a";
   EXPECT_NE(refusal(powers).find("nested more"), std::string::npos);
-  EXPECT_NE(refusal(std::string(2'000'000, ' ')).find("more than 1000000 characters"),
+  EXPECT_NE(refusal(std::string(2'000'000, ' ')).find("more than 100000 characters"),
             std::string::npos);
 }
 
 TEST(Parse, ReadsLongSums) {
   std::string sum = "a";
-  for (int i = 0; i < 100'000; ++i) sum += " + b";
-  EXPECT_EQ(parsed(sum, 1, 1), 100'001);
+  for (int i = 0; i < 20'000; ++i) sum += " + b";
+  EXPECT_EQ(parsed(sum, 1, 1), 20'001);
 }
 
 TEST(Parse, RefusesNamesThatAreNone) {
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RandomText, ::testing::Range(0U, 200U));
 TEST(Print, DeepExpressionsCanBeReadBack) {
   const Expression f = trace(1, 1, [](const auto& x, auto& y) {
     Symbol value = x[0];
-    for (int i = 0; i < 10'000; ++i) {
+    for (int i = 0; i < 5'000; ++i) {
       value = sin(1.0 - value);
     }
     y[0] = value;

@@ -49,6 +49,11 @@ void checkConstraints() {
   all.add(coupling);
   all.addFunction("function", {joints[2]}, 1,
                   [](const auto& q, const auto& t, auto& phi) { phi[0] = q[0] - t; });
+  kempe::TimedFunction timed;
+  timed.coordinates = {joints[2]};
+  timed.symbolic = [](std::span<const kempe::Symbol> q, const kempe::Symbol& t,
+                      std::span<kempe::Symbol> phi) { phi[0] = q[0] - t; };
+  check(timed.traced().text() == "x0 - x1", "the formula of a function of time");
   all.add(kempe::KnifeEdge{.name = "edge", .body = end});
   all.add(kempe::Rolling{.name = "wheel", .body = end, .radius = 0.1});
   check(all.count() == 8, "all kinds");

@@ -81,6 +81,7 @@ void checkMechanisms() {
   kempe::Mechanism function = open;
   function.addFunction("equal", {"one", "two"}, 1,
                        [](const auto& q, auto& phi) { phi[0] = q[0] - q[1]; });
+  check(function.functions.front().traced().text() == "x0 - x1", "the formula of a function");
   check(kempe::Model(function).nv() == 1, "a function");
   kempe::Mechanism closed = open;
   kempe::addClosuresFromYamlText(closed, "closed_loop: [[b, c]]\ntype: [6d]\n");
