@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = ("text", "expressions", "mechanism", "spatial", "tables", "loops", "constraints", "model",
           "kernels", "algorithms")
 BESIDE = {"lanes": LAYERS, "batch": LAYERS, "simulation": LAYERS,
-          "io": ("text", "mechanism")}
+          "io": ("text", "expressions", "mechanism")}
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 
 

@@ -116,6 +116,39 @@ void addRodFrom(const Element& element, Robot& robot) {
   robot.mechanism.rods.push_back(std::move(rod));
 }
 
+/// φ = 0 with φ a formula in the positions of joints, to each of which `symbol` gives a name.
+void addFunctionFrom(const Element& element, Robot& robot) {
+  element.expect({.attributes = {"name", "cut"}, .once = {"formula"}, .many = {"joint"}});
+  // Derivatives of a formula grow with the number of its joints.
+  constexpr std::size_t most = 100;
+  const std::vector<Element> joints = element.children("joint");
+  if (joints.empty() || joints.size() > most) {
+    element.fail("it has " + std::to_string(joints.size()) + " joints. Add <joint name=\"...\" " +
+                 "symbol=\"a\"/> for each joint of the formula, at least 1 and at most " +
+                 std::to_string(most) + ".");
+  }
+  Function function;
+  function.name = element.requiredName();
+  function.line = element.line();
+  function.cut = element.boolean("cut");
+  std::vector<std::string> symbols;
+  for (const Element& joint : joints) {
+    joint.expect({.attributes = {"name", "symbol", "component"}});
+    function.coordinates.emplace_back(readJointName(joint, "name", robot),
+                                      joint.index("component").value_or(0));
+    symbols.push_back(joint.requiredName("symbol"));
+  }
+  const Element formula = element.requiredChild("formula", "Add <formula value=\"sin(a) - b\"/>.");
+  formula.expect({.attributes = {"value"}});
+  try {
+    function.expression = Expression::parse(formula.requiredText("value"), symbols);
+  } catch (const std::invalid_argument& error) {
+    formula.fail(error.what());
+  }
+  function.rows = function.expression.results();
+  robot.mechanism.functions.push_back(std::move(function));
+}
+
 void addCouplingFrom(const Element& element, Robot& robot) {
   const bool ofLinks = element.child("predecessor") || element.child("successor");
   if (ofLinks && element.child("joint")) {

@@ -104,5 +104,6 @@ void addMimicFrom(const Element& element, Robot& robot);
 void addLoopFrom(const Element& element, Robot& robot);
 void addRodFrom(const Element& element, Robot& robot);
 void addCouplingFrom(const Element& element, Robot& robot);
+void addFunctionFrom(const Element& element, Robot& robot);
 
 }  // namespace kempe::io

@@ -113,9 +113,9 @@ void requireFew(const std::vector<Element>& elements) {
 Robot readRobot(const Element& file) {
   file.expect({.attributes = {"name", "version"},
                .once = {"gravity"},
-               .many = {"link", "joint", "loop", "coupling", "rod", "material", "transmission",
-                        "ros2_control"}});
-  for (const std::string_view tag : {"link", "joint", "loop", "coupling", "rod"}) {
+               .many = {"link", "joint", "loop", "coupling", "rod", "function", "material",
+                        "transmission", "ros2_control"}});
+  for (const std::string_view tag : {"link", "joint", "loop", "coupling", "rod", "function"}) {
     requireFew(file.children(tag));
   }
   Robot robot;
@@ -144,6 +144,7 @@ Robot readRobot(const Element& file) {
   addEach("coupling", addCouplingFrom);
   addEach("loop", addLoopFrom);
   addEach("rod", addRodFrom);
+  addEach("function", addFunctionFrom);
   addEach("joint", addMimicFrom);
   readActuators(file, robot);
   return robot;

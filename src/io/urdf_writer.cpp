@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "expressions/grammar.hpp"
 #include "io/numbers.hpp"
 #include "io/text.hpp"
 #include "io/urdf_parts.hpp"
@@ -33,12 +34,6 @@ Vector3 rollPitchYaw(const Rotation& R) {
 class Writer {
  public:
   std::string write(const Mechanism& mechanism) {
-    if (!mechanism.functions.empty()) {
-      throw ModelError(mechanism.place(mechanism.functions.front().line) + "function " +
-                       inQuotes(mechanism.functions.front().name) +
-                       ": a file cannot hold a constraint function. Write it as rods, loops or "
-                       "couplings, or add it in code after reading.");
-    }
     for (const auto& [name, positions] : mechanism.startPose) {
       if (mechanism.findJoint(name) == nullptr) {
         throw ModelError(mechanism.place() + "start pose of joint " + inQuotes(name) +
@@ -55,6 +50,7 @@ class Writer {
     std::ranges::for_each(mechanism.couplings, [&](const Coupling& c) { coupling(c); });
     std::ranges::for_each(mechanism.loops, [&](const LoopJoint& l) { loop(l); });
     std::ranges::for_each(mechanism.rods, [&](const Rod& r) { rod(r); });
+    std::ranges::for_each(mechanism.functions, [&](const Function& f) { function(f); });
     close();
     return printer_.CStr();
   }
@@ -330,6 +326,41 @@ class Writer {
     end("successor", rod.successor);
     value("length", rod.length);
     close();
+  }
+
+  void function(const Function& function) {
+    open("function", function.name);
+    cut(function.cut);
+    std::vector<std::string> symbols;
+    for (const Coordinate& coordinate : function.coordinates) {
+      symbols.push_back("q" + std::to_string(symbols.size()));
+      open("joint");
+      text("name", coordinate.joint);
+      text("symbol", symbols.back());
+      if (coordinate.component != 0) {
+        printer_.PushAttribute("component", coordinate.component);
+      }
+      close();
+    }
+    open("formula");
+    text("value", formulaOf(function, symbols));
+    close();
+    close();
+  }
+
+  [[nodiscard]] std::string formulaOf(const Function& function,
+                                      const std::vector<std::string>& symbols) const {
+    std::string formula;
+    try {
+      formula = function.traced().text(symbols);
+    } catch (const std::invalid_argument& error) {
+      fail(std::string("a file can hold it only as a formula: ") + error.what());
+    }
+    if (formula.size() > detail::kLongestFormula) {
+      fail("its formula has more than " + std::to_string(detail::kLongestFormula) +
+           " characters. Split it into several functions.");
+    }
+    return formula;
   }
 
   tinyxml2::XMLPrinter printer_;

@@ -42,7 +42,8 @@ inline void requirePlace(const ModelError& error, std::string_view source) {
 inline void compileIfSmall(const Mechanism& mechanism) {
   constexpr std::size_t most = 8;
   if (mechanism.joints.size() > most || mechanism.couplings.size() > most ||
-      mechanism.loops.size() > most || mechanism.rods.size() > most) {
+      mechanism.loops.size() > most || mechanism.rods.size() > most ||
+      mechanism.functions.size() > most) {
     return;
   }
   try {

@@ -18,7 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
                            again.joints.size() == mechanism.joints.size() &&
                            again.couplings.size() == mechanism.couplings.size() &&
                            again.loops.size() == mechanism.loops.size() &&
-                           again.rods.size() == mechanism.rods.size(),
+                           again.rods.size() == mechanism.rods.size() &&
+                           again.functions.size() == mechanism.functions.size(),
                        "what is written and read again is another mechanism");
   kempe::fuzz::compileIfSmall(mechanism);
   return 0;

@@ -154,6 +154,15 @@ inline void expectSame(const Mechanism& a, const Mechanism& b) {
     expectSame(x.predecessor.frame, y.predecessor.frame, x.name);
     expectSame(x.successor.frame, y.successor.frame, x.name);
   }
+  ASSERT_EQ(a.functions.size(), b.functions.size());
+  for (std::size_t i = 0; i < a.functions.size(); ++i) {
+    const Function &x = a.functions[i], &y = b.functions[i];
+    EXPECT_EQ(x.name, y.name);
+    EXPECT_EQ(x.coordinates, y.coordinates) << x.name;
+    EXPECT_EQ(x.rows, y.rows) << x.name;
+    EXPECT_EQ(x.traced(), y.traced()) << x.name;
+    EXPECT_EQ(x.cut, y.cut) << x.name;
+  }
   ASSERT_EQ(a.rods.size(), b.rods.size());
   for (std::size_t i = 0; i < a.rods.size(); ++i) {
     const Rod &x = a.rods[i], &y = b.rods[i];

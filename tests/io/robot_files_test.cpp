@@ -149,13 +149,11 @@ TEST_F(RobotFile, ClosedByTheYamlBesideIt) {
 TEST_F(RobotFile, OfABundledRobotHasItsDegreesOfFreedom) {
   for (const std::string& name : robots::names()) {
     const Mechanism robot = robots::mechanism(name);
-    if (robot.functions.empty()) {  // a file cannot hold those
-      const std::filesystem::path path = folder() / (name + ".urdf");
-      writeUrdf(robot, path);
-      const Model read = load(path), built(robot);
-      EXPECT_EQ(read.nv(), built.nv()) << name;
-      EXPECT_EQ(read.frameNames(), built.frameNames()) << name;
-    }
+    const std::filesystem::path path = folder() / (name + ".urdf");
+    writeUrdf(robot, path);
+    const Model read = load(path), built(robot);
+    EXPECT_EQ(read.nv(), built.nv()) << name;
+    EXPECT_EQ(read.frameNames(), built.frameNames()) << name;
   }
 }
 

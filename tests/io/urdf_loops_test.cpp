@@ -211,5 +211,36 @@ TEST(UrdfLoop, MistakesNameLineElementAndRemedy) {
   }
 }
 
+TEST(UrdfFunction, IsAFormulaOfJointPositions) {
+  const Mechanism mechanism = readUrdfText(
+      robotWith("<function name='f'><joint name='ab' symbol='a'/><joint name='bc' symbol='b'/>"
+                "<formula value='2 * a - sin(b)'/></function>"));
+  ASSERT_EQ(mechanism.functions.size(), 1U);
+  const Function& function = mechanism.functions.front();
+  EXPECT_EQ(function.name, "f");
+  EXPECT_EQ(function.line, io_testing::lineOfRest);
+  EXPECT_EQ(function.coordinates, (std::vector<Coordinate>{"ab", "bc"}));
+  EXPECT_EQ(function.rows, 1);
+  EXPECT_EQ(function.expression.text(), "2 * x0 - sin(x1)");
+  EXPECT_EQ(Model(mechanism).nv(), 1);
+}
+
+TEST(UrdfFunction, ErrorsNameWhatIsWrong) {
+  const auto error = [](const std::string& contents) {
+    return errorOf(robotWith("<function name='f'>" + contents + "</function>"));
+  };
+  const std::string joint = "<joint name='ab' symbol='a'/>";
+  EXPECT_TRUE(contains(error(joint + "<formula value='a + c'/>"),
+                       "column 5 of the formula: unknown name \"c\""));
+  EXPECT_TRUE(contains(error(joint), "Add <formula value="));
+  EXPECT_TRUE(contains(error("<formula value='1'/>"), "it has 0 joints"));
+  EXPECT_TRUE(contains(error("<joint name='ab'/><formula value='1'/>"), "symbol"));
+  EXPECT_TRUE(contains(error("<joint name='nobody' symbol='a'/><formula value='a'/>"), "nobody"));
+  EXPECT_TRUE(contains(error("<joint name='ab' symbol='sin'/><formula value='1'/>"),
+                       "\"sin\" cannot name an argument"));
+  EXPECT_TRUE(contains(error(joint + "<formula value='a'/><rows value='1'/>"), "rows"));
+  EXPECT_TRUE(contains(error(joint + joint + "<formula value='a'/>"), "have the name \"a\""));
+}
+
 }  // namespace
 }  // namespace kempe
