@@ -3,7 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING
 
-from kempe import robots
+from kempe import math, robots
 from kempe._kempe import (
     Body,
     Cluster,
@@ -20,6 +20,7 @@ from kempe._kempe import (
     Rod,
     Shape,
     Snapshot,
+    Symbol,
     add_closures_from_yaml_text,
     get_num_threads,
     instruction_set,
@@ -82,11 +83,13 @@ __all__ = [
     "Simulator",
     "SingularityError",
     "Snapshot",
+    "Symbol",
     "__version__",
     "add_closures_from_yaml_text",
     "get_num_threads",
     "instruction_set",
     "load",
+    "math",
     "read_mechanism",
     "read_urdf_text",
     "robots",

@@ -9,8 +9,9 @@
 
 namespace kempe::python {
 
-/// Jet, and functions written in Python as constraints.
+/// Numbers that functions written in Python compute with.
 void bindJet(nanobind::module_& m);
+void bindSymbol(nanobind::module_& m);
 /// Mechanism and its parts, readers and writers.
 void bindMechanism(nanobind::module_& m);
 /// Model, Cluster, load and the bundled robots.

@@ -15,8 +15,8 @@
 
 #include "bindings.hpp"
 #include "keeping.hpp"
+#include "kempe/expression.hpp"
 #include "kempe/jet.hpp"
-#include "kempe/robots.hpp"
 #include "shown.hpp"
 
 namespace nb = nanobind;
@@ -92,22 +92,23 @@ std::pair<SharedLink, nb::object> owned(const std::string& name, Functions funct
   return {callables->link, nb::cast(callables, nb::rv_policy::take_ownership)};
 }
 
-/// An array of numbers or of jets, for a function to compute with, but not to write to.
+/// An array of numbers, jets or symbols, for a function to compute with, but not to write to.
 template <typename Number>
 nb::object arrayOf(std::span<const Number> numbers) {
   nb::list list;
   for (const Number& number : numbers) list.append(nb::cast(number));
   const nb::module_ numpy = nb::module_::import_("numpy");
-  nb::object array = numpy.attr("array")(list, std::is_same_v<Number, Jet> ? "object" : "float64");
+  nb::object array =
+      numpy.attr("array")(list, std::is_same_v<Number, double> ? "float64" : "object");
   array.attr("setflags")("write"_a = false);
   return array;
 }
 
 template <typename Number>
 Number numberFrom(nb::handle object, const std::string& what) {
-  if constexpr (std::is_same_v<Number, Jet>) {
-    Jet jet;
-    if (nb::try_cast(object, jet, false)) return jet;
+  if constexpr (!std::is_same_v<Number, double>) {
+    Number own;
+    if (nb::try_cast(object, own, false)) return own;
   }
   const double number = PyFloat_AsDouble(object.ptr());
   if (PyErr_Occurred() != nullptr) {
@@ -235,6 +236,35 @@ struct PythonJet {
   }
 };
 
+/// `compute()` with symbols. A function that cannot is not traced, whatever its reason.
+template <typename Compute>
+std::vector<Symbol> withSymbols(std::size_t rows, const std::string& name, const Compute& compute) {
+  try {
+    return numbersFrom<Symbol>(compute(), rows, name);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) throw;  // KeyboardInterrupt
+    throw TracingError("it cannot be computed with symbols (" +
+                       nb::cast<std::string>(nb::str(error.value())) +
+                       "). Compute with arithmetic and the functions of numpy or kempe.math, and "
+                       "use kempe.math.select instead of branches.");
+  } catch (const std::invalid_argument& error) {
+    throw TracingError(error.what());
+  }
+}
+
+/// φ on symbols.
+struct PythonSymbolic {
+  SharedLink link;
+
+  void operator()(std::span<const Symbol> q, std::span<Symbol> phi) const {
+    const nb::gil_scoped_acquire locked;
+    const Functions of = functionsOf(*link);
+    const std::vector<Symbol> values = withSymbols(phi.size(), "function \"" + link->name + "\"",
+                                                   [&] { return of.phi(arrayOf(q)); });
+    std::copy(values.begin(), values.end(), phi.begin());
+  }
+};
+
 /// φ(q, t) on numbers or jets.
 struct PythonTimed {
   SharedLink link;
@@ -246,6 +276,14 @@ struct PythonTimed {
     const std::string name = "constraint \"" + link->name + "\"";
     const std::vector<Number> values = numbersFrom<Number>(
         withJets(name, [&] { return of.phi(arrayOf(q), nb::cast(t)); }), phi.size(), name);
+    std::copy(values.begin(), values.end(), phi.begin());
+  }
+
+  void operator()(std::span<const Symbol> q, const Symbol& t, std::span<Symbol> phi) const {
+    const nb::gil_scoped_acquire locked;
+    const Functions of = functionsOf(*link);
+    const std::vector<Symbol> values = withSymbols(phi.size(), "constraint \"" + link->name + "\"",
+                                                   [&] { return of.phi(arrayOf(q), nb::cast(t)); });
     std::copy(values.begin(), values.end(), phi.begin());
   }
 };
@@ -323,16 +361,6 @@ std::string wrongDerivative(const Function& function, const std::vector<double>&
   return {};
 }
 
-/// φ of a bundled robot, and which one it is.
-struct BundledValue {
-  std::string robot;
-  int n = 0;
-  std::size_t index = 0;
-  decltype(Function::value) value;
-
-  void operator()(std::span<const double> q, std::span<double> phi) const { value(q, phi); }
-};
-
 }  // namespace
 
 void bindCallables(nb::module_& m) {
@@ -355,6 +383,7 @@ nb::object setCallables(Function& function, const nb::object& phi, const nb::obj
                                 "jacobian alone, or neither");
   }
   auto [link, owner] = owned(function.name, {phi, jacobian, curvature});
+  function.symbolic = PythonSymbolic{link};
   function.value = PythonValue{link};
   function.jet = PythonJet{link};
   return owner;
@@ -363,6 +392,9 @@ nb::object setCallables(Function& function, const nb::object& phi, const nb::obj
 nb::object setCallable(TimedFunction& function, const nb::object& phi) {
   auto [link, owner] = ownedFunction(function.name, "phi", phi);
   const PythonTimed timed{link};
+  function.symbolic = [timed](std::span<const Symbol> q, const Symbol& t, std::span<Symbol> out) {
+    timed(q, t, out);
+  };
   function.value = [timed](std::span<const double> q, double t, std::span<double> out) {
     timed.operator()<double>(q, t, out);
   };
@@ -408,152 +440,31 @@ void checkDerivatives(const Mechanism& mechanism) {
   }
 }
 
-Mechanism bundledMechanism(const std::string& name, int n, bool upright) {
-  Mechanism mechanism = robots::mechanism(
-      name, n, upright ? robots::Placement::Upright : robots::Placement::Published);
-  for (std::size_t i = 0; i < mechanism.functions.size(); ++i) {
-    Function& function = mechanism.functions[i];
-    function.value = BundledValue{name, n, i, std::move(function.value)};
-  }
-  return mechanism;
-}
-
 nb::tuple originOf(const Function& function) {
-  if (const auto* python = function.value.target<PythonValue>()) {
-    const Functions of = functionsOf(*python->link);
-    return nb::make_tuple(of.phi, of.jacobian, of.curvature);
+  try {
+    return nb::make_tuple(function.traced().text());
+  } catch (const TracingError& error) {
+    if (const auto* python = function.value.target<PythonValue>()) {
+      const Functions of = functionsOf(*python->link);
+      return nb::make_tuple(of.phi, of.jacobian, of.curvature);
+    }
+    throw std::invalid_argument("function \"" + function.name +
+                                "\" was written in C++ and is not a formula, so it cannot be "
+                                "copied to another process: " +
+                                error.what());
   }
-  if (const auto* bundled = function.value.target<BundledValue>()) {
-    return nb::make_tuple(bundled->robot, bundled->n, bundled->index);
-  }
-  throw std::invalid_argument("function \"" + function.name +
-                              "\" was written in C++, which cannot be copied to another process");
 }
 
 void restore(nb::handle keeper, Function& function, nb::handle origin) {
-  if (!nb::isinstance<nb::str>(origin[0])) {
-    keep(keeper, setCallables(function, origin[0], origin[1], origin[2]));
+  if (nb::isinstance<nb::str>(origin[0])) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < function.coordinates.size(); ++i) {
+      names.push_back("x" + std::to_string(i));  // as Expression::text() names them
+    }
+    function.expression = Expression::parse(nb::cast<std::string>(origin[0]), names);
     return;
   }
-  const auto [robot, n, index] = nb::cast<std::tuple<std::string, int, std::size_t>>(origin);
-  Mechanism mechanism = bundledMechanism(robot, n);
-  function.value = mechanism.functions.at(index).value;
-  function.jet = mechanism.functions.at(index).jet;
-}
-
-void bindJet(nb::module_& m) {
-  const auto unary = [](Jet (*function)(const Jet&)) {
-    return [function](const Jet& self) { return function(self); };
-  };
-  const auto radians = [](const Jet& x) { return x * (std::numbers::pi / 180.0); };
-  const auto degrees = [](const Jet& x) { return x * (180.0 / std::numbers::pi); };
-  nb::class_<Jet>(m, "Jet",
-                  R"(A number that carries its first and second derivative along one direction.
-
-Constraint functions are called with arrays of jets, which is how the library differentiates them:
-write them with arithmetic and numpy's functions (np.sin, np.sqrt, np.arctan2, …). The functions of
-`math` do not accept jets.)")
-      .def(nb::init<double>(), "value"_a)
-      .def(nb::init<double, double, double>(), "value"_a, "first"_a, "second"_a)
-      .def_ro("value", &Jet::value)
-      .def_ro("first", &Jet::first)
-      .def_ro("second", &Jet::second)
-      .def(+nb::self)
-      .def(-nb::self)
-      .def(nb::self + nb::self)
-      .def(nb::self - nb::self)
-      .def(nb::self * nb::self)
-      .def(nb::self / nb::self)
-      .def(nb::self + double())
-      .def(nb::self - double())
-      .def(nb::self * double())
-      .def(nb::self / double())
-      .def(double() + nb::self)
-      .def(double() - nb::self)
-      .def(double() * nb::self)
-      .def(double() / nb::self)
-      .def(
-          "__pow__", [](const Jet& self, double power) { return pow(self, power); },
-          nb::is_operator())
-      .def(
-          "__pow__", [](const Jet& self, const Jet& power) { return exp(power * log(self)); },
-          nb::is_operator())
-      .def(
-          "__rpow__", [](const Jet& self, double base) { return exp(self * std::log(base)); },
-          nb::is_operator())
-      .def("__abs__", unary(&abs))
-      .def(
-          "__lt__", [](const Jet& a, const Jet& b) { return a < b; }, nb::is_operator())
-      .def(
-          "__le__", [](const Jet& a, const Jet& b) { return a <= b; }, nb::is_operator())
-      .def(
-          "__gt__", [](const Jet& a, const Jet& b) { return a > b; }, nb::is_operator())
-      .def(
-          "__ge__", [](const Jet& a, const Jet& b) { return a >= b; }, nb::is_operator())
-      // Methods that numpy calls on the entries of an array of objects.
-      .def("sin", unary(&sin))
-      .def("cos", unary(&cos))
-      .def("tan", unary(&tan))
-      .def("sqrt", unary(&sqrt))
-      .def("exp", unary(&exp))
-      .def("log", unary(&log))
-      .def("arcsin", unary(&asin))
-      .def("arccos", unary(&acos))
-      .def("arctan", unary(&atan))
-      .def("sinh",
-           [](const Jet& x) {
-             const double s = std::sinh(x.value);
-             return composed(x, s, std::cosh(x.value), s);
-           })
-      .def("cosh",
-           [](const Jet& x) {
-             const double c = std::cosh(x.value);
-             return composed(x, c, std::sinh(x.value), c);
-           })
-      .def("tanh",
-           [](const Jet& x) {
-             const double t = std::tanh(x.value), slope = 1.0 - t * t;
-             return composed(x, t, slope, -2.0 * t * slope);
-           })
-      .def("cbrt",
-           [](const Jet& x) {
-             const double c = std::cbrt(x.value), slope = c / (3.0 * x.value);
-             return composed(x, c, slope, -2.0 * slope / (3.0 * x.value));
-           })
-      .def("expm1",
-           [](const Jet& x) {
-             const double e = std::exp(x.value);
-             return composed(x, std::expm1(x.value), e, e);
-           })
-      .def("log1p",
-           [](const Jet& x) {
-             const double slope = 1.0 / (1.0 + x.value);
-             return composed(x, std::log1p(x.value), slope, -slope * slope);
-           })
-      .def("exp2", [](const Jet& x) { return exp(x * std::numbers::ln2); })
-      .def("log2", [](const Jet& x) { return log(x) * std::numbers::log2e; })
-      .def("log10", [](const Jet& x) { return log(x) * std::numbers::log10e; })
-      .def("radians", radians)
-      .def("deg2rad", radians)
-      .def("degrees", degrees)
-      .def("rad2deg", degrees)
-      .def("fabs", unary(&abs))
-      .def(
-          "arctan2", [](const Jet& y, const Jet& x) { return atan2(y, x); }, "x"_a)
-      .def(
-          "hypot", [](const Jet& a, const Jet& b) { return sqrt(a * a + b * b); }, "other"_a)
-      .def("conjugate", [](const Jet& self) { return self; })
-      .def("__repr__",
-           [](const Jet& self) {
-             return "Jet(" + std::to_string(self.value) + ", " + std::to_string(self.first) + ", " +
-                    std::to_string(self.second) + ")";
-           })
-      .def("__getstate__",
-           [](const Jet& self) { return std::tuple(self.value, self.first, self.second); })
-      .def("__setstate__", [](Jet& self, const std::tuple<double, double, double>& state) {
-        new (&self) Jet(std::get<0>(state), std::get<1>(state), std::get<2>(state));
-      });
-  nb::implicitly_convertible<double, Jet>();
+  keep(keeper, setCallables(function, origin[0], origin[1], origin[2]));
 }
 
 }  // namespace kempe::python

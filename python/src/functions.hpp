@@ -9,7 +9,7 @@
 #include "kempe/constraints.hpp"
 #include "kempe/mechanism.hpp"
 
-/// Constraint functions that Python can see: written in it, or bundled with a robot.
+/// Constraint functions written in Python.
 ///
 /// C++ does not own Python functions (see keeping.hpp). Where one is set, the object that owns it
 /// is returned: whoever holds the constraint keeps that.
@@ -41,9 +41,6 @@ void keepFunctions(nanobind::handle keeper, const Mechanism& mechanism);
 /// Compares given derivatives with differences at positions where φ is finite; throws ModelError
 /// where they are wrong.
 void checkDerivatives(const Mechanism& mechanism);
-
-/// A bundled robot's mechanism, whose functions record the robot that they come from.
-Mechanism bundledMechanism(const std::string& name, int n, bool upright = true);
 
 /// Pickling of a function: its state, and its reconstruction for an object that then keeps it.
 nanobind::tuple originOf(const Function& function);

@@ -126,6 +126,14 @@ nb::object addFunction(const nb::object& self, const Text& name, nb::handle coor
   return added(self, nb::cast<Mechanism&>(self).functions, std::move(function));
 }
 
+nb::object formulaOf(const Function& function) {
+  try {
+    return nb::cast(function.traced().text());
+  } catch (const TracingError&) {
+    return nb::none();
+  }
+}
+
 /// A copy that keeps the functions of the original.
 template <typename Original>
 nb::object copyOf(const Original& original) {
@@ -264,6 +272,10 @@ void bindParts(nb::module_& m) {
           signature("def coordinates(self) -> tuple[tuple[str, int], ...]"),
           "(joint, component) of each.")
       .def_ro("rows", &Function::rows, "Number of equations.")
+      .def_prop_ro(
+          "formula", &formulaOf, nb::sig("def formula(self) -> str | None"),
+          "φ as text, with x0, x1, … for the coordinates; None if it cannot be traced into a "
+          "formula, but is called for each state.")
       .def_prop_rw(
           "cut",
           [](const Function& self) { return Conversion<std::optional<bool>>::write(self.cut); },

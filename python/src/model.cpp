@@ -353,7 +353,8 @@ of a wrong shape or type raise ValueError, which names them.)");
   m.def(
       "robot_mechanism",
       [](const Text& name, int n, bool upright) {
-        return bundledMechanism(name.get(), n, upright);
+        return robots::mechanism(
+            name.get(), n, upright ? robots::Placement::Upright : robots::Placement::Published);
       },
       "name"_a, "n"_a, "upright"_a = true,
       signature("def robot_mechanism(name: str, n: int, upright: bool = True) -> Mechanism"));

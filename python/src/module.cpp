@@ -73,6 +73,7 @@ NB_MODULE(_kempe, m) {
   m.def("version", &kempe::version, "The version of the library.");
   translateExceptions();
   kempe::python::bindJet(m);
+  kempe::python::bindSymbol(m);
   kempe::python::bindCallables(m);
   kempe::python::bindMechanism(m);
   kempe::python::bindModel(m);

@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -301,7 +302,7 @@ def test_function_that_fails_in_a_batch() -> None:
     def tired(q: np.ndarray) -> list:
         nonlocal calls
         calls += 1
-        if calls > 2000:
+        if q[0] > 1e9 or calls > 2000:  # a branch on a value: it stays a callback
             raise RuntimeError("enough")
         return phi(q)
 
@@ -314,6 +315,83 @@ def test_function_that_fails_in_a_batch() -> None:
         model.coriolis_matrix(q, [1.0])
     calls = 0  # and continues
     assert model.forward_dynamics(q[:50], [1.0], [0.0]).shape == (50, 1)
+
+
+# --- functions as formulas -----------------------------------------------------------------------
+
+@pytest.mark.parametrize("operation", [
+    lambda x: x + 2, lambda x: 2 - x, lambda x: x * x, lambda x: 1 / x, lambda x: x / 3,
+    lambda x: -x, lambda x: +x, lambda x: x**3, lambda x: abs(-x), np.sin, np.cos, np.tan, np.sqrt,
+    np.exp, np.log, np.arctan,
+    lambda x: np.arcsin(x / 2), lambda x: np.arccos(x / 2), lambda x: np.arctan2(x, x + 1),
+    lambda x: np.hypot(x, 2 * x + 1), lambda x: np.array([x, 2.0]) @ np.array([x, 1.0]),
+    np.sinh, np.cosh, np.tanh, np.exp2, np.log2, np.log10, np.radians, np.degrees, np.deg2rad,
+    np.rad2deg, np.fabs, lambda x: 2.0**x, lambda x: x**x, lambda x: np.float64(3) * x, np.square,
+    lambda x: kempe.math.select(x > 0.1, x, -x), lambda x: kempe.math.select(x <= 0.1, 1, 2 * x),
+    lambda x: kempe.math.minimum(x, 0.5) + kempe.math.maximum(2.0, x),
+    lambda x: kempe.math.atan2(kempe.math.asin(x / 2), kempe.math.pi),
+])
+def test_symbols(operation: Callable[[object], object]) -> None:
+    def function(q: np.ndarray) -> object:
+        return operation(q[0] + 0.7) - q[1]  # type: ignore[operator]
+
+    model = kempe.Model(cam(phi=function))
+    assert not any("formula" in warning for warning in model.warnings)
+    assert model.mechanism.functions[0].formula is not None
+    leader, follower = model.spanning_positions(model.neutral())
+    assert follower == pytest.approx(float(operation(leader + 0.7)), abs=1e-12)  # type: ignore
+
+
+def test_formula_of_a_function() -> None:
+    (function,) = cam(phi=phi).functions
+    assert function.formula == "0.5 * sin(x0) + 0.1 * x0^2 - x1"
+
+
+@pytest.mark.parametrize("branching", [
+    lambda q: [q[1] - (q[0] if q[0] > 0 else 2 * q[0])],
+    lambda q: [q[1] - np.where(q[0] > 0, q[0], 2 * q[0])],
+    lambda q: [q[1] - max(q[0], 2 * q[0])],
+    lambda q: [q[1] - np.cbrt(q[0] + 3)],
+])
+def test_functions_that_are_no_formulas_are_called_back_with_a_warning(
+        branching: Callable[[np.ndarray], list]) -> None:
+    mechanism = cam(phi=branching)
+    assert mechanism.functions[0].formula is None
+    model = kempe.Model(mechanism)
+    (warning,) = (text for text in model.warnings if "formula" in text)
+    assert 'function "cam" is not a formula' in warning
+    assert "kempe.math.select instead of branches" in warning
+    with pytest.raises(kempe.ModelError, match='function "cam": a file can hold it only as a form'):
+        kempe.write_urdf_text(mechanism)
+
+
+def test_formulas_need_no_python() -> None:
+    calls = 0
+
+    def counted(q: np.ndarray) -> list:
+        nonlocal calls
+        calls += 1
+        return phi(q)
+
+    model = kempe.Model(cam(phi=counted))
+    compiled = calls
+    Q = model.random_configuration(size=100)
+    model.forward_dynamics(Q, np.ones((100, 1)), np.zeros((100, 1)))
+    kempe.simulate(model, duration=0.01)
+    assert calls == compiled
+
+
+def test_formulas_are_pickled_and_written() -> None:
+    mechanism = cam(phi=lambda q: [0.5 * np.sin(q[0]) - q[1]])  # pickle refuses lambdas
+    for again in (pickle.loads(pickle.dumps(mechanism)),
+                  kempe.read_urdf_text(kempe.write_urdf_text(mechanism)),
+                  copy.deepcopy(mechanism)):
+        (function,) = again.functions
+        assert function.formula == "0.5 * sin(x0) - x1"
+        one, other = kempe.Model(mechanism), kempe.Model(again)
+        q = one.random_configuration(1)
+        np.testing.assert_allclose(one.forward_dynamics(q, [1.0], [2.0]),
+                                   other.forward_dynamics(q, [1.0], [2.0]), rtol=1e-12)
 
 
 # --- files, copies, pickles ----------------------------------------------------------------------
@@ -331,7 +409,7 @@ def test_write_and_read(tmp_path: Path) -> None:
     assert kempe.load(tmp_path / "linkage.urdf").nv == 1
     assert repr(kempe.read_mechanism(tmp_path / "linkage.urdf")) == repr(m)
     with pytest.raises(kempe.ModelError, match="cam"):
-        kempe.write_urdf_text(cam(phi=phi))
+        kempe.write_urdf_text(cam(phi=phi_of_numbers))
     with pytest.raises(kempe.ModelError, match="here"):
         kempe.read_urdf_text("<robot", source="here")
 
@@ -378,7 +456,7 @@ def test_python_functions_pickle() -> None:
     mechanism = cam(phi=phi_of_numbers, jacobian=slopes, curvature=curvature)
     same(kempe.Model(mechanism), pickle.loads(pickle.dumps(kempe.Model(mechanism))))
     with pytest.raises(Exception, match="lambda"):
-        pickle.dumps(cam(phi=lambda q: phi(q)))
+        pickle.dumps(cam(phi=lambda q: phi_of_numbers(q)))
 
 
 def test_copies_are_independent() -> None:
