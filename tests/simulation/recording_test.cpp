@@ -272,6 +272,32 @@ TEST(Recordings, WrongStatesAreRefused) {
   says([&] { integratorCalled("euler"); }, "rk4, semi_implicit_euler, implicit_midpoint, adaptive");
 }
 
+TEST(Recordings, StatesMayBeAsOpenAsTheModelAllows) {
+  // Rounding of dimensions puts the two halves into planes 5e-9 m apart: a redundant row stays open.
+  Mechanism rounded = fourBar(0.5, 0.15, 0.4, 0.35);
+  rounded.joints.back().at({0.5, 0, 5e-9});
+  // In a linkage of thousands of kilometres, closed loops are open by nanometres.
+  const double large = 1e7;
+  for (const Mechanism& robot :
+       {rounded, fourBar(0.5 * large, 0.15 * large, 0.4 * large, 0.35 * large)}) {
+    Simulator simulator{Model(robot)};
+    const Model& model = simulator.model();
+    for (const double crank : {0.3, 1.1, 2.0, 3.5, 4.4}) {
+      const Eigen::VectorXd q = configuration(model, {{"crank", crank}});
+      simulator.setSpanningState(q, Eigen::VectorXd::Zero(3));
+      EXPECT_EQ(simulator.q(), q);
+    }
+  }
+  // Of millimetres, nanometres are a millionth.
+  const double small = 1e-3;
+  Simulator simulator{Model(fourBar(0.5 * small, 0.15 * small, 0.4 * small, 0.35 * small))};
+  Eigen::VectorXd q = simulator.model().neutral();
+  q[1] += 1e-6;
+  const std::string refused =
+      refusal([&] { simulator.setSpanningState(q, Eigen::VectorXd::Zero(3)); });
+  EXPECT_NE(refused.find("its loops are open"), std::string::npos) << refused;
+}
+
 TEST(Snapshots, OfAnotherRobotAreRefused) {
   // Same names and sizes, another length of the coupler.
   Simulator simulator{Model(fourBar(0.4, 0.1, 0.4, 0.3))};
