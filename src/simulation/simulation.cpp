@@ -451,6 +451,7 @@ void Simulation::advanceTo(double end) {
       throw;
     } catch (const NoSolution&) {
       if (leaveImplicitSteps() || refused()) continue;
+      throwIfSingular();
       throw;
     } catch (const StopPassed&) {
       if (refused()) continue;
@@ -481,7 +482,11 @@ void Simulation::advanceTo(double end) {
       events_.startRapid(state_.time, elements.switches.joint(located_));
     }
     if (turning >= 0) {
-      turn(turning);
+      try {
+        turn(turning);
+      } catch (const AssemblyError&) {  // of positions beside the point, where no loop is to blame
+        throwCannotTurn(turning);
+      }
       elements.switches.resetModes();
       errors_.interrupt();
     }

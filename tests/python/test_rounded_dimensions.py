@@ -1,0 +1,102 @@
+"""Robots whose dimensions are rounded: their runs are right, or end with the true cause."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kempe
+
+
+def rounded(numbers: np.ndarray) -> list[float]:
+    """To six digits, as files have them."""
+    return [float(f"{x:.6g}") for x in numbers]
+
+
+def delta_robot(size: float) -> kempe.Model:
+    """A delta robot with a universal and a spherical joint per rod; it falls under gravity.
+
+    At t = 0.2909 s · √size the rods are parallel and the plate could turn about the vertical.
+    """
+    mass = size**3
+    inertia = mass * size**2
+
+    def add_link(name: str, reach: np.ndarray) -> None:
+        moment = inertia * max(float(reach @ reach), 0.01) / 12
+        mechanism.add_body(name, mass=mass, center_of_mass=rounded(size * reach / 2),
+                           inertia=(moment, moment, moment))
+
+    mechanism = kempe.Mechanism("delta")
+    mechanism.add_body("ground")
+    plate = np.zeros(3)
+    for i in range(3):
+        turn = 2 * np.pi * i / 3
+        outwards = np.array([np.cos(turn), np.sin(turn), 0])
+        aside = np.array([-np.sin(turn), np.cos(turn), 0])
+        shoulder = 0.2 * outwards
+        arm = 0.25 * outwards - [0, 0, 0.1]
+        tip = 0.06 * outwards - [0, 0, 0.6]
+        rod = tip - shoulder - arm
+        add_link(f"arm{i}", arm)
+        mechanism.add_joint(f"shoulder{i}", "continuous", parent="ground", child=f"arm{i}",
+                            xyz=rounded(size * shoulder), axis=rounded(aside), independent=True)
+        for k, offset in enumerate((-0.05 * aside, 0.05 * aside)):
+            add_link(f"rod{i}{k}", rod)
+            mechanism.add_joint(f"elbow{i}{k}", "universal", parent=f"arm{i}", child=f"rod{i}{k}",
+                                xyz=rounded(size * (arm + offset)), axis=rounded(aside),
+                                axis2=rounded(np.cross(aside, rod / np.linalg.norm(rod))))
+            if i == k == 0:
+                plate = tip + offset
+                add_link("plate", np.array([0, 0, -0.6]) - plate)
+                mechanism.add_joint("wrist", "spherical", parent="rod00", child="plate",
+                                    xyz=rounded(size * rod))
+            else:
+                mechanism.add_loop(f"ball{i}{k}", "spherical", predecessor=f"rod{i}{k}",
+                                   successor="plate", predecessor_xyz=rounded(size * rod),
+                                   successor_xyz=rounded(size * (tip + offset - plate)))
+    return kempe.Model(mechanism)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-3])
+@pytest.mark.parametrize("integrator", ["auto", "adaptive", "radau"])
+def test_singular_position_of_several_loops_is_named(integrator: str, size: float) -> None:
+    """Not a loop that cannot be closed, which has other remedies."""
+    duration = 0.32 * np.sqrt(size)
+    try:
+        run = kempe.simulate(delta_robot(size), duration=duration, dt=duration / 32,
+                             integrator=integrator)
+    except kempe.SimulationError as stop:
+        assert "singular position" in str(stop)
+        assert stop.time == pytest.approx(0.29 * np.sqrt(size), rel=0.05)
+        run = stop.run
+        assert run.energy_drift < 1e-6
+    assert run.energy_drift < 0.01
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1e-4])
+def test_implicit_steps_beside_a_singular_position_blame_no_controller(dt: float) -> None:
+    try:
+        kempe.simulate(delta_robot(1.0), duration=0.32, dt=dt, integrator="implicit_midpoint")
+    except kempe.SimulationError as stop:
+        assert "controllers" not in str(stop)
+        assert "singular position" in str(stop) or "too long" in str(stop)
+
+
+def test_velocities_by_name_start_at_neutral() -> None:
+    """Rotations of eight digits leave redundant rows of loops open by their rounding."""
+    mechanism = kempe.Mechanism("four_bar")
+    mechanism.add_body("ground")
+    for name, reach in (("crank_link", 0.15), ("coupler", 0.4), ("rocker", 0.35)):
+        mechanism.add_body(name, mass=1, center_of_mass=(reach / 2, 0, 0),
+                           inertia=(0.01, 0.01, 0.01))
+    tilt = 1e-8
+    mechanism.add_revolute("crank", parent="ground", child="crank_link", independent=True)
+    mechanism.add_revolute("knee", parent="crank_link", child="coupler", xyz=(0.15, 0, 0),
+                           rpy=(tilt, -tilt, 0))
+    mechanism.add_revolute("pivot", parent="ground", child="rocker", xyz=(0.5, 0, 0))
+    mechanism.add_loop("pin", "revolute", predecessor="coupler", predecessor_xyz=(0.4, 0, 0),
+                       successor="rocker", successor_xyz=(0.35, 0, 0))
+    model = kempe.Model(mechanism)
+    run = kempe.simulate(model, v={"crank": 2.0}, duration=0.1, dt=0.01)
+    by_number = kempe.simulate(model, v=[2.0], duration=0.1, dt=0.01)
+    assert run.q == pytest.approx(by_number.q, abs=1e-12)
