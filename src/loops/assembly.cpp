@@ -210,14 +210,14 @@ class Descent {
   void addRow(int r, int count, const Columns& columnAt) {
     const int n = cluster_.velocities;
     const double* row = scratch_.K.data() + r * n;
+    double* normal = scratch_.normal.data();
     for (int a = 0; a < count; ++a) {
       const int i = columnAt(a);
-      scratch_.gradient[i] += row[i] * rowScales_[r] * scratch_.phi[r];
-      for (int b = 0; b < count; ++b) {
+      const double entry = row[i];
+      scratch_.gradient[i] += entry * rowScales_[r] * scratch_.phi[r];
+      for (int b = 0; b <= a; ++b) {
         const int j = columnAt(b);
-        if (j <= i) {
-          scratch_.normal[i * n + j] += row[i] * row[j];
-        }
+        normal[std::max(i, j) * n + std::min(i, j)] += entry * row[j];
       }
     }
   }

@@ -37,9 +37,9 @@ void Simulation::restartBalance() {
 }
 
 void Simulation::watchLoops() {
-  for (std::size_t c = 0; c < first_.regularity.size(); ++c) {
-    const bool crossing = first_.crossing && work().crossing()[c] != 0;
-    const double regularity = crossing ? 0.0 : first_.regularity[c];
+  for (std::size_t c = 0; c < first_->regularity.size(); ++c) {
+    const bool crossing = first_->crossing && work().crossing()[c] != 0;
+    const double regularity = crossing ? 0.0 : first_->regularity[c];
     if (regularity < leastRegularity_) {
       leastRegularity_ = regularity;
       leastRegular_ = static_cast<int>(c);

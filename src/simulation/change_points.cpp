@@ -241,18 +241,18 @@ void Simulation::evaluateAcrossRows(double t, VectorIn q, VectorIn v, double way
 }
 
 void Simulation::straighten() {
-  if (first_.crossingRows) {
+  if (first_->crossingRows) {
     nodeQ_ = state_.q;
-    integrate(work().model(), work().data(), nodeQ_, first_.rowDisplacement, 1.0, state_.q);
-    state_.v = first_.rowVelocities;
+    integrate(work().model(), work().data(), nodeQ_, first_->rowDisplacement, 1.0, state_.q);
+    state_.v = first_->rowVelocities;
     return;
   }
-  bool exact = first_.crossing;
+  bool exact = first_->crossing;
   for (std::size_t c = 0; c < points_.size() && exact; ++c) {
     exact = work().crossing()[c] == 0 || goesStraightOn(c);
   }
   if (exact) {
-    work().displace(first_.displacement, state_.q);
+    work().displace(first_->displacement, state_.q);
   }
 }
 
@@ -388,21 +388,21 @@ void Simulation::turn(int cluster) {
   const double rest = std::max(0.0, 2.0 * kinetic - momentum.dot(c0));
   const double speed = std::sqrt(rest / across.dot(H * across));
   state_.v = E * c0 + speed * across;
-  evaluate(state_.time, state_.q, state_.v, first_);
+  evaluate(state_.time, state_.q, state_.v, *first_);
   show();
   forgetSteps();
 }
 
 void Simulation::throwIfSingular() const {
   const std::vector<ClusterEntry>& clusters = model.impl().tables.clusters;
-  for (std::size_t c = 0; c < first_.regularity.size(); ++c) {
-    if (points_[c] != nullptr && first_.regularity[c] < kAtSingular) {
+  for (std::size_t c = 0; c < first_->regularity.size(); ++c) {
+    if (points_[c] != nullptr && first_->regularity[c] < kAtSingular) {
       const std::string& loop = model.impl().rowNames[clusters[c].firstRow];
       throw SingularityError("loop " + kempe::quoted(loop) +
                                  " is near a singular position at t = " + shortNumber(state_.time) +
                                  " s, which the integrator cannot pass within its tolerances. Use "
                                  "larger tolerances, or keep away from it",
-                             loop, 1.0 / first_.regularity[c]);
+                             loop, 1.0 / first_->regularity[c]);
     }
   }
 }

@@ -282,8 +282,8 @@ double Simulation::constraintGap(int constraint) {
 /// q̈ = G v̇ + g; at a change point G, v̇ and g are their limits along the motion.
 const Vector& Simulation::spanningAccelerationsNow() {
   refresh();
-  work().spread(first_.G.data(), first_.a, spanningAccelerations_);
-  if (first_.crossing) {
+  work().spread(first_->G.data(), first_->a, spanningAccelerations_);
+  if (first_->crossing) {
     addBiasAcross(spanningAccelerations_);
   } else {
     constraintBias(work().model(), work().data(), state_.q, state_.v, bias_);
@@ -295,7 +295,7 @@ const Vector& Simulation::spanningAccelerationsNow() {
 const Vector& Simulation::accelerationsNow() {
   refresh();
   if (choice_ == 0) {
-    a_ = first_.a;
+    a_ = first_->a;
     return a_;
   }
   spanningAccelerationsNow();

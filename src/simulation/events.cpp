@@ -218,14 +218,14 @@ bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates,
 
 void Simulation::chooseModes(int event) {
   Switches& switches = elements.switches;
-  if (switches.chooseModes(first_.readings, speed(), event)) {
-    releaseSwitches(state_.time, state_.q, state_.v, first_, false);
-    if (event >= 0 || switches.slips(first_.readings, speed())) {
+  if (switches.chooseModes(first_->readings, speed(), event)) {
+    releaseSwitches(state_.time, state_.q, state_.v, *first_, false);
+    if (event >= 0 || switches.slips(first_->readings, speed())) {
       holdVelocities();
     }
   }
   limitElasticSteps();
-  evaluate(state_.time, state_.q, state_.v, first_);
+  evaluate(state_.time, state_.q, state_.v, *first_);
   show();
 }
 
@@ -234,7 +234,7 @@ bool Simulation::holdPositions(const Readings& start) {
   double worst = 0.0;
   for (int i = 0; i < switches.count(); ++i) {
     if (switches.holds(i)) {
-      const double moved = first_.readings.position[i] - start.position[i];
+      const double moved = first_->readings.position[i] - start.position[i];
       worst = std::max(worst, std::abs(moved));
     }
   }
@@ -254,12 +254,12 @@ void Simulation::movePositions(const Readings& to) {
     scratch.rightSide[r] = -scratch.rows[r].value;
   }
   rows.visitHeld([&](int r, int which) {
-    scratch.rightSide[r] = to.position[which] - first_.readings.position[which];
+    scratch.rightSide[r] = to.position[which] - first_->readings.position[which];
   });
   rows.solver.solve(scratch.rightSide.data(), scratch.lambda.data());
   y_.setZero();
   rows.addImpulse(scratch.lambda.data(), y_);
-  work().follow(state_.q, first_.G.data(), y_, stageQ_);
+  work().follow(state_.q, first_->G.data(), y_, stageQ_);
   state_.q = stageQ_;
 }
 
@@ -281,14 +281,14 @@ void Simulation::reportImbalance(double t, const Rows& rows, const Size& size) {
 
 double Simulation::returnToStops() {
   Switches& switches = elements.switches;
-  lowReadings_ = first_.readings;
+  lowReadings_ = first_->readings;
   double longest = 0.0;
   for (int i = 0; i < switches.count(); ++i) {
-    const bool passed = switches.isPassed(i, first_.readings);
+    const bool passed = switches.isPassed(i, first_->readings);
     rowsWanted_[i] = static_cast<char>(passed || switches.holds(i));
     if (passed) {
       lowReadings_.position[i] = switches.bound(i);
-      longest = std::max(longest, std::abs(first_.readings.position[i] - switches.bound(i)));
+      longest = std::max(longest, std::abs(first_->readings.position[i] - switches.bound(i)));
     }
   }
   if (longest > 0.0) {
@@ -296,19 +296,19 @@ double Simulation::returnToStops() {
       const Switches::EnabledRows enabled(switches, rowsWanted_);
       movePositions(lowReadings_);
     }
-    evaluate(state_.time, state_.q, state_.v, first_);
+    evaluate(state_.time, state_.q, state_.v, *first_);
     show();
   }
   return longest;
 }
 
 void Simulation::catchUpWithEvents(double h) {
-  last_.velocities = velocities_;
-  last_.a = first_.a;
+  last_->velocities = velocities_;
+  last_->a = first_->a;
   const double distance = returnToStops();
   chooseModes(collide() ? -1 : located_);
-  events_.addBlindStep(h, distance, (velocities_ - last_.velocities).cwiseAbs().maxCoeff(),
-                       (first_.a - last_.a).cwiseAbs().maxCoeff(), speed());
+  events_.addBlindStep(h, distance, (velocities_ - last_->velocities).cwiseAbs().maxCoeff(),
+                       (first_->a - last_->a).cwiseAbs().maxCoeff(), speed());
 }
 
 void Simulation::holdVelocities() {
@@ -344,8 +344,8 @@ bool Simulation::collide() {
   for (int round = 0; round < kMostImpacts; ++round) {
     bool any = false;
     for (int i = 0; i < switches.count(); ++i) {
-      rowsWanted_[i] = static_cast<char>(switches.isRigidContact(i, first_.readings));
-      any |= switches.isHit(i, first_.readings, speed());
+      rowsWanted_[i] = static_cast<char>(switches.isRigidContact(i, first_->readings));
+      any |= switches.isHit(i, first_->readings, speed());
     }
     if (!any) {
       return round > 0;
@@ -361,7 +361,7 @@ bool Simulation::collide() {
       }
       rows.visitHeld([&](int r, int which) {
         switches.bounds(which, box_.lower[r], box_.upper[r]);
-        const double rate = first_.readings.rate[which];
+        const double rate = first_->readings.rate[which];
         if (switches.side(which) * rate > 0.0) {
           box_.b[r] += switches.restitution(which, rate) * rate;  // Moreau: g = u⁺ + e u⁻
         }
@@ -372,11 +372,11 @@ bool Simulation::collide() {
     }
     state_.work[kLimits] += before - energyNow().kinetic;
     switches.resetModes();  // friction, which is bounded, holds nothing against an impulse
-    evaluate(state_.time, state_.q, state_.v, first_);
+    evaluate(state_.time, state_.q, state_.v, *first_);
     show();
   }
   for (int i = 0; i < switches.count(); ++i) {
-    if (switches.isHit(i, first_.readings, speed())) {
+    if (switches.isHit(i, first_->readings, speed())) {
       events_.addEndlessImpacts(state_.time, switches.joint(i));
       break;
     }
@@ -387,7 +387,7 @@ bool Simulation::collide() {
 void Simulation::throwIfDriven(Rows& rows) {
   const Switches& switches = elements.switches;
   rows.visitHeld([&](int r, int which) {
-    const double rate = first_.readings.rate[which];
+    const double rate = first_->readings.rate[which];
     if (!(switches.side(which) * rate > 0.0)) {
       return;
     }
@@ -439,11 +439,11 @@ void Simulation::limitElasticSteps() {
 
 SwitchEvent Simulation::eventOfStep(double h) {
   Switches& switches = elements.switches;
-  SwitchEvent event = switches.firstEvent(first_.readings, last_.readings, h, false);
+  SwitchEvent event = switches.firstEvent(first_->readings, last_->readings, h, false);
   if (event.which >= 0 && switches.holds(event.which)) {
     // Multipliers of redundant rows are not unique: others may hold it.
-    if (!releaseSwitches(next_.time, next_.q, next_.v, last_, true)) {
-      return switches.firstEvent(first_.readings, last_.readings, h, true);
+    if (!releaseSwitches(next_.time, next_.q, next_.v, *last_, true)) {
+      return switches.firstEvent(first_->readings, last_->readings, h, true);
     }
     event.yesOrNo = !(event.before > 0.0);
   }
@@ -453,13 +453,13 @@ SwitchEvent Simulation::eventOfStep(double h) {
 double Simulation::locate(SwitchEvent event, double h) {
   const Switches& switches = elements.switches;
   double low = 0.0, high = h, tried = h;
-  lowReadings_ = first_.readings;
+  lowReadings_ = first_->readings;
   const auto endAtHigh = [&] {
     if (tried != high) {
       attempt(high);
       tried = high;
     }
-    return !switches.isBeyond(last_.readings);
+    return !switches.isBeyond(last_->readings);
   };
   for (int i = 0; i < kAttempts; ++i) {
     const double width = high - low;
@@ -490,7 +490,7 @@ double Simulation::locate(SwitchEvent event, double h) {
       located_ = -1;  // the estimate was wrong
       return x;
     }
-    const double margin = switches.margin(event.which, last_.readings);
+    const double margin = switches.margin(event.which, last_->readings);
     // Near zero, but not if it has been so from the start: a joint that is just leaving a stop.
     const bool came = switches.margin(event.which, lowReadings_) > event.most;
     if (!event.yesOrNo && came && margin >= event.least && margin <= event.most) {
@@ -498,10 +498,10 @@ double Simulation::locate(SwitchEvent event, double h) {
       return x;
     }
     low = x;
-    lowReadings_ = last_.readings;
+    lowReadings_ = last_->readings;
   }
   endAtHigh();
-  switches.requireStopsMet(last_.readings,
+  switches.requireStopsMet(last_->readings,
                            "a constraint drives it, or the step is too long. Give the stop a "
                            "stiffness, or use a smaller dt");
   located_ = event.which;

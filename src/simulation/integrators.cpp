@@ -62,7 +62,7 @@ double Simulation::attempt(double h) {
     case Integrator::Auto:  // is one of the others at any time
       break;
   }
-  evaluate(next_.time, next_.q, next_.v, last_);
+  evaluate(next_.time, next_.q, next_.v, *last_);
   if (options.integrator == Integrator::SemiImplicitEuler) {
     workByTrapezoids(h);
   }
@@ -71,24 +71,25 @@ double Simulation::attempt(double h) {
 
 /// v first, then q with the new v.
 void Simulation::semiImplicitEuler(double h) {
-  next_.v = state_.v + h * first_.a;
+  next_.v = state_.v + h * first_->a;
   y_ = h * next_.v;
-  work().follow(state_.q, first_.G.data(), y_, next_.q);
+  work().follow(state_.q, first_->G.data(), y_, next_.q);
 }
 
 void Simulation::workByTrapezoids(double h) {
   for (int i = 0; i < kFlows; ++i) {
-    next_.work[i] = state_.work[i] + 0.5 * h * (first_.power[i] + last_.power[i]);
+    next_.work[i] = state_.work[i] + 0.5 * h * (first_->power[i] + last_->power[i]);
   }
   // tau is constant over the step, v is not.
-  next_.work[kController] = state_.work[kController] + 0.5 * h * first_.tau.dot(first_.v + last_.v);
+  next_.work[kController] =
+      state_.work[kController] + 0.5 * h * first_->tau.dot(first_->v + last_->v);
 }
 
 /// Stages at y_i = h Σ A_ij ẏ_j around the start (Munthe-Kaas 1999).
 double Simulation::rungeKutta(const Tableau& tableau, double h) {
   slopes_[0] = state_.v;
-  accelerations_[0] = first_.a;
-  powers_[0] = first_.power;
+  accelerations_[0] = first_->a;
+  powers_[0] = first_->power;
   for (int i = 1; i < tableau.stages; ++i) {
     y_.setZero();
     stageV_ = state_.v;
@@ -103,11 +104,11 @@ double Simulation::rungeKutta(const Tableau& tableau, double h) {
       trial_ = y_;
       middle_ = stageV_;
     }
-    work().follow(state_.q, first_.G.data(), y_, stageQ_);
-    evaluate(state_.time + tableau.nodes[i] * h, stageQ_, stageV_, last_);
-    work().chartRates(state_.q, y_, stageQ_, stageV_, last_.velocities, slopes_[i]);
-    accelerations_[i] = last_.a;
-    powers_[i] = last_.power;
+    work().follow(state_.q, first_->G.data(), y_, stageQ_);
+    evaluate(state_.time + tableau.nodes[i] * h, stageQ_, stageV_, *last_);
+    work().chartRates(state_.q, y_, stageQ_, stageV_, last_->velocities, slopes_[i]);
+    accelerations_[i] = last_->a;
+    powers_[i] = last_->power;
   }
   next_.work = state_.work;
   for (int i = 0; i < tableau.stages; ++i) {
@@ -133,7 +134,7 @@ double Simulation::rungeKutta(const Tableau& tableau, double h) {
     y_ += (tableau.weights[i] * h) * slopes_[i];
     next_.v += (tableau.weights[i] * h) * accelerations_[i];
   }
-  work().follow(state_.q, first_.G.data(), y_, next_.q);
+  work().follow(state_.q, first_->G.data(), y_, next_.q);
   return 0.0;
 }
 
@@ -171,11 +172,11 @@ class Simulation::ChartAtState : public ChartMotion {
 
   void rates(double t, VectorIn y, VectorIn v, VectorOut slope, VectorOut a,
              Power& power) override {
-    of_.work().follow(of_.state_.q, of_.first_.G.data(), y, of_.stageQ_);
-    of_.evaluate(t, of_.stageQ_, v, of_.last_);
-    of_.work().chartRates(of_.state_.q, y, of_.stageQ_, v, of_.last_.velocities, slope);
-    a = of_.last_.a;
-    power = of_.last_.power;
+    of_.work().follow(of_.state_.q, of_.first_->G.data(), y, of_.stageQ_);
+    of_.evaluate(t, of_.stageQ_, v, *of_.last_);
+    of_.work().chartRates(of_.state_.q, y, of_.stageQ_, v, of_.last_->velocities, slope);
+    a = of_.last_->a;
+    power = of_.last_->power;
   }
 
  private:
@@ -188,15 +189,15 @@ double Simulation::radauStep(double h) {
     radauChoice_ = choice_;
   }
   ChartAtState chart(*this);
-  const ChartStart start{state_.time, state_.v, first_.a, first_.power, state_.work};
+  const ChartStart start{state_.time, state_.v, first_->a, first_->power, state_.work};
   const double error = radau_.step(chart, start, h, tolerances());
-  work().follow(state_.q, first_.G.data(), radau_.y(), next_.q);
+  work().follow(state_.q, first_->G.data(), radau_.y(), next_.q);
   next_.v = state_.v + radau_.changeOfV();
   for (int i = 0; i < kFlows; ++i) {
     next_.work[i] = state_.work[i] + radau_.work()[i];
   }
   if (!(error > 1.0)) {
-    evaluate(next_.time, next_.q, next_.v, last_);
+    evaluate(next_.time, next_.q, next_.v, *last_);
   }
   return error;
 }
@@ -205,8 +206,8 @@ double Simulation::radauStep(double h) {
 /// stageQ_.
 void Simulation::midpointRates(double h, const Eigen::VectorXd& middle) {
   y_ = (0.5 * h) * middle;
-  work().follow(state_.q, first_.G.data(), y_, stageQ_);
-  evaluate(state_.time + 0.5 * h, stageQ_, middle, last_);
+  work().follow(state_.q, first_->G.data(), y_, stageQ_);
+  evaluate(state_.time + 0.5 * h, stageQ_, middle, *last_);
 }
 
 /// With the velocity v_m and the position q_m at the middle,
@@ -214,12 +215,12 @@ void Simulation::midpointRates(double h, const Eigen::VectorXd& middle) {
 ///   v_1 = v_0 + h a(q_m, v_m),     q_1 = q_m ⊞ h/2 v_m.
 /// The step back leads to the start again, so that energies of swinging robots stay bounded.
 void Simulation::implicitMidpoint(double h) {
-  middle_ = state_.v + (0.5 * h) * first_.a;
+  middle_ = state_.v + (0.5 * h) * first_->a;
   double before = 0.0;
   bool converged = false;
   for (int round = 0; round < kIterations && !converged; ++round) {
     midpointRates(h, middle_);
-    residual_ = state_.v + (0.5 * h) * last_.a - middle_;
+    residual_ = state_.v + (0.5 * h) * last_->a - middle_;
     middle_ += residual_;
     const double change = residual_.cwiseAbs().maxCoeff();
     const double scale = std::max(1.0, middle_.cwiseAbs().maxCoeff());
@@ -237,12 +238,12 @@ void Simulation::implicitMidpoint(double h) {
     throw NoSolution(h);
   }
   midpointRates(h, middle_);
-  next_.v = state_.v + h * last_.a;
+  next_.v = state_.v + h * last_->a;
   y_ = (0.5 * h) * middle_;
   startQ_ = stageQ_;
-  work().follow(startQ_, last_.G.data(), y_, next_.q);
+  work().follow(startQ_, last_->G.data(), y_, next_.q);
   for (int i = 0; i < kFlows; ++i) {
-    next_.work[i] = state_.work[i] + h * last_.power[i];
+    next_.work[i] = state_.work[i] + h * last_->power[i];
   }
 }
 
@@ -255,7 +256,7 @@ bool Simulation::newtonMidpoint(double h) {
   const auto n = static_cast<int>(state_.v.size());
   const auto residualAt = [&](const Eigen::VectorXd& middle, Eigen::VectorXd& result) {
     midpointRates(h, middle);
-    result = middle - state_.v - (0.5 * h) * last_.a;
+    result = middle - state_.v - (0.5 * h) * last_->a;
   };
   const auto differentiate = [&] {
     stageV_ = middle_;

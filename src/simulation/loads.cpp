@@ -159,26 +159,26 @@ void Reactions::loops(VectorIn q, VectorIn velocities, const Loads& loads, Vecto
 
 const Loads& Simulation::loadsNow() {
   refresh();
-  loads_.joints = first_.forces;
+  loads_.joints = first_->forces;
   for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
-    loads_.joints[userVelocities_[i]] += first_.tau[static_cast<Eigen::Index>(i)];
+    loads_.joints[userVelocities_[i]] += first_->tau[static_cast<Eigen::Index>(i)];
   }
   loads_.bodies.resize(0);
-  if (constraints || !first_.external.empty()) {
+  if (constraints || !first_->external.empty()) {
     loads_.bodies.setZero(6 * static_cast<Eigen::Index>(model.impl().tables.bodies.size()));
   }
-  if (first_.rowRegularity < kDetermined || (constraints && first_.crossing)) {
+  if (first_->rowRegularity < kDetermined || (constraints && first_->crossing)) {
     loads_.joints.setConstant(std::numeric_limits<double>::quiet_NaN());
   } else if (constraints) {
     addConstraintForces();
   }
   const auto& held = elements.switches.held().entries;
   for (std::size_t i = 0; i < held.size(); ++i) {
-    loads_.joints[held[i].terms.front().velocity] += first_.readings.force[i];
+    loads_.joints[held[i].terms.front().velocity] += first_->readings.force[i];
   }
-  if (!first_.external.empty()) {
+  if (!first_->external.empty()) {
     const PlacedEvaluation<double> placed(work().model(), work().data(), state_.q);
-    for (const FrameForce& force : first_.external) {
+    for (const FrameForce& force : first_->external) {
       const FrameEntry& frame = work().impl().frames[static_cast<std::size_t>(force.frame)];
       const std::array<double, 6>& w = force.wrench;
       const BodyFrame<double> at{frame.body, frame.inBody, force.reference};
@@ -194,9 +194,9 @@ const Loads& Simulation::loadsNow() {
 /// Solves for the multipliers once more, since their rows are not kept with the rates, and without
 /// the corrections of Baumgarte's method, which are not forces of the mechanism.
 void Simulation::addConstraintForces() {
-  work().gather(first_.G.data(), loads_.joints, tau_);
+  work().gather(first_->G.data(), loads_.joints, tau_);
   Evaluation<double> e(work().model(), work().data());
-  const detail::ExternalForces<double, double> onBodies = e.prepareExternal(first_.external);
+  const detail::ExternalForces<double, double> onBodies = e.prepareExternal(first_->external);
   ConstraintSolver<double> solver(e);
   solver.add(e.impl.cuts);
   const int first = e.impl.cuts.rows;

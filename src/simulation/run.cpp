@@ -28,7 +28,7 @@ Recording::Sample Simulation::sampleNow() {
   return {state_.time,
           state_.q,
           v_,
-          first_.tau,
+          first_->tau,
           velocities_,
           accelerationsNow(),
           loads.joints,

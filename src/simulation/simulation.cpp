@@ -116,7 +116,7 @@ void Simulation::start(const Model& user) {
   dissipates_ = std::ranges::any_of(tables.damping, [](double x) { return x != 0.0; });
 
   constexpr std::size_t kStages = 7;
-  for (Rates* rates : {&first_, &last_, &node_}) {
+  for (Rates* rates : {first_.get(), last_.get(), &node_}) {
     rates->resize(work(), elements);
   }
   const auto clear = [](int size, auto&... vectors) { (vectors.setZero(size), ...); };
@@ -161,7 +161,7 @@ void Simulation::addModelFriction() {
 
 void Simulation::resizeForElements() {
   commands.conservativeResizeLike(Eigen::VectorXd::Zero(elements.motors()));
-  for (Rates* rates : {&first_, &last_, &node_}) {
+  for (Rates* rates : {first_.get(), last_.get(), &node_}) {
     rates->torques.setZero(elements.motors());
     rates->readings.resize(elements.switches.count());
   }
@@ -187,9 +187,9 @@ void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
     throw std::invalid_argument("time is not finite");
   }
   std::size_t choice = 0;
-  static_cast<void>(choices_[0]->placeAt(q, last_.G.data()));
+  static_cast<void>(choices_[0]->placeAt(q, last_->G.data()));
   scales_->learn(model, choices_[0]->positions());
-  const Standing standing = choices_[0]->placeAt(q, last_.G.data());
+  const Standing standing = choices_[0]->placeAt(q, last_->G.data());
   // So near a change point that rounding hides which velocities keep loops closed.
   const bool among =
       std::ranges::any_of(choices_[0]->regularity(), [](double r) { return !(r > kUndetermined); });
@@ -200,10 +200,10 @@ void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
   Coordinates& chosen = *choices_[choice];
   chosen.pick(velocities, tau_);
   if (!among) {
-    if (chosen.placeAt(q, last_.G.data()) != Standing::Regular) {
+    if (chosen.placeAt(q, last_->G.data()) != Standing::Regular) {
       chosen.throwSingular();
     }
-    chosen.spread(last_.G.data(), tau_, spanningForces_);
+    chosen.spread(last_->G.data(), tau_, spanningForces_);
     Eigen::Index worst = 0;
     const double gap = (spanningForces_ - velocities).cwiseAbs().maxCoeff(&worst);
     if (!(gap <= 1e-6 * std::max(1.0, velocities.cwiseAbs().maxCoeff()))) {
@@ -268,7 +268,7 @@ std::size_t Simulation::choiceOf(const std::vector<std::vector<int>>& independen
 }
 
 bool Simulation::exchangeCoordinates(double gain) {
-  if (!work().better(first_.G.data(), gain, lists_)) {
+  if (!work().better(first_->G.data(), gain, lists_)) {
     return false;
   }
   fresh_ = false;
@@ -276,15 +276,15 @@ bool Simulation::exchangeCoordinates(double gain) {
   makeRoomForRows();
   work().pick(velocities_, state_.v);
   ++coordinateChanges;
-  evaluate(state_.time, state_.q, state_.v, first_);
+  evaluate(state_.time, state_.q, state_.v, *first_);
   show();
   return true;
 }
 
-/// Updates the values that users see from first_.
+/// Updates the values that users see from first_->
 void Simulation::show() {
-  v_ = first_.v;
-  velocities_ = first_.velocities;
+  v_ = first_->v;
+  velocities_ = first_->velocities;
   if (velocities_.cwiseAbs().maxCoeff() > 0.0) {
     heading_ = velocities_;
   }
@@ -295,43 +295,43 @@ void Simulation::refresh() {
   if (fresh_) {
     return;
   }
-  evaluate(state_.time, state_.q, state_.v, first_);
+  evaluate(state_.time, state_.q, state_.v, *first_);
   show();
-  if (work().worstRatio(first_.G.data()) > kExchange) {
+  if (work().worstRatio(first_->G.data()) > kExchange) {
     exchangeCoordinates(kGain);
   }
   if (!elements.switches.empty()) {
-    elements.switches.requireWithin(first_.readings);
+    elements.switches.requireWithin(first_->readings);
     chooseModes(-1);
   }
 }
 
 void Simulation::completeStep(double time) {
   if (!controlsError()) {
-    errors_.add(options.integrator, time - state_.time, choice_, state_.v, first_.a, next_.v,
-                last_.a);
+    errors_.add(options.integrator, time - state_.time, choice_, state_.v, first_->a, next_.v,
+                last_->a);
   }
   std::swap(state_, next_);
   std::swap(first_, last_);
   state_.time = time;
   straighten();
-  if (isConstrained() && !first_.crossingRows) {
+  if (isConstrained() && !first_->crossingRows) {
     if (options.stabilization == Stabilization::Projection) {
       projectNow();
-      evaluate(time, state_.q, state_.v, first_);
+      evaluate(time, state_.q, state_.v, *first_);
     }
     requireCompatibleNow();
   }
   if (elements.switches.holds()) {
-    const bool moved = holdPositions(last_.readings);
-    if (moved || elements.switches.slips(first_.readings, speed())) {
+    const bool moved = holdPositions(last_->readings);
+    if (moved || elements.switches.slips(first_->readings, speed())) {
       holdVelocities();
-      evaluate(time, state_.q, state_.v, first_);
+      evaluate(time, state_.q, state_.v, *first_);
     }
   }
   show();
   watchLoops();
-  if (work().worstRatio(first_.G.data()) > kExchange) {
+  if (work().worstRatio(first_->G.data()) > kExchange) {
     exchangeCoordinates(kGain);
   }
 }
@@ -400,7 +400,7 @@ void Simulation::advanceTo(double end) {
     }
     const double rest = end - state_.time;
     const double most =
-        std::min({part, first_.secondsAhead, work().secondsAhead(first_.regularity, velocities_),
+        std::min({part, first_->secondsAhead, work().secondsAhead(first_->regularity, velocities_),
                   longestStep_});
     const bool last = most >= rest * (1.0 - 1e-9);
     double h = last ? rest : most;

@@ -181,7 +181,7 @@ class Simulation {
   [[nodiscard]] IntegratorStatistics statistics(Integrator integrator) const;
 
   [[nodiscard]] const State& state() const { return state_; }
-  [[nodiscard]] const Rates& first() const { return first_; }
+  [[nodiscard]] const Rates& first() const { return *first_; }
   [[nodiscard]] const Vector& v() const { return v_; }
   [[nodiscard]] const Vector& velocities() const { return velocities_; }
   [[nodiscard]] const Coordinates& coordinates() const { return *choices_[choice_]; }
@@ -370,7 +370,9 @@ class Simulation {
   bool hasFriction_ = false;  // some joint has dry friction, which models in choices_ have not
 
   State state_, next_;
-  Rates first_, last_, node_;
+  Rates node_;
+  // Those of the state and of the next one; a step that is completed exchanges the two.
+  std::unique_ptr<Rates> first_ = std::make_unique<Rates>(), last_ = std::make_unique<Rates>();
   bool fresh_ = false;  // first_ is that of state_
   struct UsualRows {    // of loops that are left cut, and constraints
     int count = 0;

@@ -60,24 +60,24 @@ double Simulation::firstStep(double most) {
   y_.setOnes();
   stageV_ = state_.v.cwiseAbs().cwiseMax(1.0);
   const double d0 = size(y_, stageV_);
-  const double d1 = size(state_.v, first_.a);
+  const double d1 = size(state_.v, first_->a);
   const double h0 = kFirstChange * d0 / d1;
   if (!(h0 < most)) {
     return most;
   }
   y_ = h0 * state_.v;
-  stageV_ = state_.v + h0 * first_.a;
+  stageV_ = state_.v + h0 * first_->a;
   try {
-    work().follow(state_.q, first_.G.data(), y_, stageQ_);
-    evaluate(state_.time + h0, stageQ_, stageV_, last_);
+    work().follow(state_.q, first_->G.data(), y_, stageQ_);
+    evaluate(state_.time + h0, stageQ_, stageV_, *last_);
   } catch (const SingularityError&) {
     return h0;
   } catch (const AssemblyError&) {
     return h0;
   }
-  work().chartRates(state_.q, y_, stageQ_, stageV_, last_.velocities, residual_);
+  work().chartRates(state_.q, y_, stageQ_, stageV_, last_->velocities, residual_);
   residual_ -= state_.v;
-  trial_ = last_.a - first_.a;
+  trial_ = last_->a - first_->a;
   const double d2 = size(residual_, trial_) / h0;
   const double h1 = std::pow(kFirstChange / std::max(d1, d2), 1.0 / kPairPower);
   return std::min({100.0 * h0, h1, most});
