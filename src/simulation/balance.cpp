@@ -2,6 +2,7 @@
 #include <exception>
 #include <stdexcept>
 
+#include "kempe/momentum.hpp"
 #include "simulation/regularity.hpp"
 #include "simulation/simulation.hpp"
 #include "text/messages.hpp"
@@ -19,6 +20,9 @@ constexpr double kNegligibleHeight = 1e-9;
 /// Radians or metres per second that no robot reaches: a motion that needs a million steps for one
 /// interval at such a speed diverges, and would not end.
 constexpr double kFastest = 1e6;
+/// A kinetic energy below this part of that at Model::neutral() with the same velocities: no robot
+/// whose links all have mass comes near it.
+constexpr double kVanished = 1e-6;
 
 std::string percent(double part) {
   return shortNumber(std::round(part * 1e4) / 1e2) + " %";
@@ -137,10 +141,34 @@ std::string Simulation::effortWarning() const {
   return text;
 }
 
-void Simulation::throwIfDiverging(double h) const {
+void Simulation::throwIfInertiaVanishes() {
+  Eigen::Index fastest = 0;
+  const double speed = velocities_.cwiseAbs().maxCoeff(&fastest);
+  Data data(model);
+  double usual = 0.0;
+  try {
+    usual = energy(model, data, model.neutral(), v()).kinetic;
+  } catch (const SingularityError&) {
+    return;
+  }
+  const double part = energyNow().kinetic / usual;
+  if (part < kVanished) {
+    throw std::runtime_error(
+        "the velocity of " +
+        kempe::quoted(model.spanningVelocityNames()[static_cast<std::size_t>(fastest)]) +
+        " grows without bound (" + shortNumber(speed) +
+        " here): almost only bodies without mass move in this position, with an inertia of " +
+        shortNumber(part) +
+        " of that in the neutral configuration. Give them masses and inertias, or the joint an "
+        "armature");
+  }
+}
+
+void Simulation::throwIfDiverging(double h) {
   Eigen::Index fastest = 0;
   const double speed = velocities_.cwiseAbs().maxCoeff(&fastest);
   if (speed > kFastest) {
+    throwIfInertiaVanishes();
     throw std::runtime_error(
         "the simulation diverged: the velocity of " +
         kempe::quoted(model.spanningVelocityNames()[static_cast<std::size_t>(fastest)]) + " is " +

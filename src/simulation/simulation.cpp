@@ -452,6 +452,7 @@ void Simulation::advanceTo(double end) {
     } catch (const NoSolution&) {
       if (leaveImplicitSteps() || refused()) continue;
       throwIfSingular();
+      throwIfInertiaVanishes();
       throw;
     } catch (const StopPassed&) {
       if (refused()) continue;
@@ -469,6 +470,7 @@ void Simulation::advanceTo(double end) {
       effort_.addRefusal();
       if (!(part > shortest)) {
         throwIfSingular();
+        throwIfInertiaVanishes();
         throw std::runtime_error("the integrator cannot keep its tolerances with steps of " +
                                  shortNumber(h) + " s. Use larger tolerances, or smoother forces");
       }

@@ -350,7 +350,9 @@ class Simulation {
   /// error that names the length of the steps if that is the cause.
   void throwIfStepIsTooLong(double end);
   /// Throws if velocities so large that they need steps of h s suggest that they grow for ever.
-  void throwIfDiverging(double h) const;
+  void throwIfDiverging(double h);
+  /// Throws if hardly anything that has mass moves at the state, so that velocities have no bound.
+  void throwIfInertiaVanishes();
   void keepBefore();
   void returnToBefore();
 

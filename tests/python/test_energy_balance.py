@@ -91,3 +91,28 @@ def test_short_steps_are_reported_while_a_run_is_under_way() -> None:
     assert len(caught) == 1 and issubclass(caught[0].category, kempe.SimulationWarning)
     assert "steps are very short" in str(caught[0].message)
     assert "forces jump" in run.warnings[-1]
+
+
+@pytest.mark.parametrize("integrator", ["auto", "adaptive", "radau"])
+@pytest.mark.parametrize("size", [1.0, 1e-3, 1e3])
+def test_vanishing_inertia_is_named(size: float, integrator: str) -> None:
+    """A rocker that ends its range at a speed, while what could give way has no mass."""
+    mechanism = kempe.Mechanism("four_bar")
+    mechanism.add_body("ground")
+    mechanism.add_body("crank_link")
+    mechanism.add_body("coupler")
+    moment = 0.02 * size**5
+    mechanism.add_body("rocker", mass=size**3, center_of_mass=(0.175 * size, 0, 0),
+                       inertia=(moment, moment, moment))
+    mechanism.gravity = (0, -9.81, 0)
+    mechanism.add_revolute("crank", parent="ground", child="crank_link", independent=True)
+    mechanism.add_revolute("knee", parent="crank_link", child="coupler", xyz=(0.15 * size, 0, 0))
+    mechanism.add_revolute("pivot", parent="ground", child="rocker", xyz=(0.5 * size, 0, 0))
+    mechanism.add_loop("pin", "revolute", predecessor="coupler", successor="rocker",
+                       predecessor_xyz=(0.4 * size, 0, 0), successor_xyz=(0.35 * size, 0, 0))
+    second = np.sqrt(size)
+    with pytest.raises(kempe.SimulationError, match="almost only bodies without mass move"), \
+            warnings.catch_warnings():
+        warnings.simplefilter("ignore", kempe.SimulationWarning)
+        kempe.simulate(kempe.Model(mechanism), duration=2 * second, dt=1e-3 * second,
+                       integrator=integrator)
