@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -80,7 +79,7 @@ class Graph;
 template <typename T, typename Operands>
 KEMPE_HD T applied(Operation operation, const Operands& x) {
   using std::abs, std::acos, std::asin, std::atan, std::atan2, std::cos, std::exp, std::hypot;
-  using std::log, std::max, std::min, std::pow, std::sin, std::sqrt, std::tan;
+  using std::log, std::pow, std::sin, std::sqrt, std::tan;
   switch (operation) {
     case Operation::Add:
       return x(0) + x(1);
@@ -119,9 +118,9 @@ KEMPE_HD T applied(Operation operation, const Operands& x) {
     case Operation::Abs:
       return abs(x(0));
     case Operation::Min:
-      return min(x(0), x(1));
+      return select(x(1) < x(0), x(1), x(0));
     case Operation::Max:
-      return max(x(0), x(1));
+      return select(x(0) < x(1), x(1), x(0));
     case Operation::SelectLess:
       return select(x(0) < x(1), x(2), x(3));
     case Operation::SelectLessEqual:

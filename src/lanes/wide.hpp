@@ -46,8 +46,6 @@ struct Wide {
   friend Wide log(Wide a) { return Wide(std::log(a.value)); }
   friend Wide pow(Wide a, Wide p) { return Wide(std::pow(a.value, p.value)); }
   friend Wide hypot(Wide a, Wide b) { return Wide(std::hypot(a.value, b.value)); }
-  friend Wide min(Wide a, Wide b) { return b < a ? b : a; }
-  friend Wide max(Wide a, Wide b) { return a < b ? b : a; }
 };
 
 /// Four numbers; the last is never read, but finite where the others are.

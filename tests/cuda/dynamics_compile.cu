@@ -5,6 +5,7 @@
 #include "kernels/joint_forces.hpp"
 #include "kernels/mass_matrix.hpp"
 #include "kernels/operational_inertia.hpp"
+#include "loops/run_program.hpp"
 
 namespace {
 
@@ -57,5 +58,25 @@ template __global__ void dynamicsKernel<double>(TablesView<double>, const WorkVi
                                                 const double*, const double*, const double*,
                                                 double*, double*, double*, double*, double*,
                                                 double*, double*, int, int*, int);
+
+/// The program of a function, one state per thread; `registers` holds its arguments.
+template <typename T>
+__global__ void functionKernel(TablesView<T> tables, kempe::detail::ProgramEntry program,
+                               T* registers, T* results, int count) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= count) {
+    return;
+  }
+  const T* own = kempe::detail::runProgram(tables.programSteps, program,
+                                           registers + i * program.registers());
+  for (int r = 0; r < program.results; ++r) {
+    results[i * program.results + r] = own[r];
+  }
+}
+
+template __global__ void functionKernel<float>(TablesView<float>, kempe::detail::ProgramEntry,
+                                               float*, float*, int);
+template __global__ void functionKernel<double>(TablesView<double>, kempe::detail::ProgramEntry,
+                                                double*, double*, int);
 
 }  // namespace
