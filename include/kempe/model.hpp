@@ -152,7 +152,9 @@ class Model {
 /// Prints the tree of clusters with their DoFs, loops and folded rotors.
 KEMPE_API std::ostream& operator<<(std::ostream& out, const Model& model);
 
-/// Scratch memory of the algorithms, without any content for users. Every thread needs its own.
+/// Scratch memory of the algorithms, without any content for users. Every thread needs its own. What
+/// inverseMassMatrix() and the methods other than Method::Cluster need in addition is allocated at
+/// their first call; no later call allocates.
 template <typename T>
 class BasicData {
  public:

@@ -180,7 +180,6 @@ DataImpl<T>::DataImpl(const ModelImpl& model)
       kernels(kernelSets<T>().single, tablesOf<T>(model)),
       vector(static_cast<std::size_t>(model.tables.nv)),
       forceScratch(model.tables),
-      compared(model),
       positions(static_cast<std::size_t>(model.tables.positions)),
       velocities(static_cast<std::size_t>(model.tables.velocities)),
       q(static_cast<std::size_t>(model.tables.nq)) {
@@ -191,7 +190,6 @@ DataImpl<T>::DataImpl(const ModelImpl& model)
   }
   frames.reserve(model.frames.size());
   wrenches.reserve(6 * model.frames.size());
-  forces.resize(6 * ((vector.size() + 5) / 6) * vector.size());  // for the inverse mass matrix
   G.resize(largest);
   g.resize(longest);
   SRates.resize(static_cast<std::size_t>(model.tables.sColumns));

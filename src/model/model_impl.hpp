@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -111,6 +112,14 @@ template <typename T>
 struct DataImpl {
   explicit DataImpl(const ModelImpl& model);
 
+  /// For the methods that Cluster is compared with; made when one is first used.
+  ComparedScratch<T>& compared(const ModelImpl& model) {
+    if (!comparedScratch) {
+      comparedScratch = std::make_unique<ComparedScratch<T>>(model);
+    }
+    return *comparedScratch;
+  }
+
   std::uint64_t modelId;
   LoopScratch<T> loops;                    ///< work on one cluster
   Workspace<T> work;                       ///< work of the recursions with plain numbers
@@ -124,13 +133,15 @@ struct DataImpl {
   std::vector<Motion<T>> directionRates;   ///< ṡ of one cluster
   std::vector<T> ratioRates;               ///< Ġ of one cluster
   std::vector<SpatialMatrix<T>> coriolis;  ///< per body
-  ComparedScratch<T> compared;             ///< for the methods that Cluster is compared with
   ConstraintScratch<T> constraints;        ///< for rows with multipliers
   std::vector<double> positions;           ///< spanning
   std::vector<double> velocities;          ///< spanning
   std::vector<double> q;                   ///< a configuration
   std::vector<double> G;                   ///< one cluster's n×m
   std::vector<double> g;                   ///< one cluster's n
+
+ private:
+  std::unique_ptr<ComparedScratch<T>> comparedScratch;
 };
 
 }  // namespace kempe::detail

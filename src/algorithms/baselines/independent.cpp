@@ -17,7 +17,7 @@ class IndependentEvaluation {
   IndependentEvaluation(Evaluation<T>& evaluation, Method method)
       : e(evaluation),
         tree(e.impl.independentTree),
-        scratch(e.data.compared),
+        scratch(e.data.compared(e.impl)),
         model(e.modelTables),
         clusterWork(*e.work) {
     if (!tree.problem.empty()) {

@@ -9,7 +9,7 @@ namespace kempe::detail {
 template <typename T>
 SpanningEvaluation<T>::SpanningEvaluation(Evaluation<T>& evaluation)
     : e(evaluation),
-      scratch(evaluation.data.compared),
+      scratch(evaluation.data.compared(evaluation.impl)),
       tree(evaluation.impl.spanning),
       tables(tablesOf<T>(evaluation.impl)),
       model(viewOf<T>(evaluation.impl)),
