@@ -244,7 +244,8 @@ void Recording::save(const std::filesystem::path& path) const {
       writeNumber(line, x);
     }
     if (sample.forces.size() > 0) {
-      writeNumber(line, static_cast<double>(sample.wrenches.size() / 6));
+      const auto bodies = sample.wrenches.size() / 6;
+      writeNumber(line, static_cast<double>(bodies));
       for (const Vector* part : {&sample.forces, &sample.wrenches}) {
         for (const double x : *part) {
           writeNumber(line, x);
