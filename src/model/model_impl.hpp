@@ -114,10 +114,10 @@ struct DataImpl {
 
   /// For the methods that Cluster is compared with; made when one is first used.
   ComparedScratch<T>& compared(const ModelImpl& model) {
-    if (!comparedScratch) {
-      comparedScratch = std::make_unique<ComparedScratch<T>>(model);
+    if (!comparedScratch_) {
+      comparedScratch_ = std::make_unique<ComparedScratch<T>>(model);
     }
-    return *comparedScratch;
+    return *comparedScratch_;
   }
 
   std::uint64_t modelId;
@@ -141,7 +141,7 @@ struct DataImpl {
   std::vector<double> g;                   ///< one cluster's n
 
  private:
-  std::unique_ptr<ComparedScratch<T>> comparedScratch;
+  std::unique_ptr<ComparedScratch<T>> comparedScratch_;
 };
 
 }  // namespace kempe::detail
