@@ -1,15 +1,14 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/operators.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <cmath>
-#include <numbers>
 #include <string>
 #include <tuple>
 
 #include "bindings.hpp"
 #include "kempe/jet.hpp"
+#include "number_operators.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -17,64 +16,21 @@ using namespace nb::literals;
 namespace kempe::python {
 
 void bindJet(nb::module_& m) {
-  const auto unary = [](Jet (*function)(const Jet&)) {
-    return [function](const Jet& self) { return function(self); };
-  };
-  const auto radians = [](const Jet& x) { return x * (std::numbers::pi / 180.0); };
-  const auto degrees = [](const Jet& x) { return x * (180.0 / std::numbers::pi); };
-  nb::class_<Jet>(m, "Jet",
-                  R"(A number that carries its first and second derivative along one direction.
+  nb::class_<Jet> jet(m, "Jet",
+                      R"(A number that carries its first and second derivative along one direction.
 
-Constraint functions are called with arrays of jets, which is how the library differentiates them:
-write them with arithmetic and numpy's functions (np.sin, np.sqrt, np.arctan2, …). The functions of
-`math` do not accept jets.)")
-      .def(nb::init<double>(), "value"_a)
+Constraint functions that cannot be traced into a formula (see Symbol) are called with arrays of jets,
+which is how the library differentiates them: write them with arithmetic and numpy's functions
+(np.sin, np.sqrt, np.arctan2, …). The functions of `math` do not accept jets.)");
+  defineNumber(jet);
+  jet.def(nb::init<double>(), "value"_a)
       .def(nb::init<double, double, double>(), "value"_a, "first"_a, "second"_a)
       .def_ro("value", &Jet::value)
       .def_ro("first", &Jet::first)
       .def_ro("second", &Jet::second)
-      .def(+nb::self)
-      .def(-nb::self)
-      .def(nb::self + nb::self)
-      .def(nb::self - nb::self)
-      .def(nb::self * nb::self)
-      .def(nb::self / nb::self)
-      .def(nb::self + double())
-      .def(nb::self - double())
-      .def(nb::self * double())
-      .def(nb::self / double())
-      .def(double() + nb::self)
-      .def(double() - nb::self)
-      .def(double() * nb::self)
-      .def(double() / nb::self)
-      .def(
-          "__pow__", [](const Jet& self, double power) { return pow(self, power); },
-          nb::is_operator())
-      .def(
-          "__pow__", [](const Jet& self, const Jet& power) { return pow(self, power); },
-          nb::is_operator())
       .def(
           "__rpow__", [](const Jet& self, double base) { return exp(self * std::log(base)); },
           nb::is_operator())
-      .def("__abs__", unary(&abs))
-      .def(
-          "__lt__", [](const Jet& a, const Jet& b) { return a < b; }, nb::is_operator())
-      .def(
-          "__le__", [](const Jet& a, const Jet& b) { return a <= b; }, nb::is_operator())
-      .def(
-          "__gt__", [](const Jet& a, const Jet& b) { return a > b; }, nb::is_operator())
-      .def(
-          "__ge__", [](const Jet& a, const Jet& b) { return a >= b; }, nb::is_operator())
-      // Methods that numpy calls on the entries of an array of objects.
-      .def("sin", unary(&sin))
-      .def("cos", unary(&cos))
-      .def("tan", unary(&tan))
-      .def("sqrt", unary(&sqrt))
-      .def("exp", unary(&exp))
-      .def("log", unary(&log))
-      .def("arcsin", unary(&asin))
-      .def("arccos", unary(&acos))
-      .def("arctan", unary(&atan))
       .def("sinh",
            [](const Jet& x) {
              const double s = std::sinh(x.value);
@@ -105,19 +61,6 @@ write them with arithmetic and numpy's functions (np.sin, np.sqrt, np.arctan2, �
              const double slope = 1.0 / (1.0 + x.value);
              return composed(x, std::log1p(x.value), slope, -slope * slope);
            })
-      .def("exp2", [](const Jet& x) { return exp(x * std::numbers::ln2); })
-      .def("log2", [](const Jet& x) { return log(x) * std::numbers::log2e; })
-      .def("log10", [](const Jet& x) { return log(x) * std::numbers::log10e; })
-      .def("radians", radians)
-      .def("deg2rad", radians)
-      .def("degrees", degrees)
-      .def("rad2deg", degrees)
-      .def("fabs", unary(&abs))
-      .def(
-          "arctan2", [](const Jet& y, const Jet& x) { return atan2(y, x); }, "x"_a)
-      .def(
-          "hypot", [](const Jet& a, const Jet& b) { return hypot(a, b); }, "other"_a)
-      .def("conjugate", [](const Jet& self) { return self; })
       .def("__repr__",
            [](const Jet& self) {
              return "Jet(" + std::to_string(self.value) + ", " + std::to_string(self.first) + ", " +

@@ -28,6 +28,9 @@ class Coordinates {
   /// The length of steps where loops turn sharply, relative to the distance from the change point
   /// that they miss. Measured on near-parallelograms, RK4 keeps its energy to 4e-5 (with 0.05: 1e-2).
   static constexpr double kStepAhead = 0.015;
+  /// Coordinates are poor where a ratio of velocities is this many times the usual one: dependent
+  /// joints then have that many times the errors of independent ones, two bits.
+  static constexpr double kExchange = 4.0;
 
   Coordinates(const Model& model, const LoopScales& scales);
 

@@ -7,17 +7,13 @@
 #include "algorithms/constraint_solver.hpp"
 #include "kempe/forward_dynamics.hpp"
 #include "kernels/external_forces.hpp"
+#include "simulation/regularity.hpp"
 #include "simulation/simulation.hpp"
 #include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {
 
-/// Where loops are less regular than this, relative to the usual, their forces are not computed:
-/// accelerations are wrong by 1e-16 / r³ there, and the forces in loops by 1 / r times that.
-constexpr double kDetermined = 1e-3;
-/// Other coordinates are used where a ratio is this many times the usual one, as in simulations.
-constexpr double kPoorRatio = 4.0;
 /// Accelerations under the loads of a sample may differ from those of the sample by this share:
 /// above what projections and Baumgarte's method leave (1e-8), below what the armature of a motor or
 /// a changed mass does.
@@ -88,9 +84,10 @@ Coordinates& Reactions::choose(VectorIn q, VectorIn velocities) {
   Coordinates* chosen = choices_.front().get();
   const auto isRegular = [&] {
     return chosen->placeAt(q, G_.data()) == Standing::Regular &&
-           std::ranges::all_of(chosen->regularity(), [](double r) { return r > kDetermined; });
+           std::ranges::all_of(chosen->regularity(),
+                               [](double r) { return r > kForcesDetermined; });
   };
-  if (!isRegular() || chosen->worstRatio(G_.data()) > kPoorRatio) {
+  if (!isRegular() || chosen->worstRatio(G_.data()) > Coordinates::kExchange) {
     scales_.learn(chosen->model(), chosen->positions());
     chosen = &bestAt(q);
     if (!isRegular()) {
@@ -167,7 +164,7 @@ const Loads& Simulation::loadsNow() {
   if (constraints || !first_->external.empty()) {
     loads_.bodies.setZero(6 * static_cast<Eigen::Index>(model.impl().tables.bodies.size()));
   }
-  if (first_->rowRegularity < kDetermined || (constraints && first_->crossing)) {
+  if (first_->rowRegularity < kForcesDetermined || (constraints && first_->crossing)) {
     loads_.joints.setConstant(std::numeric_limits<double>::quiet_NaN());
   } else if (constraints) {
     addConstraintForces();

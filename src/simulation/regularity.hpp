@@ -14,6 +14,9 @@ constexpr double kAtSingular = 0.05;
 /// Linkages with several DoFs pass most singular positions at a distance. They are looked for only
 /// where rounding of G has come to ε / r² = 3e-10.
 constexpr double kNarrow = 1e-3;
+/// Forces in loops are not computed below: accelerations are wrong by v² ε / r³ = 3e-7, and the
+/// forces by 1 / r times that.
+constexpr double kForcesDetermined = 1e-3;
 /// G is wrong by ε / r² = 3e-8: velocities that are given are not checked against it.
 constexpr double kUndetermined = 1e-4;
 

@@ -15,11 +15,9 @@
 namespace kempe::detail {
 namespace {
 
-/// Coordinates are exchanged where a ratio is this many times the usual one, for some whose ratios
-/// are below kGain. Dependent joints have at most kExchange times the errors of independent ones,
-/// two bits; ratios must grow by kExchange / kGain = 2.7 before the next exchange, so that
-/// coordinates are not exchanged to and fro.
-constexpr double kExchange = 4.0;
+/// Coordinates are exchanged for some whose ratios are below this: ratios must then grow by
+/// Coordinates::kExchange / kGain = 2.7 before the next exchange, so that coordinates are not
+/// exchanged to and fro.
 constexpr double kGain = 1.5;
 /// A step that fails is repeated with this part of its length: less than a half, lest two parts end
 /// where the whole failed, and no simple fraction, lest several do.
@@ -297,7 +295,7 @@ void Simulation::refresh() {
   }
   evaluate(state_.time, state_.q, state_.v, *first_);
   show();
-  if (work().worstRatio(first_->G.data()) > kExchange) {
+  if (work().worstRatio(first_->G.data()) > Coordinates::kExchange) {
     exchangeCoordinates(kGain);
   }
   if (!elements.switches.empty()) {
@@ -331,7 +329,7 @@ void Simulation::completeStep(double time) {
   }
   show();
   watchLoops();
-  if (work().worstRatio(first_->G.data()) > kExchange) {
+  if (work().worstRatio(first_->G.data()) > Coordinates::kExchange) {
     exchangeCoordinates(kGain);
   }
 }
