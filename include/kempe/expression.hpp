@@ -159,7 +159,7 @@ class Expression {
   /// Returns the step that computes a result.
   [[nodiscard]] int stepOf(int result) const { return results_[static_cast<std::size_t>(result)]; }
 
-  /// Computes the results in any type with arithmetic and the functions of <cmath>, for example
+  /// Computes the results in any type with arithmetic and the functions of `<cmath>`, for example
   /// float or Jet. Allocates nothing.
   /// @param values   scratch, one number for each of steps()
   template <typename T>

@@ -435,7 +435,7 @@ class Mechanism {
   KEMPE_API LoopJoint& addLoop(std::string_view loopName, LoopType type);
   KEMPE_API Rod& addRod(std::string_view rodName);
   /// `phi` is called with (const auto& q, auto& phi), on spans of Symbol, double and Jet. Write it
-  /// with arithmetic, the functions of <cmath> and select() instead of branches: it is then traced
+  /// with arithmetic, the functions of `<cmath>` and select() instead of branches: it is then traced
   /// into an expression when a model is made, and other numbers that it uses become constants.
   template <typename Phi>
   Function& addFunction(std::string_view functionName, std::vector<Coordinate> coordinates,
