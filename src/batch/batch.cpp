@@ -44,7 +44,7 @@ class LaneBuffer {
 template <typename T>
 struct BatchWorker {
   BatchWorker(const Model& model, const KernelSet<T>& set)
-      : data(model), dataDouble(model), kernels(set, tablesOf<T>(model.impl())) {}
+      : data(model), dataDouble(model), kernels(set, viewOf<T>(model.impl())) {}
 
   BasicData<T> data;  ///< for states that have to be computed on their own
   Data dataDouble;

@@ -23,13 +23,7 @@ struct ProgramStep {
   int together = 1;
   R constant{};
 
-  template <typename U>
-  [[nodiscard]] ProgramStep<U> cast() const {
-    return {operation,
-            {operands[0], operands[1], operands[2], operands[3]},
-            together,
-            static_cast<U>(constant)};
-  }
+  static constexpr int kMembers = 4;  ///< for tables/members.hpp
 };
 
 /// A program among the steps of a table.

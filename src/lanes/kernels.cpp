@@ -4,6 +4,8 @@
 
 #include "tables/kernel_set.hpp"
 
+#include <new>
+
 #include "kernels/forward_dynamics.hpp"
 #include "kernels/frame_placements.hpp"
 #include "kernels/host_loops.hpp"

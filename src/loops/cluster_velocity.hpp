@@ -101,7 +101,7 @@ void implicitBias(const TablesOf<T>& tables, const Functions& functions,
 
 /// implicitJacobian of a cluster of any kind; 1 where there is nothing to solve.
 template <typename T>
-T clusterJacobian(const ModelTables<T>& tables, const Functions& functions,
+T clusterJacobian(const TablesOf<T>& tables, const Functions& functions,
                   const ClusterEntry& cluster, const ClusterState<T>& state,
                   LoopScratch<T>& scratch, T* G) {
   const int n = cluster.velocities, m = cluster.nv;
@@ -121,9 +121,8 @@ T clusterJacobian(const ModelTables<T>& tables, const Functions& functions,
 
 /// implicitBias of a cluster of any kind.
 template <typename T>
-void clusterBias(const ModelTables<T>& tables, const Functions& functions,
-                 const ClusterEntry& cluster, const ClusterState<T>& state, LoopScratch<T>& scratch,
-                 T* g) {
+void clusterBias(const TablesOf<T>& tables, const Functions& functions, const ClusterEntry& cluster,
+                 const ClusterState<T>& state, LoopScratch<T>& scratch, T* g) {
   if (cluster.kind == ClusterKind::Implicit) {
     implicitBias(tables, functions, cluster, state, scratch.work(), scratch.forFunctions(), g);
   } else {

@@ -39,7 +39,7 @@ const T* runFunction(const TablesOf<T>& tables, const auto& loop, const ProgramE
   for (int t = loop.terms; t < program.arguments; ++t) {
     state.function[t] = state.rates[terms[t - loop.terms].velocity];
   }
-  return runProgram(tables.programSteps, program, state.function);
+  return runProgram(tables.programSteps.data(), program, state.function);
 }
 
 /// Calls `call(lane, put)` for each lane, which gives the lane's results by `put(i, number)`.

@@ -12,7 +12,7 @@ namespace kempe::detail {
 template <typename T>
 struct LoopScratch {
   LoopScratch() = default;
-  explicit LoopScratch(const ModelTables<T>& tables) {
+  explicit LoopScratch(const TablesView<T>& tables) {
     std::size_t bodies = 0, positions = 0, n = 0, rows = 0, loopRows = 0, terms = 0;
     const auto widen = [](std::size_t& size, int candidate) {
       size = std::max(size, static_cast<std::size_t>(candidate));
@@ -44,7 +44,7 @@ struct LoopScratch {
     gradient.resize(n);
     rightSide.resize(n * n);
     held.resize(n);
-    pivots.resize(tables.dependent.size());
+    pivots.resize(static_cast<std::size_t>(tables.dependent.size()));
     functionQ.resize(terms);
     functionPhi.resize(loopRows);
     function.resize(static_cast<std::size_t>(tables.functionNumbers));

@@ -105,12 +105,12 @@ void compileCuts(ModelImpl& model) {
   }
 }
 
-void listAllLoops(ModelImpl& model) {
+void listAllLoops(ModelImpl& model, const ModelTables<double>& spanning) {
   SpanningTree& tree = model.spanning;
   for (const ClusterEntry& cluster : model.tables.clusters) {
     for (int l = cluster.firstLoop; l < cluster.firstLoop + cluster.loops; ++l) {
       const auto index = static_cast<std::size_t>(l);
-      tree.loops.append(tree.tables,
+      tree.loops.append(spanning,
                         entryOf(model, cluster, model.tables.loops[index], model.loopNames[index]));
     }
   }
@@ -119,7 +119,7 @@ void listAllLoops(ModelImpl& model) {
     again.path.clear();
     again.clusters.clear();
     again.onRotor = false;
-    tree.loops.append(tree.tables, std::move(again));
+    tree.loops.append(spanning, std::move(again));
   }
 }
 

@@ -155,10 +155,7 @@ void finishTables(ModelImpl& model) {
   buildSpanningTree(model);
   model.independentTree = {};
   buildIndependentTree(model);
-  model.tablesFloat = model.tables.cast<float>();
-  // Moving the model leaves the arrays where they are.
-  model.view = model.tables;
-  model.viewFloat = model.tablesFloat;
+  model.finished = FinishedTables(model.tables);
 }
 
 void describeClusters(ModelImpl& model) {

@@ -173,22 +173,18 @@ class Builder {
         return;
       }
     }
-    tree_.plain = openTree(model_, tree_.bodies);
-    tree_.loaded = tree_.plain;
-    for (ClusterEntry& cluster : tree_.loaded.clusters) {
+    ModelTables<double> plain = openTree(model_, tree_.bodies);
+    ModelTables<double> loaded = plain;
+    for (ClusterEntry& cluster : loaded.clusters) {
       for (int i = cluster.firstV; i < cluster.firstV + cluster.nv; ++i) {
-        tree_.loaded.armature[i] += tree_.reflected[i];
-        cluster.armatured |= tree_.loaded.armature[i] != 0.0;
+        loaded.armature[i] += tree_.reflected[i];
+        cluster.armatured |= loaded.armature[i] != 0.0;
       }
     }
-    findShapes(tree_.plain);
-    findShapes(tree_.loaded);
-    tree_.plainFloat = tree_.plain.cast<float>();
-    tree_.loadedFloat = tree_.loaded.cast<float>();
-    tree_.plainView = tree_.plain;
-    tree_.loadedView = tree_.loaded;
-    tree_.plainViewFloat = tree_.plainFloat;
-    tree_.loadedViewFloat = tree_.loadedFloat;
+    findShapes(plain);
+    findShapes(loaded);
+    tree_.plain = FinishedTables(plain);
+    tree_.loaded = FinishedTables(loaded);
   }
 
  private:

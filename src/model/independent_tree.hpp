@@ -6,7 +6,7 @@
 
 #include "kempe/spatial/factorization.hpp"
 #include "model/open_tree.hpp"
-#include "tables/workspace.hpp"
+#include "tables/block.hpp"
 
 namespace kempe::detail {
 
@@ -40,24 +40,14 @@ struct IndependentTree {
   std::vector<TreeRatio> ratios;  ///< per cluster of the model
   std::vector<int> rows;          ///< per velocity: row of G within its cluster
   std::vector<TreePosition> positions;  ///< per position of the tree
-  std::vector<double> reflected;      ///< per velocity: reflected inertia, see buildIndependentTree
-  ModelTables<double> plain, loaded;  ///< without and with reflected inertia
-  ModelTables<float> plainFloat, loadedFloat;
-  TablesView<double> plainView, loadedView;  ///< of the tables
-  TablesView<float> plainViewFloat, loadedViewFloat;
+  std::vector<double> reflected;  ///< per velocity: reflected inertia, see buildIndependentTree
+  FinishedTables plain, loaded;   ///< without and with reflected inertia
 };
 
 /// The tables of the tree, with or without reflected inertia; both have the same sizes.
 template <typename T>
-const ModelTables<T>& tablesOf(const IndependentTree& tree, bool loaded) {
-  return loaded ? inScalar<T>(tree.loaded, tree.loadedFloat)
-                : inScalar<T>(tree.plain, tree.plainFloat);
-}
-
-template <typename T>
 const TablesView<T>& viewOf(const IndependentTree& tree, bool loaded) {
-  return loaded ? inScalar<T>(tree.loadedView, tree.loadedViewFloat)
-                : inScalar<T>(tree.plainView, tree.plainViewFloat);
+  return (loaded ? tree.loaded : tree.plain).template view<T>();
 }
 
 /// Fills in ModelImpl::independentTree. Reflected is Σ J r² over the dropped joints: r their ratio

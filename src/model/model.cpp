@@ -175,9 +175,9 @@ namespace detail {
 template <typename T>
 DataImpl<T>::DataImpl(const ModelImpl& model)
     : modelId(model.id),
-      loops(tablesOf<T>(model)),
-      work(tablesOf<T>(model)),
-      kernels(kernelSets<T>().single, tablesOf<T>(model)),
+      loops(viewOf<T>(model)),
+      work(viewOf<T>(model)),
+      kernels(kernelSets<T>().single, viewOf<T>(model)),
       vector(static_cast<std::size_t>(model.tables.nv)),
       forceScratch(model.tables),
       positions(static_cast<std::size_t>(model.tables.positions)),

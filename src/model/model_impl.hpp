@@ -13,6 +13,7 @@
 #include "model/compared_scratch.hpp"
 #include "model/independent_tree.hpp"
 #include "model/spanning_tree.hpp"
+#include "tables/block.hpp"
 #include "tables/kernel_set.hpp"
 #include "tables/tables.hpp"
 #include "tables/workspace.hpp"
@@ -38,10 +39,8 @@ struct ModelImpl {
   ModelOptions options;
   std::vector<std::string> warnings;
 
-  ModelTables<double> tables;
-  ModelTables<float> tablesFloat;  ///< the same numbers
-  TablesView<double> view;         ///< of tables, for evaluations
-  TablesView<float> viewFloat;
+  ModelTables<double> tables;            ///< from which models with other coordinates are derived
+  FinishedTables finished;               ///< the same, for evaluations
   std::vector<int> jointOfBody;          ///< moving body → index into mechanism.joints
   std::vector<Pose> linkFrames;          ///< moving body → its file frame in its turned frame
   std::vector<std::string> loopNames;    ///< per entry of tables.loops
@@ -76,13 +75,8 @@ struct ModelImpl {
 ModelImpl compile(const Mechanism& mechanism, const ModelOptions& options, bool mayCut);
 
 template <typename T>
-const ModelTables<T>& tablesOf(const ModelImpl& model) {
-  return inScalar<T>(model.tables, model.tablesFloat);
-}
-
-template <typename T>
 const TablesView<T>& viewOf(const ModelImpl& model) {
-  return inScalar<T>(model.view, model.viewFloat);
+  return model.finished.view<T>();
 }
 
 /// Vectors of the dynamics that forces between bodies come with.

@@ -99,7 +99,8 @@ std::vector<int> findMassless(const ModelImpl& model) {
 }
 
 /// The tree in which DoFs without inertia have an armature.
-void addArmatures(const ModelImpl& model, const std::vector<int>& massless, SpanningTree& tree) {
+void addArmatures(const ModelImpl& model, const std::vector<int>& massless,
+                  const ModelTables<double>& plain, SpanningTree& tree) {
   double largest = 0.0;
   for (const BodyEntry<double>& body : model.tables.bodies) {
     const RigidInertia<double>& I = body.own;
@@ -109,17 +110,19 @@ void addArmatures(const ModelImpl& model, const std::vector<int>& massless, Span
   if (massless.empty()) {
     return;
   }
-  tree.added.assign(static_cast<std::size_t>(tree.tables.velocities), 0.0);
+  ModelTables<double> armatured = plain;
+  tree.added.assign(static_cast<std::size_t>(plain.velocities), 0.0);
   for (const int k : massless) {
     tree.added[static_cast<std::size_t>(k)] = kAddedArmature * largest;
-    tree.armatured.armature[static_cast<std::size_t>(k)] += kAddedArmature * largest;
+    armatured.armature[static_cast<std::size_t>(k)] += kAddedArmature * largest;
   }
-  for (ClusterEntry& cluster : tree.armatured.clusters) {
+  for (ClusterEntry& cluster : armatured.clusters) {
     for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
-      cluster.armatured |= tree.armatured.armature[static_cast<std::size_t>(i)] != 0.0;
+      cluster.armatured |= armatured.armature[static_cast<std::size_t>(i)] != 0.0;
     }
   }
-  findShapes(tree.armatured);
+  findShapes(armatured);
+  tree.armatured = FinishedTables(armatured);
 }
 
 void countRows(ModelImpl& model) {
@@ -166,21 +169,16 @@ void buildSpanningTree(ModelImpl& model) {
   std::vector<int> all(model.tables.bodies.size());
   std::iota(all.begin(), all.end(), 0);
   SpanningTree& tree = model.spanning;
-  tree.tables = openTree(model, all);
-  findShapes(tree.tables);
+  ModelTables<double> tables = openTree(model, all);
+  findShapes(tables);
+  tree.tables = FinishedTables(tables);
   tree.clusters.assign(model.tables.clusters.size(), {});
   const std::vector<int> massless = findMassless(model);
-  listAllLoops(model);
-  addArmatures(model, massless, tree);
+  listAllLoops(model, tables);
+  addArmatures(model, massless, tables, tree);
   tree.freedomAbove = parentsOfFreedoms(model);
   tree.coordinateAbove = parentsOfCoordinates(model.tables);
   countRows(model);
-  tree.tablesFloat = tree.tables.cast<float>();
-  tree.view = tree.tables;
-  tree.viewFloat = tree.tablesFloat;
-  tree.armaturedFloat = tree.armatured.cast<float>();
-  tree.armaturedView = tree.armatured;
-  tree.armaturedViewFloat = tree.armaturedFloat;
 }
 
 }  // namespace kempe::detail

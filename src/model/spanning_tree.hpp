@@ -2,7 +2,7 @@
 
 #include "constraints/table.hpp"
 #include "model/open_tree.hpp"
-#include "tables/workspace.hpp"
+#include "tables/block.hpp"
 
 namespace kempe::detail {
 
@@ -22,10 +22,7 @@ struct RowRange {
 /// The mass matrix H of the spanning tree is singular where a body that only its loop moves has no
 /// inertia (a massless crank): `added` is then not empty.
 struct SpanningTree {
-  ModelTables<double> tables;
-  ModelTables<float> tablesFloat;
-  TablesView<double> view;  ///< of tables
-  TablesView<float> viewFloat;
+  FinishedTables tables;
   std::vector<SpanningCluster> clusters;  ///< as in the model
   std::vector<int> freedomAbove;     ///< per spanning velocity: the DoF that carries it, or −1
   std::vector<int> coordinateAbove;  ///< the same per independent velocity
@@ -39,10 +36,7 @@ struct SpanningTree {
   ConstraintTable loops;  ///< all loops, those of clusters and those that are left cut
   /// The tree for multipliers by recursion: DoFs that move no inertia have an armature, `added`
   /// per spanning velocity.
-  ModelTables<double> armatured;
-  ModelTables<float> armaturedFloat;
-  TablesView<double> armaturedView;
-  TablesView<float> armaturedViewFloat;
+  FinishedTables armatured;
   std::vector<double> added;  ///< empty where none needs it
 };
 
@@ -51,12 +45,7 @@ void buildSpanningTree(ModelImpl& model);
 
 template <typename T>
 const TablesView<T>& viewOf(const SpanningTree& tree) {
-  return inScalar<T>(tree.view, tree.viewFloat);
-}
-
-template <typename T>
-const ModelTables<T>& tablesOf(const SpanningTree& tree) {
-  return inScalar<T>(tree.tables, tree.tablesFloat);
+  return tree.tables.view<T>();
 }
 
 }  // namespace kempe::detail

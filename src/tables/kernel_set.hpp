@@ -70,7 +70,7 @@ const KernelSets<S>& kernelSets();
 template <typename S>
 class KernelMemory {
  public:
-  KernelMemory(const KernelSet<S>& set, const ModelTables<S>& tables)
+  KernelMemory(const KernelSet<S>& set, const TablesView<S>& tables)
       : memory_(set.memorySize(tables)) {
     set.prepare(tables, memory_.data());
   }

@@ -1,13 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 #include "expressions/program.hpp"
 #include "kempe/mechanism.hpp"
 #include "kempe/spatial/transform.hpp"
 #include "spatial/mixed.hpp"
+#include "tables/members.hpp"
 
 /// The compiled mechanism as flat arrays. Bodies are in topological order with the bodies of a
 /// cluster side by side; "spanning" counts the DoFs of all tree joints, loops cut.
@@ -77,23 +78,6 @@ struct RotorEntry {
   Vec3<T> center{}, axis{};     ///< centre of mass and axis, in the parent's turned frame
   T offset{};                   ///< of the centre from the joint's origin along the axis
   T mass{}, along{}, across{};  ///< and central moments of inertia along and across the axis
-
-  template <typename U>
-  [[nodiscard]] RotorEntry<U> cast() const {
-    return {body,
-            parent,
-            velocity,
-            firstV,
-            ratios,
-            firstRatio,
-            implicit,
-            center.template cast<U>(),
-            axis.template cast<U>(),
-            U(offset),
-            U(mass),
-            U(along),
-            U(across)};
-  }
 };
 
 /// One end of a loop joint or rod: a frame on a body of the cluster or on its output body.
@@ -197,42 +181,40 @@ struct AncestorEntry {
   bool base = false;  ///< it is a cluster of shape FreeBase
 };
 
-/// Selects the version in T of data that is stored in double and in float.
-template <typename T, typename InDouble, typename InFloat>
-const auto& inScalar(const InDouble& inDouble, const InFloat& inFloat) {
-  if constexpr (std::is_same_v<T, double>) {
-    return inDouble;
-  } else {
-    return inFloat;
-  }
-}
-
-template <typename T>
-struct ModelTables {
-  std::vector<BodyEntry<T>> bodies;
-  std::vector<ClusterEntry> clusters;
-  std::vector<int> order;                ///< all clusters, those nearer to the root first
-  std::vector<AncestorEntry> ancestors;  ///< per cluster
-  std::vector<LoopEntry<T>> loops;
-  std::vector<LoopColumn> columns;
-  std::vector<LoopTerm<T>> terms;
-  std::vector<ProgramStep<T>> programSteps;
-  std::vector<int> rowSlots;  ///< a row's place among the kept ones; −1: dropped
+/// All arrays of the tables, each declared here and nowhere else: vectors while a model is compiled
+/// (ModelTables), then parts of one block of memory (TableBlock), as the recursions read them
+/// (TablesView).
+template <typename R, template <typename> typename Array>
+struct TableArrays {
+  Array<BodyEntry<R>> bodies;
+  Array<ClusterEntry> clusters;
+  Array<int> order;                ///< all clusters, those nearer to the root first
+  Array<AncestorEntry> ancestors;  ///< per cluster
+  Array<LoopEntry<R>> loops;
+  Array<LoopColumn> columns;
+  Array<LoopTerm<R>> terms;
+  Array<ProgramStep<R>> programSteps;
+  Array<int> rowSlots;  ///< a row's place among the kept ones; −1: dropped
   /// Units in which loops are closed and ranks decided (see loops/scales.hpp): per row and per
   /// velocity of the spanning tree.
-  std::vector<double> rowScales, velocityScales;
-  std::vector<int> independent;
-  std::vector<int> dependent;
-  std::vector<T> G;
-  std::vector<T> offset;
-  std::vector<T> couplingForces;  ///< map from forces at dependent joints to forces of couplings
-  std::vector<RotorEntry<T>> rotors;
-  std::vector<int> drives;
-  std::vector<Transform<T>> links;  ///< a body's own frame in its turned frame
-  std::vector<T> armature, damping, friction, stiffness, springReference;
+  Array<double> rowScales, velocityScales;
+  Array<int> independent;
+  Array<int> dependent;
+  Array<R> G;
+  Array<R> offset;
+  Array<R> couplingForces;  ///< map from forces at dependent joints to forces of couplings
+  Array<RotorEntry<R>> rotors;
+  Array<int> drives;
+  Array<Transform<R>> links;  ///< a body's own frame in its turned frame
+  Array<R> armature, damping, friction, stiffness, springReference;
   /// A size of the inertia that a velocity moves, for numerical tests; never zero.
-  std::vector<T> inertiaScale;
-  Vec3<T> gravity{};
+  Array<R> inertiaScale;
+};
+
+/// What the tables have one of, each declared here and nowhere else.
+template <typename R>
+struct TableConstants {
+  Vec3<R> gravity{};
   int nq = 0, nv = 0, positions = 0, velocities = 0, rows = 0;
   /// Sizes of S, G, D, the factors of K_d and their swaps of all clusters.
   int sColumns = 0, ratios = 0, dNumbers = 0, factorNumbers = 0, swaps = 0;
@@ -245,89 +227,59 @@ struct ModelTables {
   int functionNumbers = 0;  ///< registers of the largest program of a function
   int loopForces = 0;       ///< number of force entries of all loops
   int floatingBase = -1;    ///< the body whose position is the origin of the common frame, if any
-
-  template <typename U>
-  [[nodiscard]] ModelTables<U> cast() const;
 };
 
 template <typename T>
-template <typename U>
-ModelTables<U> ModelTables<T>::cast() const {
-  ModelTables<U> to;
-  const auto numbers = [](const std::vector<T>& from) {
-    return std::vector<U>(from.begin(), from.end());
-  };
-  for (const BodyEntry<T>& b : bodies) {
-    to.bodies.push_back(
-        {b.parent, b.cluster, b.type, b.firstPosition, b.firstVelocity,
-         b.placement.template cast<U>(), b.middle.template cast<U>(), U(b.pitch),
-         b.inertia.template cast<U>(), b.folded, U(b.spinInertia), b.carrier, b.firstS,
-         b.own.template cast<U>(), b.central.template cast<U>(),
-         Single<U>{b.single.geared, b.single.dissipates, b.single.sprung,
-                   b.single.spin.template cast<U>(), U(b.single.reflected), U(b.single.damping),
-                   U(b.single.friction), U(b.single.stiffness), U(b.single.atZero)}});
+using TableVector = std::vector<T>;
+
+/// The tables while a model is compiled.
+template <typename T>
+struct ModelTables : TableArrays<T, TableVector>, TableConstants<T> {};
+
+/// An array of the tables for reading, with and without the standard library.
+template <typename T>
+class TableSpan {
+ public:
+  TableSpan() = default;
+  TableSpan(const T* first, int count) : first_(first), count_(count) {}
+
+  KEMPE_HD const T& operator[](std::ptrdiff_t i) const { return first_[i]; }
+  // NOLINTNEXTLINE(google-explicit-constructor): reads like an array, `tables.terms + firstTerm`
+  KEMPE_HD operator const T*() const { return first_; }
+  [[nodiscard]] KEMPE_HD const T* data() const { return first_; }
+  [[nodiscard]] KEMPE_HD int size() const { return count_; }
+  [[nodiscard]] KEMPE_HD const T* begin() const { return first_; }
+  [[nodiscard]] KEMPE_HD const T* end() const { return first_ + count_; }
+
+ private:
+  const T* first_ = nullptr;
+  int count_ = 0;
+};
+
+/// The tables for reading, by the recursions and everything else.
+template <typename R>
+struct TablesView : TableArrays<R, TableSpan>, TableConstants<R> {
+  using Scalar = R;
+  int bodyCount = 0, clusterCount = 0, rotorCount = 0;
+
+  TablesView() = default;
+  TablesView(const TableArrays<R, TableSpan>& arrays, const TableConstants<R>& constants)
+      : TableArrays<R, TableSpan>(arrays),
+        TableConstants<R>(constants),
+        bodyCount(arrays.bodies.size()),
+        clusterCount(arrays.clusters.size()),
+        rotorCount(arrays.rotors.size()) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): a view of the tables is as good as the tables
+  TablesView(const ModelTables<R>& tables) : TablesView(spansOf(tables), tables) {}
+
+ private:
+  static TableArrays<R, TableSpan> spansOf(const TableArrays<R, TableVector>& arrays) {
+    TableArrays<R, TableSpan> spans;
+    forEachMember(arrays, spans, [](const auto& array, auto& span) {
+      span = {array.data(), static_cast<int>(array.size())};
+    });
+    return spans;
   }
-  const auto end = [](const LoopEnd<T>& e) {
-    return LoopEnd<U>{e.body, e.frame.template cast<U>()};
-  };
-  for (const LoopEntry<T>& l : loops) {
-    to.loops.push_back({l.kind, l.type, l.firstRow, l.rows, end(l.predecessor), end(l.successor),
-                        U(l.cosine), U(l.length), U(l.offset), l.firstColumn, l.columns,
-                        l.firstTerm, l.terms, l.function, l.programs, l.firstForce, l.forces,
-                        l.forceFrame.template cast<U>()});
-  }
-  for (const LoopTerm<T>& t : terms) {
-    to.terms.push_back({t.position, t.velocity, U(t.coefficient)});
-  }
-  for (const ProgramStep<T>& step : programSteps) {
-    to.programSteps.push_back(step.template cast<U>());
-  }
-  to.clusters = clusters;
-  to.order = order;
-  to.ancestors = ancestors;
-  to.columns = columns;
-  to.rowSlots = rowSlots;
-  to.rowScales = rowScales;
-  to.velocityScales = velocityScales;
-  to.independent = independent;
-  to.dependent = dependent;
-  to.G = numbers(G);
-  to.offset = numbers(offset);
-  to.couplingForces = numbers(couplingForces);
-  for (const RotorEntry<T>& rotor : rotors) {
-    to.rotors.push_back(rotor.template cast<U>());
-  }
-  to.drives = drives;
-  for (const Transform<T>& link : links) {
-    to.links.push_back(link.template cast<U>());
-  }
-  to.armature = numbers(armature);
-  to.damping = numbers(damping);
-  to.friction = numbers(friction);
-  to.stiffness = numbers(stiffness);
-  to.springReference = numbers(springReference);
-  to.inertiaScale = numbers(inertiaScale);
-  to.gravity = gravity.template cast<U>();
-  to.nq = nq;
-  to.nv = nv;
-  to.positions = positions;
-  to.velocities = velocities;
-  to.rows = rows;
-  to.sColumns = sColumns;
-  to.ratios = ratios;
-  to.dNumbers = dNumbers;
-  to.factorNumbers = factorNumbers;
-  to.swaps = swaps;
-  to.rowNumbers = rowNumbers;
-  to.widestRows = widestRows;
-  to.widestRightSide = widestRightSide;
-  to.mostRows = mostRows;
-  to.widestBasis = widestBasis;
-  to.widestTriangle = widestTriangle;
-  to.functionNumbers = functionNumbers;
-  to.loopForces = loopForces;
-  to.floatingBase = floatingBase;
-  return to;
-}
+};
 
 }  // namespace kempe::detail

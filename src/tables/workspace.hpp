@@ -1,99 +1,12 @@
 #pragma once
 
-#include <cstddef>
-#include <new>
-#include <vector>
-
+#include "tables/memory.hpp"
 #include "tables/tables.hpp"
 
-/// The input (TablesView) and scratch memory (WorkView) of the recursions: plain pointers, so that
-/// they run without the standard library. Numbers of the tables have type R, numbers of the state
-/// type T; a pack of several states mixes the two.
+/// The scratch memory of the recursions: plain pointers, so that they run without the standard
+/// library. Numbers of the tables have type R, numbers of the state type T; a pack of several states
+/// mixes the two.
 namespace kempe::detail {
-
-template <typename R>
-struct TablesView {
-  const BodyEntry<R>* bodies = nullptr;
-  const ClusterEntry* clusters = nullptr;
-  const int* order = nullptr;
-  const AncestorEntry* ancestors = nullptr;
-  const LoopEntry<R>* loops = nullptr;
-  const LoopColumn* columns = nullptr;
-  const LoopTerm<R>* terms = nullptr;
-  const ProgramStep<R>* programSteps = nullptr;
-  const int* rowSlots = nullptr;
-  const int* independent = nullptr;
-  const int* dependent = nullptr;
-  const R* G = nullptr;
-  const R* offset = nullptr;
-  const R* couplingForces = nullptr;
-  const RotorEntry<R>* rotors = nullptr;
-  const int* drives = nullptr;
-  const Transform<R>* links = nullptr;
-  const R* armature = nullptr;
-  const R* damping = nullptr;
-  const R* friction = nullptr;
-  const R* stiffness = nullptr;
-  const R* springReference = nullptr;
-  const R* inertiaScale = nullptr;
-  Vec3<R> gravity{};
-  int bodyCount = 0, clusterCount = 0, rotorCount = 0;
-  int nq = 0, nv = 0, positions = 0, velocities = 0;
-  int floatingBase = -1;
-  /// Sizes of scratch, as in ModelTables.
-  int sColumns = 0, ratios = 0, dNumbers = 0, factorNumbers = 0, swaps = 0, dependents = 0;
-  int rowNumbers = 0, widestRows = 0, widestRightSide = 0, mostRows = 0, widestBasis = 0,
-      widestTriangle = 0, functionNumbers = 0;
-
-  TablesView() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): a view of the tables is as good as the tables
-  TablesView(const ModelTables<R>& t)
-      : bodies(t.bodies.data()),
-        clusters(t.clusters.data()),
-        order(t.order.data()),
-        ancestors(t.ancestors.data()),
-        loops(t.loops.data()),
-        columns(t.columns.data()),
-        terms(t.terms.data()),
-        programSteps(t.programSteps.data()),
-        rowSlots(t.rowSlots.data()),
-        independent(t.independent.data()),
-        dependent(t.dependent.data()),
-        G(t.G.data()),
-        offset(t.offset.data()),
-        couplingForces(t.couplingForces.data()),
-        rotors(t.rotors.data()),
-        drives(t.drives.data()),
-        links(t.links.data()),
-        armature(t.armature.data()),
-        damping(t.damping.data()),
-        friction(t.friction.data()),
-        stiffness(t.stiffness.data()),
-        springReference(t.springReference.data()),
-        inertiaScale(t.inertiaScale.data()),
-        gravity(t.gravity),
-        bodyCount(static_cast<int>(t.bodies.size())),
-        clusterCount(static_cast<int>(t.clusters.size())),
-        rotorCount(static_cast<int>(t.rotors.size())),
-        nq(t.nq),
-        nv(t.nv),
-        positions(t.positions),
-        velocities(t.velocities),
-        floatingBase(t.floatingBase),
-        sColumns(t.sColumns),
-        ratios(t.ratios),
-        dNumbers(t.dNumbers),
-        factorNumbers(t.factorNumbers),
-        swaps(t.swaps),
-        dependents(static_cast<int>(t.dependent.size())),
-        rowNumbers(t.rowNumbers),
-        widestRows(t.widestRows),
-        widestRightSide(t.widestRightSide),
-        mostRows(t.mostRows),
-        widestBasis(t.widestBasis),
-        widestTriangle(t.widestTriangle),
-        functionNumbers(t.functionNumbers) {}
-};
 
 /// A 6×6 map from motions to forces without symmetry, by its columns.
 template <typename T>
@@ -170,33 +83,6 @@ struct WorkView {
   bool wholeRotors = false;
 };
 
-/// Hands out parts of a block of memory; without a block it only counts.
-class Carver {
- public:
-  static constexpr std::size_t kAlignment = 64;
-
-  explicit Carver(std::byte* memory) : memory_(memory) {}
-
-  template <typename U>
-  U* take(int count) {
-    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(U);
-    std::byte* part = memory_ == nullptr ? nullptr : memory_ + used_;
-    used_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    return reinterpret_cast<U*>(part);
-  }
-  /// Entries for all bodies and, at index kWorld, for the world.
-  template <typename U>
-  U* takeWithWorld(int bodies) {
-    U* first = take<U>(bodies + 1);
-    return first == nullptr ? nullptr : first + 1;
-  }
-  [[nodiscard]] std::size_t used() const { return used_; }
-
- private:
-  std::byte* memory_;
-  std::size_t used_ = 0;
-};
-
 template <typename T, typename R>
 WorkView<T> carveWork(const TablesView<R>& tables, Carver& carver) {
   const int bodies = tables.bodyCount;
@@ -224,11 +110,11 @@ WorkView<T> carveWork(const TablesView<R>& tables, Carver& carver) {
   w.dInverse = carver.take<T>(tables.nv);
   w.u = carver.take<T>(tables.nv);
   w.tau = carver.take<T>(tables.velocities);
-  w.loops = {carver.take<T>(tables.rowNumbers),      carver.take<T>(tables.mostRows),
-             carver.take<T>(tables.widestRightSide), carver.take<T>(tables.factorNumbers),
-             carver.take<int>(tables.dependents),    carver.take<T>(tables.swaps),
-             carver.take<T>(tables.widestRows),      carver.take<T>(tables.mostRows),
-             carver.take<T>(tables.widestBasis),     carver.take<T>(tables.widestTriangle),
+  w.loops = {carver.take<T>(tables.rowNumbers),         carver.take<T>(tables.mostRows),
+             carver.take<T>(tables.widestRightSide),    carver.take<T>(tables.factorNumbers),
+             carver.take<int>(tables.dependent.size()), carver.take<T>(tables.swaps),
+             carver.take<T>(tables.widestRows),         carver.take<T>(tables.mostRows),
+             carver.take<T>(tables.widestBasis),        carver.take<T>(tables.widestTriangle),
              carver.take<T>(tables.functionNumbers)};
   return w;
 }
@@ -245,35 +131,22 @@ void writeConstantRatios(const TablesView<R>& tables, const WorkView<T>& work) {
   }
 }
 
-/// A block of memory that starts at a multiple of Carver::kAlignment, all zero.
-class AlignedMemory {
- public:
-  explicit AlignedMemory(std::size_t bytes) : lines_(bytes / Carver::kAlignment + 1) {}
-  std::byte* data() { return lines_.front().bytes; }
-
- private:
-  struct alignas(Carver::kAlignment) Line {
-    std::byte bytes[Carver::kAlignment]{};
-  };
-  std::vector<Line> lines_;
-};
-
 /// Scratch of the algorithms that compute with plain numbers.
 template <typename T>
 class Workspace {
  public:
-  explicit Workspace(const ModelTables<T>& tables) : memory_(sizeFor(tables)) {
+  explicit Workspace(const TablesView<T>& tables) : memory_(sizeFor(tables)) {
     Carver carver(memory_.data());
-    view_ = carveWork<T>(TablesView<T>(tables), carver);
-    writeConstantRatios(TablesView<T>(tables), view_);
+    view_ = carveWork<T>(tables, carver);
+    writeConstantRatios(tables, view_);
   }
 
   WorkView<T>& view() { return view_; }
 
  private:
-  static std::size_t sizeFor(const ModelTables<T>& tables) {
+  static std::size_t sizeFor(const TablesView<T>& tables) {
     Carver carver(nullptr);
-    carveWork<T>(TablesView<T>(tables), carver);
+    carveWork<T>(tables, carver);
     return carver.used();
   }
 

@@ -34,8 +34,8 @@ class PlainKernels : public ::testing::TestWithParam<MechanismCase> {
     ASSERT_EQ(set.lanes, 1);
     const Model model(randomMechanism(GetParam()));
     BasicData<T> data(model), scratch(model);
-    const detail::TablesView<T> tables(detail::tablesOf<T>(model.impl()));
-    detail::KernelMemory<T> memory(set, detail::tablesOf<T>(model.impl()));
+    const detail::TablesView<T>& tables = detail::viewOf<T>(model.impl());
+    detail::KernelMemory<T> memory(set, tables);
     const detail::KernelContext<T> context{tables, memory.data(), model.mechanism().functions,
                                            scratch.impl().loops.forFunctions(), false};
     const int n = model.nv();

@@ -67,7 +67,7 @@ __global__ void functionKernel(TablesView<T> tables, kempe::detail::ProgramEntry
   if (i >= count) {
     return;
   }
-  const T* own = kempe::detail::runProgram(tables.programSteps, program,
+  const T* own = kempe::detail::runProgram(tables.programSteps.data(), program,
                                            registers + i * program.registers());
   for (int r = 0; r < program.results; ++r) {
     results[i * program.results + r] = own[r];

@@ -240,7 +240,7 @@ class FreeBodies {
         coordinateRows(entry, work_, 0.0, scratch.functions, rows_.data(), slopes_.data());
       }
       for (int r = 0; r < entry.rows; ++r) {
-        if (s_.tables.rowSlots[entry.firstRow + r] < 0) {
+        if (s_.model.rowSlots[entry.firstRow + r] < 0) {
           continue;
         }
         const int row = addRow(-rows_[r].bias);

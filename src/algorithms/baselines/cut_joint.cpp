@@ -18,7 +18,7 @@ namespace {
 /// Points the evaluation to the tree with armatures.
 template <typename T>
 void useArmatures(SpanningEvaluation<T>& s) {
-  s.e.tables = &inScalar<T>(s.tree.armaturedView, s.tree.armaturedViewFloat);
+  s.e.tables = &s.tree.armatured.template view<T>();
 }
 
 }  // namespace

@@ -162,16 +162,15 @@ class IndependentEvaluation {
   /// G_r and g_r of a cluster with loops.
   void solveLoops(int c, const T* q, const T* v) {
     const ClusterEntry& cluster = model.clusters[c];
-    const ModelTables<T>& tables = tablesOf<T>(e.impl);
     const int m = cluster.nv;
     T* positions = clusterWork.positions + cluster.firstPosition;
     expandCluster(model, cluster, q, clusterWork.positions);
     ClusterState<T> state = e.data.loops.state(positions);
-    placeCluster(tables, cluster, state);
+    placeCluster(model, cluster, state);
     T* G = clusterWork.G + cluster.firstRatio;
     const Functions& functions = e.impl.mechanism.functions;
     const bool solved =
-        !isSingular(clusterJacobian(tables, functions, cluster, state, e.data.loops, G));
+        !isSingular(clusterJacobian(model, functions, cluster, state, e.data.loops, G));
     if (!solved) {
       e.throwSingular(c, clusterWork.positions);
     }
@@ -196,9 +195,9 @@ class IndependentEvaluation {
       return;
     }
     timesG(cluster, clusterWork, v + cluster.firstV, e.data.loops.rates.data());
-    moveCluster(tables, cluster, state);
+    moveCluster(model, cluster, state);
     T* g = e.data.loops.step.data();
-    clusterBias(tables, functions, cluster, state, e.data.loops, g);
+    clusterBias(model, functions, cluster, state, e.data.loops, g);
     for (int i = 0; i < m; ++i) {
       scratch.g[cluster.firstV + i] = g[rows[i]];
     }

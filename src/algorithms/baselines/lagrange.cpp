@@ -167,8 +167,8 @@ int spanUnitForces(const SpanningEvaluation<T>& s, const FrameEntry& frame, Refe
   unitForces(s.e, frame, reference, forces);
   std::fill_n(x, 6 * s.model.velocities, T(0));
   int outermost = -1;
-  for (int b = frame.body; b != kWorld; b = s.tables.bodies[b].parent) {
-    const BodyEntry<T>& body = s.tables.bodies[b];
+  for (int b = frame.body; b != kWorld; b = s.model.bodies[b].parent) {
+    const BodyEntry<T>& body = s.model.bodies[b];
     for (int i = body.firstVelocity + velocitySize(body.type) - 1; i >= body.firstVelocity; --i) {
       outermost = std::max(outermost, i);
       for (int k = 0; k < 6; ++k) {
@@ -268,8 +268,8 @@ void lagrangeInverseDynamics(Evaluation<T>& e, const ExternalForces<T, T>& exter
     // Dependent joints have no force of their own: f_d + K_dᵀ λ = 0; then τ = f_i + K_iᵀ λ.
     const ClusterEntry& cluster = s.cluster(c);
     const int n = cluster.velocities, d = cluster.kept;
-    const int* independent = s.tables.independent.data() + cluster.firstIndependent;
-    const int* dependent = s.tables.dependent.data() + cluster.firstDependent;
+    const int* independent = s.model.independent.data() + cluster.firstIndependent;
+    const int* dependent = s.model.dependent.data() + cluster.firstDependent;
     const T* forces = f + cluster.firstVelocity;
     T* lambda = s.scratch.multipliers.data() + s.tree.clusters[c].firstRow;
     for (int i = 0; i < d; ++i) {

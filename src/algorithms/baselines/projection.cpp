@@ -55,13 +55,13 @@ void projectCluster(const SpanningEvaluation<T>& s, const ClusterEntry& cluster)
     }
   }
   for (int b = cluster.output; b != kWorld;) {
-    const ClusterEntry& ancestor = s.cluster(s.tables.bodies[b].cluster);
+    const ClusterEntry& ancestor = s.cluster(s.model.bodies[b].cluster);
     const int width = ancestor.nv;
     for (int r = 0; r < m; ++r) {
       std::fill_n(out + r * s.model.nv + ancestor.firstV, width, T(0));
     }
-    for (; b != ancestor.output; b = s.tables.bodies[b].parent) {
-      const BodyEntry<T>& body = s.tables.bodies[b];
+    for (; b != ancestor.output; b = s.model.bodies[b].parent) {
+      const BodyEntry<T>& body = s.model.bodies[b];
       const int count = velocitySize(body.type);
       if (!open) {
         projectRows<M>(s, cluster, body.firstVelocity, count, s.scratch.columns.data());
@@ -107,9 +107,9 @@ void projectUnitForces(const SpanningEvaluation<T>& s, int b, const Force<T>* fo
                        T* W) {
   std::fill_n(W, 6 * s.model.nv, T(0));
   while (b != kWorld) {
-    const ClusterEntry& cluster = s.cluster(s.tables.bodies[b].cluster);
-    for (; b != cluster.output; b = s.tables.bodies[b].parent) {
-      const BodyEntry<T>& body = s.tables.bodies[b];
+    const ClusterEntry& cluster = s.cluster(s.model.bodies[b].cluster);
+    for (; b != cluster.output; b = s.model.bodies[b].parent) {
+      const BodyEntry<T>& body = s.model.bodies[b];
       for (int i = body.firstVelocity; i < body.firstVelocity + velocitySize(body.type); ++i) {
         const int row = i - cluster.firstVelocity;
         const T* G = s.ratios(cluster) + row * cluster.nv;

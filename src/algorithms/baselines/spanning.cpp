@@ -11,7 +11,6 @@ SpanningEvaluation<T>::SpanningEvaluation(Evaluation<T>& evaluation)
     : e(evaluation),
       scratch(evaluation.data.compared(evaluation.impl)),
       tree(evaluation.impl.spanning),
-      tables(tablesOf<T>(evaluation.impl)),
       model(viewOf<T>(evaluation.impl)),
       clusterWork(*evaluation.work) {
   e.tables = &viewOf<T>(tree);
@@ -30,9 +29,9 @@ void SpanningEvaluation<T>::place(VectorInOf<T> q, const T* v, bool rows) {
     LoopScratch<T>& loops = e.data.loops;
     const Functions& functions = e.impl.mechanism.functions;
     ClusterState<T> state = loops.state(e.work->positions + entry.firstPosition);
-    placeCluster(tables, entry, state);
+    placeCluster(model, entry, state);
     T* G = clusterWork.G + entry.firstRatio;
-    if (isSingular(clusterJacobian(tables, functions, entry, state, loops, G))) {
+    if (isSingular(clusterJacobian(model, functions, entry, state, loops, G))) {
       e.throwSingular(c, e.work->positions);
     }
     if (rows) {
@@ -43,8 +42,8 @@ void SpanningEvaluation<T>::place(VectorInOf<T> q, const T* v, bool rows) {
       T* rates = e.work->rates + entry.firstVelocity;
       timesG(entry, clusterWork, v + entry.firstV, rates);
       state.rates = rates;
-      moveCluster(tables, entry, state);
-      clusterBias(tables, functions, entry, state, loops,
+      moveCluster(model, entry, state);
+      clusterBias(model, functions, entry, state, loops,
                   e.work->accelerations + entry.firstVelocity);
     }
   }
@@ -67,10 +66,10 @@ void SpanningEvaluation<T>::solveRows() {
     T* K = scratch.K.data() + tree.clusters[c].firstK;
     std::fill_n(K, entry.kept * n, T(0));
     for (int r = 0; r < entry.kept; ++r) {
-      const int dependent = tables.dependent[entry.firstDependent + r];
+      const int dependent = model.dependent[entry.firstDependent + r];
       K[r * n + dependent] = T(1);
       for (int j = 0; j < m; ++j) {
-        K[r * n + tables.independent[entry.firstIndependent + j]] =
+        K[r * n + model.independent[entry.firstIndependent + j]] =
             -ratios(entry)[dependent * m + j];
       }
     }

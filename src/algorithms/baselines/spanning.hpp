@@ -34,7 +34,7 @@ class SpanningEvaluation {
     for (int c = 0; c < model.clusterCount; ++c) {
       const ClusterEntry& entry = cluster(c);
       for (int j = 0; j < entry.nv; ++j) {
-        visit(entry.firstVelocity + tables.independent[entry.firstIndependent + j],
+        visit(entry.firstVelocity + model.independent[entry.firstIndependent + j],
               entry.firstV + j);
       }
     }
@@ -45,8 +45,7 @@ class SpanningEvaluation {
   Evaluation<T>& e;
   ComparedScratch<T>& scratch;
   const SpanningTree& tree;
-  const ModelTables<T>& tables;  ///< of the model
-  const TablesView<T>& model;
+  const TablesView<T>& model;      ///< the tables of the model
   const WorkView<T>& clusterWork;  ///< the model's own; its G is that of the loops
 
  private:
