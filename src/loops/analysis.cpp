@@ -293,9 +293,38 @@ class ClusterAnalyzer {
     if (mobilityAt(samples_.front()) == 0) {
       lookForMobility();
     }
+    // Branches of the motion meet where the mobility is larger than elsewhere (a ladder of four-bars
+    // drawn flat), so only the samples of least mobility count, and walks start from these. Once
+    // branches are known to meet, every other walk leaves them all.
     const int wanted = cluster_.velocities <= 60 ? kSamples : kSamples / 2;
-    for (int walk = 0; walk < 3 * kSamples && static_cast<int>(samples_.size()) < wanted; ++walk) {
-      walkFrom(samples_[static_cast<std::size_t>(walk) % samples_.size()]);
+    std::vector<std::size_t> regular{0};
+    int mobility = mobilityAt(samples_.front());
+    bool branchesMeet = false;
+    for (int walk = 0;
+         mobility > 0 && walk < 3 * kSamples && static_cast<int>(regular.size()) < wanted; ++walk) {
+      const Sample& from = samples_[regular[static_cast<std::size_t>(walk) % regular.size()]];
+      const bool aside = branchesMeet && walk % 2 == 1;
+      if (!(aside ? stepAside(walk % 4 == 1 ? samples_.front() : from)
+                  : walkFrom(from, mobility) || stepAside(from))) {
+        continue;
+      }
+      const int here = mobilityAt(samples_.back());
+      if (here < mobility) {
+        mobility = here;
+        branchesMeet = true;
+        regular.clear();
+        walk = -1;
+      }
+      if (here == mobility) {
+        regular.push_back(samples_.size() - 1);
+      }
+    }
+    if ((branchesMeet || regular.size() == 1) &&
+        !movesFreely(samples_[regular.front()], mobility)) {
+      warn(
+          "its " + counted(static_cast<std::size_t>(mobility), "degree", "degrees") +
+          " of freedom may be too many: it is drawn where several branches of its motion meet, and "
+          "no regular position was found beside. Draw it elsewhere, or give a start pose.");
     }
   }
 
@@ -374,25 +403,60 @@ class ClusterAnalyzer {
     });
   }
 
-  /// Adds a sample some way from another, along a direction that the loops allow there.
-  void walkFrom(const Sample& from) {
+  /// Adds a sample some way from another, along a direction that the loops allow there; false where
+  /// none is found.
+  bool walkFrom(const Sample& from, int mobility) {
     const auto [values, V] = leftSingularVectors(scaled(from.K).transpose());
-    const int mobility = cluster_.velocities - rankOf(values, from.gap);
-    if (mobility == 0) {
-      return;
-    }
-    const bool within = withinLimits(from.q);
     Eigen::VectorXd way = V.rightCols(mobility) * randomWay(1.0).head(mobility);
     way /= way.cwiseAbs().maxCoeff();
     for (double stride = random_.uniform(0.1, 0.6); stride > 0.005; stride *= 0.5) {
-      std::vector<double> q = moved(from.q, stride * way);
-      const Closure closure = assemble(q, {});
-      if (closure.gap < kRounding && distance(from.q, q) > 0.2 * stride &&
-          (withinLimits(q) || !within)) {
-        samples_.push_back({q, jacobianAt(q), closure.gap});
-        return;
+      if (addSampleNear(from, stride * way, allVelocities(), 0.2 * stride)) {
+        return true;
       }
     }
+    return false;
+  }
+
+  /// Whether the loops let the mechanism move in all directions that they allow to first order.
+  bool movesFreely(const Sample& from, int mobility) {
+    constexpr double kStride = 1e-3;
+    const auto [values, V] = leftSingularVectors(scaled(from.K).transpose());
+    for (int i = 0; i < mobility; ++i) {
+      const std::vector<double> ahead = moved(from.q, kStride * V.rightCols(mobility).col(i));
+      std::vector<double> q = ahead;
+      if (assemble(q, {}).gap >= kRounding || distance(ahead, q) > 0.1 * kStride) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Adds a sample beside another with one coordinate moved and held: where branches meet, the sum
+  /// of directions of several branches leads nowhere.
+  bool stepAside(const Sample& from) {
+    const int held = static_cast<int>(random_.uniform(0.0, cluster_.velocities));
+    Eigen::VectorXd way = Eigen::VectorXd::Zero(cluster_.velocities);
+    way[held] = std::copysign(random_.uniform(0.2, 1.0), random_.uniform(-1.0, 1.0));
+    return addSampleNear(from, way, complement({held}, cluster_.velocities), 0.1);
+  }
+
+  /// Closes the loops from `way` beside a sample with `movable` coordinates, and adds the result if it is so far away.
+  bool addSampleNear(const Sample& from, const Eigen::VectorXd& way,
+                     const std::vector<int>& movable, double far) {
+    std::vector<double> q = moved(from.q, way);
+    Closure closure = assemble(q, movable, {});
+    // Beside a point where branches meet, loops seem closed before the mechanism is on one of them.
+    std::vector<double> closed = q;
+    if (const Closure exact = close(closed, movable, Rows::All); exact.closed) {
+      closure = exact;
+      q = closed;
+    }
+    if (closure.gap >= kRounding || distance(from.q, q) <= far ||
+        (withinLimits(from.q) && !withinLimits(q))) {
+      return false;
+    }
+    samples_.push_back({q, jacobianAt(q), closure.gap});
+    return true;
   }
 
   /// Samples on a branch on which the coordinates that are marked independent determine the others,

@@ -27,6 +27,7 @@ class Descent {
           const ClusterEntry& cluster, LoopScratch<double>& scratch, const double* base,
           std::span<const int> movable, const AssemblyOptions& options, double leastDamping)
       : tables_(tables),
+        view_(tables),
         functions_(functions),
         cluster_(cluster),
         scratch_(scratch),
@@ -102,11 +103,17 @@ class Descent {
   double evaluate(const double* step, double* q) {
     retractCluster(tables_, cluster_, base_, step, q);
     ClusterState<double> state = scratch_.state(q);
-    placeCluster(tables_, cluster_, state);
-    loopValues(tables_, functions_, cluster_, state, scratch_.forFunctions(), scratch_.phi.data());
-    forEachLoopJoint(state, [&](const LoopEntry<double>& loop, const ClosingRows& rows) {
-      std::copy_n(rows.value, rows.count, scratch_.phi.data() + loop.firstRow);
-    });
+    placeCluster(view_, cluster_, state);
+    for (int l = 0; l < cluster_.loops; ++l) {
+      const LoopEntry<double>& loop = tables_.loops[cluster_.firstLoop + l];
+      double* phi = scratch_.phi.data() + loop.firstRow;
+      if (loop.kind == LoopKind::Joint) {
+        const ClosingRows rows = closingRowsOf(loop, state);
+        std::copy_n(rows.value, rows.count, phi);
+      } else {
+        valuesOfLoop(view_, functions_, loop, state, scratch_.forFunctions(), phi);
+      }
+    }
     double cost = 0.0;
     for (int r = 0; r < cluster_.rows; ++r) {
       const double phi = rowScales_[r] * scratch_.phi[r];
@@ -115,15 +122,10 @@ class Descent {
     return cost;
   }
 
-  template <typename Visitor>
-  void forEachLoopJoint(const ClusterState<double>& state, const Visitor& visit) const {
-    for (int l = 0; l < cluster_.loops; ++l) {
-      const LoopEntry<double>& loop = tables_.loops[cluster_.firstLoop + l];
-      if (loop.kind == LoopKind::Joint) {
-        visit(loop, closingRows(loop.type, loop.cosine, endPlacement(loop.predecessor, state),
-                                endPlacement(loop.successor, state)));
-      }
-    }
+  static ClosingRows closingRowsOf(const LoopEntry<double>& loop,
+                                   const ClusterState<double>& state) {
+    return closingRows(loop.type, loop.cosine, endPlacement(loop.predecessor, state),
+                       endPlacement(loop.successor, state));
   }
 
   [[nodiscard]] Closure measure() const {
@@ -156,22 +158,25 @@ class Descent {
     return largest;
   }
 
-  /// KᵀK and Kᵀφ over all columns, K with respect to `step`, all in scaled units.
+  /// KᵀK and Kᵀφ over all columns, K with respect to `step`, all in scaled units. evaluate() has
+  /// placed the cluster there.
   void buildNormalEquations(const double* step) {
     const int n = cluster_.velocities;
-    ClusterState<double> state = scratch_.state(scratch_.q.data());
-    placeCluster(tables_, cluster_, state);
-    loopJacobian(tables_, functions_, cluster_, state, scratch_.forFunctions(), nullptr,
-                 cluster_.rows, scratch_.K.data());
-    forEachLoopJoint(state, [&](const LoopEntry<double>& loop, const ClosingRows& rows) {
-      for (int r = 0; r < rows.count; ++r) {
-        double* row = scratch_.K.data() + (loop.firstRow + r) * n;
-        for (int c = 0; c < loop.columns; ++c) {
-          const LoopColumn& column = tables_.columns[loop.firstColumn + c];
-          row[column.velocity] = column.sign * dot(rows.wrench[r], state.s[column.velocity]);
+    const ClusterState<double> state = scratch_.state(scratch_.q.data());
+    std::fill_n(scratch_.K.data(), cluster_.rows * n, 0.0);
+    for (int l = 0; l < cluster_.loops; ++l) {
+      const LoopEntry<double>& loop = tables_.loops[cluster_.firstLoop + l];
+      double* own = scratch_.K.data() + loop.firstRow * n;
+      if (loop.kind == LoopKind::Joint) {
+        const ClosingRows rows = closingRowsOf(loop, state);
+        for (int r = 0; r < rows.count; ++r) {
+          spreadWrench(view_, loop, state, rows.wrench[r], own + r * n);
         }
+      } else {
+        jacobianOfLoop(view_, functions_, loop, state, scratch_.forFunctions(),
+                       [&](int r) { return own + r * n; });
       }
-    });
+    }
     differentiateRetraction(step);
     for (int r = 0; r < cluster_.rows; ++r) {
       double* row = scratch_.K.data() + r * n;
@@ -343,6 +348,7 @@ class Descent {
   }
 
   const ModelTables<double>& tables_;
+  TablesView<double> view_;
   const Functions& functions_;
   const ClusterEntry& cluster_;
   LoopScratch<double>& scratch_;

@@ -57,43 +57,107 @@ EndMotion<T> endMotion(const LoopEnd<R>& end, const ClusterState<T>& state) {
           end.body < 0 ? state.outputA : state.a[end.body]};
 }
 
+/// φ of the rows of a loop, from `phi` on.
+template <typename T>
+void valuesOfLoop(const TablesOf<T>& tables, const Functions& functions, const auto& loop,
+                  const ClusterState<T>& state, const FunctionScratch& scratch, T* phi) {
+  switch (loop.kind) {
+    case LoopKind::Coupling: {
+      const auto* terms = tables.terms + loop.firstTerm;
+      T sum(-loop.offset);
+      for (int t = 0; t < loop.terms; ++t) {
+        sum += T(terms[t].coefficient) * state.q[terms[t].position];
+      }
+      phi[0] = sum;
+      break;
+    }
+    case LoopKind::Joint: {
+      const Transform<T> A = endPlacement(loop.predecessor, state);
+      const Transform<T> B = endPlacement(loop.successor, state);
+      const RowRules rules = rowRules(loop.type);
+      for (int r = 0; r < rules.count; ++r) {
+        phi[r] = rowValue(rules.first[r], T(loop.cosine), A, B);
+      }
+      break;
+    }
+    case LoopKind::Rod:
+      phi[0] = rodValue(T(loop.length), endPlacement(loop.predecessor, state),
+                        endPlacement(loop.successor, state));
+      break;
+    case LoopKind::Function: {
+      const T* value = functionValue(tables, functions, loop, state, scratch);
+      for (int r = 0; r < loop.rows; ++r) {
+        phi[r] = value[r];
+      }
+      break;
+    }
+  }
+}
+
 /// φ of all rows of the cluster.
 template <typename T>
 void loopValues(const TablesOf<T>& tables, const Functions& functions, const ClusterEntry& cluster,
                 const ClusterState<T>& state, const FunctionScratch& scratch, T* phi) {
   for (int l = 0; l < cluster.loops; ++l) {
     const auto& loop = tables.loops[cluster.firstLoop + l];
-    T* out = phi + loop.firstRow;
-    const auto* terms = tables.terms + loop.firstTerm;
-    switch (loop.kind) {
-      case LoopKind::Coupling: {
-        T sum(-loop.offset);
+    valuesOfLoop(tables, functions, loop, state, scratch, phi + loop.firstRow);
+  }
+}
+
+/// Writes a wrench f of a loop as a row of K, (1) of joint_rows.hpp.
+template <typename T>
+void spreadWrench(const TablesOf<T>& tables, const auto& loop, const ClusterState<T>& state,
+                  const Force<T>& f, T* row) {
+  const LoopColumn* columns = tables.columns + loop.firstColumn;
+  for (int c = 0; c < loop.columns; ++c) {
+    row[columns[c].velocity] = T(static_cast<typename Lanes<T>::Scalar>(columns[c].sign)) *
+                               dot(f, state.s[columns[c].velocity]);
+  }
+}
+
+/// The rows of K of a loop, where they are not zero; `rowOf(r)` is the place of row r, or null.
+template <typename T, typename RowOf>
+void jacobianOfLoop(const TablesOf<T>& tables, const Functions& functions, const auto& loop,
+                    const ClusterState<T>& state, const FunctionScratch& scratch,
+                    const RowOf& rowOf) {
+  const auto* terms = tables.terms + loop.firstTerm;
+  switch (loop.kind) {
+    case LoopKind::Coupling:
+      if (T* row = rowOf(0)) {
         for (int t = 0; t < loop.terms; ++t) {
-          sum += T(terms[t].coefficient) * state.q[terms[t].position];
+          row[terms[t].velocity] = T(terms[t].coefficient);
         }
-        out[0] = sum;
-        break;
       }
-      case LoopKind::Joint: {
-        const Transform<T> A = endPlacement(loop.predecessor, state);
-        const Transform<T> B = endPlacement(loop.successor, state);
-        const RowRules rules = rowRules(loop.type);
-        for (int r = 0; r < rules.count; ++r) {
-          out[r] = rowValue(rules.first[r], T(loop.cosine), A, B);
+      break;
+    case LoopKind::Joint: {
+      const Transform<T> A = endPlacement(loop.predecessor, state);
+      const Transform<T> B = endPlacement(loop.successor, state);
+      const RowRules rules = rowRules(loop.type);
+      for (int r = 0; r < rules.count; ++r) {
+        if (T* row = rowOf(r)) {
+          spreadWrench(tables, loop, state, rowWrench(rules.first[r], A, B), row);
         }
-        break;
       }
-      case LoopKind::Rod:
-        out[0] = rodValue(T(loop.length), endPlacement(loop.predecessor, state),
-                          endPlacement(loop.successor, state));
-        break;
-      case LoopKind::Function: {
-        const T* value = functionValue(tables, functions, loop, state, scratch);
-        for (int r = 0; r < loop.rows; ++r) {
-          out[r] = value[r];
+      break;
+    }
+    case LoopKind::Rod:
+      if (T* row = rowOf(0)) {
+        spreadWrench(tables, loop, state,
+                     rodWrench(T(loop.length), endPlacement(loop.predecessor, state),
+                               endPlacement(loop.successor, state)),
+                     row);
+      }
+      break;
+    case LoopKind::Function: {
+      const T* slopes = functionSlopes(tables, functions, loop, state, scratch);
+      for (int r = 0; r < loop.rows; ++r) {
+        if (T* row = rowOf(r)) {
+          for (int t = 0; t < loop.terms; ++t) {
+            row[terms[t].velocity] = slopes[r * loop.terms + t];
+          }
         }
-        break;
       }
+      break;
     }
   }
 }
@@ -108,58 +172,12 @@ void loopJacobian(const TablesOf<T>& tables, const Functions& functions,
   for (int i = 0; i < rows * n; ++i) {
     K[i] = T(0);
   }
-  const auto rowOf = [&](const auto& loop, int r) -> T* {
-    const int slot = slots == nullptr ? loop.firstRow + r : slots[loop.firstRow + r];
-    return slot < 0 ? nullptr : K + slot * n;
-  };
   for (int l = 0; l < cluster.loops; ++l) {
     const auto& loop = tables.loops[cluster.firstLoop + l];
-    const auto* terms = tables.terms + loop.firstTerm;
-    const LoopColumn* columns = tables.columns + loop.firstColumn;
-    const auto spread = [&](const Force<T>& f, T* row) {  // (1) of rows.hpp
-      for (int c = 0; c < loop.columns; ++c) {
-        row[columns[c].velocity] = T(static_cast<typename Lanes<T>::Scalar>(columns[c].sign)) *
-                                   dot(f, state.s[columns[c].velocity]);
-      }
-    };
-    switch (loop.kind) {
-      case LoopKind::Coupling:
-        if (T* row = rowOf(loop, 0)) {
-          for (int t = 0; t < loop.terms; ++t) {
-            row[terms[t].velocity] = T(terms[t].coefficient);
-          }
-        }
-        break;
-      case LoopKind::Joint: {
-        const Transform<T> A = endPlacement(loop.predecessor, state);
-        const Transform<T> B = endPlacement(loop.successor, state);
-        const RowRules rules = rowRules(loop.type);
-        for (int r = 0; r < rules.count; ++r) {
-          if (T* row = rowOf(loop, r)) {
-            spread(rowWrench(rules.first[r], A, B), row);
-          }
-        }
-        break;
-      }
-      case LoopKind::Rod:
-        if (T* row = rowOf(loop, 0)) {
-          spread(rodWrench(T(loop.length), endPlacement(loop.predecessor, state),
-                           endPlacement(loop.successor, state)),
-                 row);
-        }
-        break;
-      case LoopKind::Function: {
-        const T* slopes = functionSlopes(tables, functions, loop, state, scratch);
-        for (int r = 0; r < loop.rows; ++r) {
-          if (T* row = rowOf(loop, r)) {
-            for (int t = 0; t < loop.terms; ++t) {
-              row[terms[t].velocity] = slopes[r * loop.terms + t];
-            }
-          }
-        }
-        break;
-      }
-    }
+    jacobianOfLoop(tables, functions, loop, state, scratch, [&](int r) -> T* {
+      const int slot = slots == nullptr ? loop.firstRow + r : slots[loop.firstRow + r];
+      return slot < 0 ? nullptr : K + slot * n;
+    });
   }
 }
 

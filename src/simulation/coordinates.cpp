@@ -50,18 +50,25 @@ void bracket(int size, const double* x, const double* y, double* result) {
 /// Σ (−ad)ᵏ/(k+1)!, which is Σ B_k (−1)ᵏ adᵏ/k! with Bernoulli's numbers. Terms to ad² would do for
 /// order five, as y is of the order of a step (Hairer, Lubich, Wanner, Geometric Numerical
 /// Integration, theorem IV.8.4). The first that is left out is ad¹⁰/5e7: below 1e-10 for steps of
-/// half a radian, which estimates of the error do not see.
+/// half a radian, which estimates of the error do not see. Short steps need fewer terms: no entry of
+/// ad y is larger than 4 times the largest of the step times the largest of y.
 void coordinateRates(int size, const double* step, const double* velocity, double* rates) {
   double power[2][6];
+  double longest = 0.0;
+  for (int i = 0; i < size; ++i) {
+    longest = std::max(longest, std::abs(step[i]));
+  }
+  double bound = 4.0 * longest;
   std::copy_n(velocity, size, rates);
   std::copy_n(velocity, size, power[0]);
   const double coefficients[] = {0.5, 1.0 / 12,    0.0, -1.0 / 720,
                                  0.0, 1.0 / 30240, 0.0, -1.0 / 1209600};
-  for (int k = 0; k < static_cast<int>(std::size(coefficients)); ++k) {
+  for (int k = 0; k < static_cast<int>(std::size(coefficients)) && bound > 1e-17; ++k) {
     bracket(size, step, power[k % 2], power[(k + 1) % 2]);
     for (int i = 0; i < size; ++i) {
       rates[i] += coefficients[k] * power[(k + 1) % 2][i];
     }
+    bound *= 4.0 * longest;
   }
 }
 

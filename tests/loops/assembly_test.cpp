@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kempe/kempe.hpp"
@@ -270,6 +271,40 @@ TEST(Singularity, NearADeadPointNumbersStayRight) {
     // dx/dθ of the textbook slider-crank
     const double slope = -0.2 * std::sin(angle) - 0.2 * std::cos(angle) * std::tan(rod);
     EXPECT_NEAR(G(model.jointVelocityIndex("crank1_pivot"), 0) * slope, 1.0, 1e-9 / angle);
+  }
+}
+
+/// N + 1 rockers of 1 m, hinged 1 m apart, and couplers between them: drawn flat, where 2^N branches
+/// of its motion meet.
+Mechanism flatLadder(int loops) {
+  Mechanism robot("ladder");
+  robot.addBody("ground");
+  for (int i = 0; i <= loops; ++i) {
+    addBars(robot, "ground", "rocker" + std::to_string(i) + "_", 1, 1.0, {1.0 * i, 0, 0});
+  }
+  for (int i = 0; i < loops; ++i) {
+    const std::string number = std::to_string(i), coupler = "coupler" + number + "_";
+    addBars(robot, "rocker" + number + "_1", coupler, 1, 1.0, {1, 0, 0});
+    robot.addLoop("pin" + number, LoopType::Revolute)
+        .from(coupler + "1", at({1, 0, 0}))
+        .to("rocker" + std::to_string(i + 1) + "_1", at({1, 0, 0}));
+  }
+  return robot;
+}
+
+TEST(Mobility, IsThatOfRegularPositions) {
+  for (const int loops : {1, 2, 5, 10, 20, 30}) {
+    EXPECT_EQ(Model(flatLadder(loops)).nv(), 1) << loops << " loops";
+  }
+}
+
+TEST(Mobility, IsWarnedAboutWhereNoRegularPositionIsFound) {
+  for (const int loops : {40, 60}) {
+    const Model model(flatLadder(loops));
+    const bool warned = std::ranges::any_of(model.warnings(), [](const std::string& text) {
+      return text.find("may be too many") != std::string::npos;
+    });
+    EXPECT_TRUE(model.nv() == 1 || warned) << loops << " loops";
   }
 }
 
