@@ -290,8 +290,8 @@ void closeRows(const Model& model, Data& data, RowEvaluation& rows, double time,
   const double allowed =
       std::min(kRounding * size, kClosed * std::max(size, here.cwiseAbs().maxCoeff()));
   if (!(error <= allowed)) {
-    throw AssemblyError("constraint " + quoted(worst->name) + " cannot be satisfied: an error of " +
-                            shortNumber(error) +
+    throw AssemblyError("constraint " + kempe::quoted(worst->name) +
+                            " cannot be satisfied: an error of " + shortNumber(error) +
                             " remains. Start closer to a configuration that satisfies it, or "
                             "switch off constraints that contradict it.",
                         worst->name, error);
@@ -359,7 +359,7 @@ namespace {
   std::vector<std::string> shown;
   shown.reserve(names.size());
   for (const std::string& name : names) {
-    shown.push_back(quoted(name));
+    shown.push_back(kempe::quoted(name));
   }
   const std::string who = names.size() == 1
                               ? "constraint " + shown.front() + " contradicts the loops"
@@ -511,7 +511,7 @@ std::array<double, 6> constraintWrench(const Model& model, Data& data,
   RowEvaluation rows(model, data, &constraints, time, q, nullptr);
   const ConstraintEntry& entry = constraints.table().entries[static_cast<std::size_t>(constraint)];
   if (!entry.betweenBodies()) {
-    throw std::invalid_argument("constraint " + quoted(name) +
+    throw std::invalid_argument("constraint " + kempe::quoted(name) +
                                 " acts on coordinates: its multipliers are its forces");
   }
   const WorkView<double>& work = *rows.e.work;

@@ -151,7 +151,7 @@ void ConstraintSolver<T>::requireDefined() const {
       const ConstraintRow<T>& row = scratch.rows[r];
       if (!std::isfinite(row.value + row.rate + row.bias)) {
         throw SingularityError(
-            "constraint " + quoted(entry.name) +
+            "constraint " + kempe::quoted(entry.name) +
                 " is not defined here: a disc lies flat on its plane, or a function or a motion is "
                 "not finite. Move away from there, or switch it off.",
             entry.name, std::numeric_limits<double>::infinity());

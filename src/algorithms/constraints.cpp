@@ -29,7 +29,7 @@ class EntryBuilder {
   }
 
   [[noreturn]] void fail(const std::string& reason) const {
-    throw std::invalid_argument("constraint " + quoted(entry.name) + ": " + reason);
+    throw std::invalid_argument("constraint " + kempe::quoted(entry.name) + ": " + reason);
   }
 
   void require(bool condition, const char* reason) const {
@@ -44,7 +44,7 @@ class EntryBuilder {
       return {};
     }
     if (model_.mechanism.findBody(body) == nullptr) {
-      fail("there is no body " + quoted(body));
+      fail("there is no body " + kempe::quoted(body));
     }
     const FrameEntry& frame = model_.frames[static_cast<std::size_t>(model_.frameByName.at(body))];
     return {frame.body, frame.inBody};
@@ -65,7 +65,7 @@ class EntryBuilder {
   [[nodiscard]] int body(std::string_view joint) const {
     const auto it = model_.bodyByJoint.find(std::string(joint));
     if (it == model_.bodyByJoint.end()) {
-      fail("there is no moving joint " + quoted(std::string(joint)));
+      fail("there is no moving joint " + kempe::quoted(std::string(joint)));
     }
     return it->second;
   }
@@ -73,11 +73,11 @@ class EntryBuilder {
   void addTerm(const Coordinate& coordinate, double coefficient) {
     const BodyEntry<double>& moved = model_.tables.bodies[body(coordinate.joint)];
     if (!hasScalarCoordinates(moved.type)) {
-      fail("joint " + quoted(coordinate.joint) + " is " + std::string(toString(moved.type)) +
+      fail("joint " + kempe::quoted(coordinate.joint) + " is " + std::string(toString(moved.type)) +
            ", whose position is not a scalar");
     }
     if (coordinate.component < 0 || coordinate.component >= positionSize(moved.type)) {
-      fail("joint " + quoted(coordinate.joint) + " has " +
+      fail("joint " + kempe::quoted(coordinate.joint) + " has " +
            std::to_string(positionSize(moved.type)) + " coordinates, there is no component " +
            std::to_string(coordinate.component));
     }

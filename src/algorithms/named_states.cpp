@@ -61,8 +61,8 @@ const char* wordFor(Quantity quantity) {
 }
 
 [[noreturn]] void refuse(const std::string& name, Quantity quantity, const std::string& reason) {
-  throw std::invalid_argument(std::string(wordFor(quantity)) + " of " + quoted(asUtf8(name)) +
-                              ": " + reason);
+  throw std::invalid_argument(std::string(wordFor(quantity)) + " of " +
+                              kempe::quoted(asUtf8(name)) + ": " + reason);
 }
 
 /// `model "leg" has no moving joint or coordinate of this name. Did you mean "hip"?`
@@ -81,10 +81,10 @@ const char* wordFor(Quantity quantity) {
     listed.emplace_back("...");
   }
   refuse(name, quantity,
-         "model " + quoted(model.mechanism.name) +
+         "model " + kempe::quoted(model.mechanism.name) +
              " has no moving joint or coordinate of this name. " +
              (nearest.empty() ? "It has the joints " + joined(listed) + "."
-                              : "Did you mean " + quoted(nearest) + "?"));
+                              : "Did you mean " + kempe::quoted(nearest) + "?"));
 }
 
 Place placeOf(const ModelImpl& model, const std::string& name, Quantity quantity) {
@@ -488,10 +488,11 @@ class NamedPose {
   [[noreturn]] void fail(const HeldCoordinate& held) const {
     const BodyEntry<double>& body = tables_.bodies[held.body];
     const int p = body.firstPosition + held.component;
-    const std::string loop = openLoop_.empty() ? std::string() : "loop " + quoted(openLoop_);
+    const std::string loop = openLoop_.empty() ? std::string() : "loop " + kempe::quoted(openLoop_);
     const std::string subject =
-        held.whole ? quoted(impl_.jointNames[held.body]) + " cannot have its named position"
-                   : quoted(impl_.positionNames[p]) + " cannot be at " + shortNumber(target_[p]);
+        held.whole
+            ? kempe::quoted(impl_.jointNames[held.body]) + " cannot have its named position"
+            : kempe::quoted(impl_.positionNames[p]) + " cannot be at " + shortNumber(target_[p]);
     const std::string nearest = held.whole
                                     ? "the nearest position found is " +
                                           shortNumber(distanceTo(held, positions_.data())) + " away"
@@ -645,7 +646,7 @@ void velocitiesAt(const Model& model, Data& data, VectorIn q, const NamedValues&
     if (given.given[i] != 0 && !(std::abs(all[i] - wanted) <=
                                  kMet * std::max(m.tables.velocityScales[i], std::abs(wanted)))) {
       throw std::invalid_argument(
-          "velocity of " + quoted(m.velocityNames[i]) + ": the loops do not allow " +
+          "velocity of " + kempe::quoted(m.velocityNames[i]) + ": the loops do not allow " +
           shortNumber(wanted) + " here; the nearest velocity is " + shortNumber(all[i]) +
           ". Choose velocities that the loops allow, or name fewer joints.");
     }

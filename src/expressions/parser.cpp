@@ -60,12 +60,13 @@ class Parser {
       return false;
     }
     if (isReserved(name) || named_.contains(name)) {
-      fail(start, quoted(name) + " has a meaning already. Choose another name for the definition.");
+      fail(start,
+           kempe::quoted(name) + " has a meaning already. Choose another name for the definition.");
     }
     const int node = sum();
     if (!accept(";")) {
-      fail(place_,
-           "expected \";\" after the definition of " + quoted(name) + ", found " + found() + ".");
+      fail(place_, "expected \";\" after the definition of " + kempe::quoted(name) + ", found " +
+                       found() + ".");
     }
     named_.emplace(name, node);
     return true;
@@ -136,7 +137,7 @@ class Parser {
     }
     const auto known = named_.find(name);
     if (known == named_.end()) {
-      fail(start, "unknown name " + quoted(name) + ". Known are" + knownNames() + ".");
+      fail(start, "unknown name " + kempe::quoted(name) + ". Known are" + knownNames() + ".");
     }
     return known->second;
   }
@@ -236,7 +237,7 @@ class Parser {
 
   [[nodiscard]] std::string found() const {
     constexpr std::size_t kShown = 20;
-    return place_ >= text_.size() ? "the end" : quoted(asUtf8(text_.substr(place_, kShown)));
+    return place_ >= text_.size() ? "the end" : kempe::quoted(asUtf8(text_.substr(place_, kShown)));
   }
   [[nodiscard]] std::string knownNames() const {
     constexpr std::size_t kShown = 20;

@@ -28,18 +28,18 @@ void checkNames(std::span<const std::string> names) {
         !name.empty() && isNameStart(name.front()) &&
         std::ranges::all_of(name, [](char c) { return isNameStart(c) || isDigit(c); });
     if (!wellFormed) {
-      throw std::invalid_argument(quoted(asUtf8(name)) +
+      throw std::invalid_argument(kempe::quoted(asUtf8(name)) +
                                   " cannot name an argument of a formula. Use letters, digits and "
                                   "underscores, beginning with a letter.");
     }
     if (functionOf(name) || name == kSelect || name == kPi) {
-      throw std::invalid_argument(quoted(name) +
+      throw std::invalid_argument(kempe::quoted(name) +
                                   " cannot name an argument of a formula: it has a meaning in "
                                   "formulas already. Choose another name.");
     }
     if (!seen.insert(name).second) {
-      throw std::invalid_argument("two arguments of a formula have the name " + quoted(name) +
-                                  ". Choose another name for one of them.");
+      throw std::invalid_argument("two arguments of a formula have the name " +
+                                  kempe::quoted(name) + ". Choose another name for one of them.");
     }
   }
 }

@@ -191,7 +191,8 @@ int lineOf(const Mechanism& mechanism, const LoopRef& loop) {
 
 std::string describe(const Mechanism& mechanism, const LoopRef& loop) {
   static constexpr const char* kKinds[] = {"coupling", "loop", "rod", "function"};
-  return std::string(kKinds[static_cast<int>(loop.kind)]) + " " + quoted(nameOf(mechanism, loop));
+  return std::string(kKinds[static_cast<int>(loop.kind)]) + " " +
+         kempe::quoted(nameOf(mechanism, loop));
 }
 
 }  // namespace kempe::detail

@@ -41,7 +41,7 @@ class Validator {
     checkLoops();
     checkStartPose();
     if (!isFinite(m_.gravity)) {
-      throw ModelError(m_.place() + "mechanism " + quoted(m_.name) +
+      throw ModelError(m_.place() + "mechanism " + kempe::quoted(m_.name) +
                        ": its gravity is not finite. Give finite numbers.");
     }
     return warnings_;
@@ -51,7 +51,8 @@ class Validator {
   template <typename Thing>
   [[noreturn]] void fail(std::string_view kind, const Thing& thing,
                          const std::string& reason) const {
-    throw ModelError(placeOf(thing) + std::string(kind) + " " + quoted(thing.name) + ": " + reason);
+    throw ModelError(placeOf(thing) + std::string(kind) + " " + kempe::quoted(thing.name) + ": " +
+                     reason);
   }
 
   template <typename Thing>
@@ -65,8 +66,8 @@ class Validator {
 
   template <typename Thing>
   void warn(std::string_view kind, const Thing& thing, const std::string& reason) {
-    warnings_.push_back(m_.place(thing.line) + std::string(kind) + " " + quoted(thing.name) + ": " +
-                        reason);
+    warnings_.push_back(m_.place(thing.line) + std::string(kind) + " " + kempe::quoted(thing.name) +
+                        ": " + reason);
   }
 
   template <typename Things>
@@ -81,7 +82,7 @@ class Validator {
       }
       if (!isUtf8(thing.name)) {
         throw ModelError(m_.place(thing.line) + std::string(kind) + " " +
-                         quoted(asUtf8(thing.name)) +
+                         kempe::quoted(asUtf8(thing.name)) +
                          ": its name is not UTF-8 text. Give it another name.");
       }
       const auto [it, isNew] = seen.emplace(thing.name, thing.line);
@@ -96,7 +97,7 @@ class Validator {
 
   void checkNames() const {
     if (!isUtf8(m_.name)) {
-      throw ModelError(m_.place() + "mechanism " + quoted(asUtf8(m_.name)) +
+      throw ModelError(m_.place() + "mechanism " + kempe::quoted(asUtf8(m_.name)) +
                        ": its name is not UTF-8 text. Give it another name.");
     }
     std::unordered_map<std::string, int> bodies, joints, loops;
@@ -110,7 +111,7 @@ class Validator {
 
   void checkTree() const {
     if (m_.bodies.empty()) {
-      throw ModelError(m_.place() + "mechanism " + quoted(m_.name) +
+      throw ModelError(m_.place() + "mechanism " + kempe::quoted(m_.name) +
                        " has no bodies. Add at least a root and a body that moves.");
     }
     std::unordered_map<std::string_view, const Joint*> above;
@@ -119,13 +120,13 @@ class Validator {
       requireBody("joint", joint, joint.child, "child");
       if (joint.parent == joint.child) {
         fail("joint", joint,
-             "connects body " + quoted(joint.child) + " to itself. Name another parent.");
+             "connects body " + kempe::quoted(joint.child) + " to itself. Name another parent.");
       }
       const auto [it, isNew] = above.emplace(joint.child, &joint);
       if (!isNew) {
         fail("joint", joint,
-             "body " + quoted(joint.child) + " is already the child of joint " +
-                 quoted(it->second->name) +
+             "body " + kempe::quoted(joint.child) + " is already the child of joint " +
+                 kempe::quoted(it->second->name) +
                  "; a body has one parent in the tree. Make one of the two joints a loop.");
       }
     }
@@ -139,17 +140,17 @@ class Validator {
     for (std::size_t i = 0; i < m_.bodies.size(); ++i) {
       if (!connected[i]) {
         failCycle(static_cast<int>(i),
-                  "and body " + quoted(m_.bodies[i].name) + " is not connected to the root " +
-                      quoted(rootName(0)) +
+                  "and body " + kempe::quoted(m_.bodies[i].name) +
+                      " is not connected to the root " + kempe::quoted(rootName(0)) +
                       ". Make one of them a loop and join the part to the root.");
       }
     }
     const bool moves = std::ranges::any_of(
         m_.joints, [](const Joint& joint) { return joint.type != JointType::Fixed; });
     if (!moves) {
-      throw ModelError(m_.place() + "mechanism " + quoted(m_.name) +
+      throw ModelError(m_.place() + "mechanism " + kempe::quoted(m_.name) +
                        " has no degree of freedom: all its bodies are fixed to the root " +
-                       quoted(rootName(0)) +
+                       kempe::quoted(rootName(0)) +
                        ". Add a joint that moves, or load it with a floating base.");
     }
   }
@@ -172,7 +173,7 @@ class Validator {
     std::vector<std::string> names;
     names.reserve(cycle.size());
     for (const int joint : cycle) {
-      names.push_back(quoted(m_.joints[static_cast<std::size_t>(joint)].name));
+      names.push_back(kempe::quoted(m_.joints[static_cast<std::size_t>(joint)].name));
     }
     fail("joint", m_.joints[static_cast<std::size_t>(cycle.front())],
          "the tree joints form a cycle (" + joined(names) + ") " + consequenceAndRemedy);
@@ -181,10 +182,10 @@ class Validator {
   [[noreturn]] void failSeveralRoots() const {
     std::string list;
     for (std::size_t i = 0; i < tree_.roots().size() && i < 5; ++i) {
-      list += (i > 0 ? ", " : "") + quoted(rootName(i));
+      list += (i > 0 ? ", " : "") + kempe::quoted(rootName(i));
     }
     const std::size_t count = tree_.roots().size();
-    throw ModelError(m_.place() + "mechanism " + quoted(m_.name) + " consists of " +
+    throw ModelError(m_.place() + "mechanism " + kempe::quoted(m_.name) + " consists of " +
                      std::to_string(count) + " disconnected parts: bodies " + list +
                      (count > 5 ? ", …" : "") +
                      " have no joint above them. Exactly one may be the root; connect the others.");
@@ -197,7 +198,7 @@ class Validator {
     if (index < 0) {
       fail(kind, thing,
            body.empty() ? "has no " + std::string(role) + " body. Name one."
-                        : "its " + std::string(role) + " " + quoted(body) +
+                        : "its " + std::string(role) + " " + kempe::quoted(body) +
                               " does not exist. Check the name or add the body.");
     }
     return index;
@@ -321,16 +322,16 @@ class Validator {
   void checkCoordinate(std::string_view kind, const Thing& thing, const Coordinate& c) const {
     const Joint* joint = m_.findJoint(c.joint);
     if (joint == nullptr) {
-      fail(kind, thing, "joint " + quoted(c.joint) + " does not exist. Check the name.");
+      fail(kind, thing, "joint " + kempe::quoted(c.joint) + " does not exist. Check the name.");
     }
     if (!hasScalarCoordinates(joint->type)) {
       fail(kind, thing,
-           "joint " + quoted(c.joint) + " is " + std::string(toString(joint->type)) +
+           "joint " + kempe::quoted(c.joint) + " is " + std::string(toString(joint->type)) +
                " and has no scalar position. Name another joint.");
     }
     if (c.component < 0 || c.component >= positionSize(joint->type)) {
       fail(kind, thing,
-           "joint " + quoted(c.joint) + " has " + std::to_string(positionSize(joint->type)) +
+           "joint " + kempe::quoted(c.joint) + " has " + std::to_string(positionSize(joint->type)) +
                " coordinate(s), numbered from 0; there is no number " +
                std::to_string(c.component) + ". Name one of them.");
     }
@@ -342,12 +343,13 @@ class Validator {
     const int b = requireBody(kind, loop, loop.successor.body, "successor");
     if (a == b) {
       fail(kind, loop,
-           "both ends are on body " + quoted(loop.predecessor.body) +
+           "both ends are on body " + kempe::quoted(loop.predecessor.body) +
                ". Put one end on another body.");
     }
     if (groups.leader(a) == groups.leader(b)) {
       fail(kind, loop,
-           "bodies " + quoted(loop.predecessor.body) + " and " + quoted(loop.successor.body) +
+           "bodies " + kempe::quoted(loop.predecessor.body) + " and " +
+               kempe::quoted(loop.successor.body) +
                " are fixed to each other, so the loop connects a body to itself. Put one end on a "
                "body "
                "that moves against the other, or remove the loop.");
@@ -365,7 +367,7 @@ class Validator {
         const bool first = !isRigid(loop.predecessor.frame);
         const std::string& body = first ? loop.predecessor.body : loop.successor.body;
         fail("loop", loop,
-             "the origin of its end on " + quoted(body) +
+             "the origin of its end on " + kempe::quoted(body) +
                  " is not a finite position and a rotation. Give it by xyz and roll, pitch, yaw.");
       }
       const bool needed = loop.type != LoopType::Fixed && loop.type != LoopType::Spherical;
@@ -378,9 +380,9 @@ class Validator {
     for (const Rod& rod : m_.rods) {
       checkEnds("rod", rod, groups);
       requireFinite("rod", rod, isFinite(rod.predecessor.point),
-                    "end point on " + quoted(rod.predecessor.body));
+                    "end point on " + kempe::quoted(rod.predecessor.body));
       requireFinite("rod", rod, isFinite(rod.successor.point),
-                    "end point on " + quoted(rod.successor.body));
+                    "end point on " + kempe::quoted(rod.successor.body));
       if (!(rod.length > 0.0) || !std::isfinite(rod.length)) {
         fail("rod", rod,
              "its length must be positive, and is " + shortNumber(rod.length) +
@@ -397,7 +399,7 @@ class Validator {
       const Joint* const joint = m_.findJoint(name);
       const auto refuse = [&, &name = name](const std::string& reason) {
         throw ModelError(m_.place(joint == nullptr ? 0 : joint->line) + "start pose of joint " +
-                         quoted(asUtf8(name)) + ": " + reason);
+                         kempe::quoted(asUtf8(name)) + ": " + reason);
       };
       if (joint == nullptr) {
         refuse("there is no such joint. Check the name.");
@@ -430,12 +432,13 @@ class Validator {
       checkCoordinate("coupling", coupling, term.coordinate);
       if (!std::isfinite(term.coefficient)) {
         fail("coupling", coupling,
-             "the ratio at joint " + quoted(term.coordinate.joint) +
+             "the ratio at joint " + kempe::quoted(term.coordinate.joint) +
                  " is not finite. Give a finite number.");
       }
       if (!seen.emplace(term.coordinate.joint, term.coordinate.component).second) {
         fail("coupling", coupling,
-             "joint " + quoted(term.coordinate.joint) + " occurs twice. Add its coefficients up.");
+             "joint " + kempe::quoted(term.coordinate.joint) +
+                 " occurs twice. Add its coefficients up.");
       }
     }
     const bool effective = std::ranges::any_of(
@@ -473,7 +476,7 @@ class Validator {
       checkCoordinate("function", function, c);
       if (!seen.emplace(c.joint, c.component).second) {
         fail("function", function,
-             "joint " + quoted(c.joint) + " occurs twice. Name each coordinate once.");
+             "joint " + kempe::quoted(c.joint) + " occurs twice. Name each coordinate once.");
       }
     }
   }

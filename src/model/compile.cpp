@@ -43,7 +43,7 @@ class Compiler {
     analyzeClusters();
     if (model_.tables.nv == 0) {
       throw ModelError(
-          model_.mechanism.place() + "mechanism " + quoted(model_.mechanism.name) +
+          model_.mechanism.place() + "mechanism " + kempe::quoted(model_.mechanism.name) +
           " has no degree of freedom: its loops (" + joined(model_.loopNames) +
           ") hold every joint. Check that the axes of planar linkages are parallel, or "
           "remove a loop or a coupling.");
@@ -76,7 +76,8 @@ class Compiler {
         function.expression = function.traced();
       } catch (const TracingError& error) {
         model_.warnings.push_back(model_.mechanism.place(function.line) + "function " +
-                                  quoted(function.name) + " is not a formula: " + error.what() +
+                                  kempe::quoted(function.name) +
+                                  " is not a formula: " + error.what() +
                                   " It is called back for one state at a time, in double "
                                   "precision, and cannot be written "
                                   "to a file.");

@@ -109,8 +109,8 @@ std::map<int, std::vector<int>> namedByCluster(const ModelImpl& model,
   for (const std::string& name : coordinates) {
     const auto found = std::ranges::find(model.velocityNames, name);
     if (found == model.velocityNames.end()) {
-      throw std::invalid_argument("coordinates: model " + quoted(model.mechanism.name) +
-                                  " has no velocity coordinate " + quoted(name) +
+      throw std::invalid_argument("coordinates: model " + kempe::quoted(model.mechanism.name) +
+                                  " has no velocity coordinate " + kempe::quoted(name) +
                                   " (Model::spanningVelocityNames)");
     }
     const int velocity = static_cast<int>(found - model.velocityNames.begin());
@@ -127,7 +127,7 @@ std::map<int, std::vector<int>> namedByCluster(const ModelImpl& model,
     const bool twice = std::ranges::adjacent_find(list) != list.end();
     if (static_cast<int>(list.size()) != freedoms || twice) {
       throw std::invalid_argument("coordinates: the cluster of joint " +
-                                  quoted(model.clusters[c].joints.front()) + " has " +
+                                  kempe::quoted(model.clusters[c].joints.front()) + " has " +
                                   std::to_string(freedoms) + " degree(s) of freedom, but " +
                                   std::to_string(list.size()) + " of its coordinates are named" +
                                   (twice ? ", one of them twice" : "") + ". Name " +

@@ -55,11 +55,11 @@ class ClusterChoice {
       last = bodyAt(b).carrier ? b : last;
     }
     const std::string start =
-        "model " + quoted(model_.mechanism.name) + " has no independent tree: ";
+        "model " + kempe::quoted(model_.mechanism.name) + " has no independent tree: ";
     const std::string end = ". Use Method::Cluster, Projection or Lagrange.";
-    const std::string loop = quoted(model_.loopNames[cluster_.firstLoop]);
+    const std::string loop = kempe::quoted(model_.loopNames[cluster_.firstLoop]);
     const std::string mobility = std::to_string(cluster_.nv) + " independent velocities";
-    const std::string body = quoted(model_.bodyNames[cluster_.firstBody + last]);
+    const std::string body = kempe::quoted(model_.bodyNames[cluster_.firstBody + last]);
     if (freedoms > 0) {
       return start + "body " + body + " carries others, but cannot be kept: the cluster of loop " +
              loop + " has " + mobility + ", and no " + std::to_string(cluster_.nv) +

@@ -121,7 +121,7 @@ class InertiaCheck {
     for (Eigen::Index i = D.rows() - 1; i >= 0; --i) {
       if (!(D(i, i) > kNothing * errors[i])) {
         const std::string& name = model_.vNames[static_cast<std::size_t>(cluster.firstV + i)];
-        throw ModelError(model_.mechanism.place() + "coordinate " + quoted(name) +
+        throw ModelError(model_.mechanism.place() + "coordinate " + kempe::quoted(name) +
                          " moves no inertia, so that a force along it would accelerate it without "
                          "bound. Give the bodies that it moves a mass or an inertia, or fix the "
                          "joint.");

@@ -194,7 +194,7 @@ std::string noteOf(const Mechanism& mechanism, const std::vector<Gimbal>& gimbal
   for (const Gimbal& gimbal : gimbals) {
     std::vector<std::string> names;
     for (const Joint* joint : gimbal.joints) {
-      names.push_back(quoted(joint->name));
+      names.push_back(kempe::quoted(joint->name));
       limited =
           limited || (joint->type == JointType::Revolute &&
                       (std::isfinite(joint->limits.lower) || std::isfinite(joint->limits.upper)));

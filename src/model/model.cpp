@@ -131,8 +131,9 @@ namespace {
 const detail::BodyEntry<double>& bodyAt(const detail::ModelImpl& model, std::string_view joint) {
   const auto it = model.bodyByJoint.find(std::string(joint));
   if (it == model.bodyByJoint.end()) {
-    throw std::invalid_argument("joint " + quoted(joint) + ": model " +
-                                quoted(model.mechanism.name) + " has no moving joint of this name");
+    throw std::invalid_argument("joint " + kempe::quoted(joint) + ": model " +
+                                kempe::quoted(model.mechanism.name) +
+                                " has no moving joint of this name");
   }
   return model.tables.bodies[it->second];
 }
@@ -150,8 +151,8 @@ int Model::jointVelocityIndex(std::string_view joint) const {
 int Model::frameIndex(std::string_view frame) const {
   const auto it = impl_->frameByName.find(std::string(frame));
   if (it == impl_->frameByName.end()) {
-    throw std::invalid_argument("frame " + quoted(frame) + ": model " +
-                                quoted(impl_->mechanism.name) +
+    throw std::invalid_argument("frame " + kempe::quoted(frame) + ": model " +
+                                kempe::quoted(impl_->mechanism.name) +
                                 " has no body and no joint of this name");
   }
   return it->second;

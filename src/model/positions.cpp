@@ -68,9 +68,10 @@ void requireConfiguration(const char* name, const ModelImpl& model, VectorInOf<T
   for (const QuaternionEntry& entry : model.quaternions) {
     const int first = entry.firstQ;
     if (!(q.template segment<4>(first).norm() > T(1e-6))) {
-      throw std::invalid_argument(
-          std::string(name) + ": the quaternion of joint " + quoted(model.jointNames[entry.body]) +
-          " (entries " + std::to_string(first) + " to " + std::to_string(first + 3) + ") is zero");
+      throw std::invalid_argument(std::string(name) + ": the quaternion of joint " +
+                                  kempe::quoted(model.jointNames[entry.body]) + " (entries " +
+                                  std::to_string(first) + " to " + std::to_string(first + 3) +
+                                  ") is zero");
     }
   }
 }
@@ -81,7 +82,7 @@ template void requireConfiguration<float>(const char*, const ModelImpl&, VectorI
 void throwAssemblyError(const ModelImpl& model, const ClusterEntry& cluster,
                         const double* clusterPositions, double gap, int row) {
   const std::string& loop = loopOfRow(model, cluster, row);
-  throw AssemblyError("loop " + quoted(loop) + " cannot be closed: it stays open by " +
+  throw AssemblyError("loop " + kempe::quoted(loop) + " cannot be closed: it stays open by " +
                           shortNumber(gap) +
                           independentPositions(model, cluster, clusterPositions) +
                           ". Choose independent positions that the loop can reach, or start from "
@@ -105,7 +106,7 @@ void throwSingularityError(const ModelImpl& model, const ClusterEntry& cluster,
   }
   const std::string& loop = loopOfRow(model, cluster, 0);
   if (!dependentK.allFinite()) {
-    throw SingularityError("loop " + quoted(loop) + " is not defined" +
+    throw SingularityError("loop " + kempe::quoted(loop) + " is not defined" +
                                independentPositions(model, cluster, clusterPositions) +
                                ": its derivatives are not finite. Move away from there; if it is a "
                                "function, extend its domain.",
@@ -116,7 +117,7 @@ void throwSingularityError(const ModelImpl& model, const ClusterEntry& cluster,
   const double condition =
       smallest > 0.0 ? values[0] / smallest : std::numeric_limits<double>::infinity();
   throw SingularityError(
-      "loop " + quoted(loop) + " is in a singular configuration (dead point)" +
+      "loop " + kempe::quoted(loop) + " is in a singular configuration (dead point)" +
           independentPositions(model, cluster, clusterPositions) +
           ": its dependent velocities are not determined, " +
           (std::isfinite(condition) ? "condition number " + shortNumber(condition)
@@ -135,7 +136,7 @@ namespace {
   }
   const std::string loop = cluster.loops > 0 ? loopOfRow(model, cluster, 0) : std::string();
   throw SingularityError(
-      "coordinate " + quoted(coordinate) +
+      "coordinate " + kempe::quoted(coordinate) +
           (cluster.bodies > 1 ? " (cluster of joints " + joined(joints) + ")" : std::string()) +
           " moves no inertia in this configuration, so that its acceleration is not determined. "
           "Give the bodies that it moves mass and inertia, or its joint an armature, or move away "
@@ -181,7 +182,7 @@ void throwUndrivenError(const ModelImpl& model, const ClusterEntry& cluster,
   }
   const std::string& loop = loopOfRow(model, cluster, 0);
   throw SingularityError("the rotors (" + joined(rotors) + ") of the cluster of loop " +
-                             quoted(loop) + " cannot move it in this configuration" +
+                             kempe::quoted(loop) + " cannot move it in this configuration" +
                              independentPositions(model, cluster, clusterPositions) +
                              ": no torques at them are equivalent to tau. Move away from it or "
                              "apply tau at the independent joints.",

@@ -93,7 +93,7 @@ class FreeBodies {
         }
       }
       if (!choleskyFactor(inertias_[b].data(), 6)) {
-        throw std::invalid_argument("method: body " + quoted(s_.e.impl.bodyNames[b]) +
+        throw std::invalid_argument("method: body " + kempe::quoted(s_.e.impl.bodyNames[b]) +
                                     " has no inertia of its own, so that it cannot be free. Use "
                                     "another method than Method::Absolute.");
       }

@@ -9,7 +9,7 @@ namespace {
 template <typename T>
 void refuseCuts(const Evaluation<T>& e, Method method) {
   if (!e.impl.cuts.entries.empty() && method != Method::CutJoint) {
-    throw std::invalid_argument("method: loop " + quoted(e.impl.cutNames.front()) +
+    throw std::invalid_argument("method: loop " + kempe::quoted(e.impl.cutNames.front()) +
                                 " is left cut, which only Method::Cluster and Method::CutJoint "
                                 "support. Use one of them, or embed the loop.");
   }

@@ -65,8 +65,8 @@ class IndependentEvaluation {
     }
     if (tree.treeBody[frame.body] < 0) {
       throw std::invalid_argument(
-          "frame " + quoted(e.impl.frameNames[static_cast<std::size_t>(index)]) + " sits on body " +
-          quoted(e.impl.bodyNames[frame.body]) +
+          "frame " + kempe::quoted(e.impl.frameNames[static_cast<std::size_t>(index)]) +
+          " sits on body " + kempe::quoted(e.impl.bodyNames[frame.body]) +
           ", which the independent tree leaves out. Use Method::Cluster, Projection or Lagrange.");
     }
     frame.body = tree.treeBody[frame.body];
@@ -186,7 +186,7 @@ class IndependentEvaluation {
     if (!(ratio >= kSingular<T>)) {
       const std::string& loop = e.impl.loopNames[cluster.firstLoop];
       throw SingularityError(
-          "loop " + quoted(loop) +
+          "loop " + kempe::quoted(loop) +
               " is at a position in which the joints of the independent tree do not determine its "
               "motion. Move away from it, or use Method::Cluster, Projection or Lagrange.",
           loop, 1.0 / static_cast<double>(ratio));
