@@ -1,8 +1,13 @@
 """Models that several tests use."""
 
+import sys
+
 import pytest
+from program import STUDIES
 
 import kempe
+
+sys.path.append(str(STUDIES))
 
 
 @pytest.fixture(scope="session")

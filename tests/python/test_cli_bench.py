@@ -54,7 +54,7 @@ ROBOTS = [*kempe.robots.names(), os.fspath(ROOT / "examples" / "geared_four_bar_
 def test_pinocchio_has_the_same_tree(name: str) -> None:
     """Projected onto the loops, its mass matrix and forces equal Kempe's."""
     pytest.importorskip("pinocchio")
-    from kempe.pinocchio_tree import open_tree, pinocchio
+    from kempe_studies.pinocchio_tree import open_tree, pinocchio
 
     model = kempe.load(name) if os.sep in name else kempe.robots.load(name)
     compare(model, open_tree(model), pinocchio)
@@ -62,7 +62,7 @@ def test_pinocchio_has_the_same_tree(name: str) -> None:
 
 def test_pinocchio_has_all_joint_types() -> None:
     pytest.importorskip("pinocchio")
-    from kempe.pinocchio_tree import open_tree, pinocchio
+    from kempe_studies.pinocchio_tree import open_tree, pinocchio
 
     mechanism = kempe.Mechanism("zoo")
     mechanism.add_body("world")

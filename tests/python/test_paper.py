@@ -3,6 +3,7 @@
 import ctypes.util
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from program import ROOT, kempe_program
+from program import PROGRAM, ROOT, kempe_program
 
 import kempe
-from kempe.paper import jump, published, robots, speed, torque
 from kempe.timing import Spread, Timed, calls_of, measure
+from kempe_studies.paper import jump, published, robots, speed, torque
 
 LIBC = ctypes.util.find_library("c")  # a library, but not the right one
 
@@ -345,7 +346,7 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
               capsys: pytest.CaptureFixture[str]) -> None:
     """The output equals the file; with instant measurements, and a peer that takes one second."""
     from kempe import cli
-    from kempe.paper import peers, study
+    from kempe_studies.paper import peers, study
 
     def slow(robot: str, links: int | None, foot: str) -> peers.Cases:
         return {(algorithm, "pinocchio"): Timed(lambda calls: 1.0)
@@ -388,23 +389,23 @@ def test_bad_input(prepare: Callable[[Path], object], arguments: list[str], text
     ("", "cannot be used: module 'pinocchio' has no attribute")])
 def test_broken_pinocchio(text: str, note: str, tmp_path: Path,
                           monkeypatch: pytest.MonkeyPatch) -> None:
-    from kempe.paper import peers
+    from kempe_studies.paper import peers
     (tmp_path / "pinocchio.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    for module in ("pinocchio", "kempe.pinocchio_tree"):
+    for module in ("pinocchio", "kempe_studies.pinocchio_tree"):
         monkeypatch.delitem(sys.modules, module, raising=False)
-    monkeypatch.delattr(sys.modules["kempe"], "pinocchio_tree", raising=False)
+    monkeypatch.delattr(sys.modules["kempe_studies"], "pinocchio_tree", raising=False)
     peer = peers.installed_pinocchio()
     assert note in peer.note and not peer.version
     assert peer.cases("tello", None, "left-foot") == {}
-    for module in ("pinocchio", "kempe.pinocchio_tree"):
+    for module in ("pinocchio", "kempe_studies.pinocchio_tree"):
         sys.modules.pop(module, None)
 
 
 def test_drawing_that_fails_keeps_the_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                                               capsys: pytest.CaptureFixture[str]) -> None:
     from kempe import cli
-    from kempe.paper import figures, study
+    from kempe_studies.paper import figures, study
     monkeypatch.setattr(study, "QUICK", study.Extent(1e-9, 1e-9, (2, 24), 2, quick=True))
     monkeypatch.setattr(speed, "STATES", 2)
 
@@ -425,10 +426,20 @@ def test_without_matplotlib(tmp_path: Path) -> None:
 
 def test_pinocchio_from_python_is_measured() -> None:
     pytest.importorskip("pinocchio")
-    from kempe.paper import peers
+    from kempe_studies.paper import peers
     peer = peers.installed_pinocchio()
     cases = peer.cases("mini_cheetah", None, "FR_knee_link")
     assert set(cases) == {("forward_dynamics", "pinocchio"), ("inverse_dynamics", "pinocchio")}
     measure([list(cases.values())], 0.1, lambda done: None)
     for case in cases.values():
         assert 1e-7 < Spread.of(case.times).median < 1e-4
+
+
+def test_the_command_is_found_in_the_repository_only(tmp_path: Path) -> None:
+    def run(folder: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([str(PROGRAM), "paper", "--help"], cwd=folder, capture_output=True,
+                              text=True, timeout=60, check=False)
+    assert run(ROOT / "docs").stdout.startswith("usage: kempe paper")
+    outside = run(tmp_path)
+    assert outside.returncode == 2
+    assert "in a clone of the repository" in outside.stderr

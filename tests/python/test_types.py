@@ -4,6 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from program import STUDIES
+
 USER = '''
 import numpy as np
 import kempe
@@ -46,8 +49,10 @@ def checked(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
         capture_output=True, text=True)
 
 
-def test_the_package(tmp_path: Path) -> None:
-    result = checked(tmp_path, "--package", "kempe")
+@pytest.mark.parametrize("package", ["kempe", "kempe_studies"])
+def test_the_package(package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MYPYPATH", str(STUDIES))
+    result = checked(tmp_path, "--package", package)
     assert result.returncode == 0, result.stdout
 
 

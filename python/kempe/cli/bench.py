@@ -24,6 +24,8 @@ from kempe.cli.common import (
     print_table,
     progress_bar,
 )
+from kempe.cli.studies import PACKAGE as STUDIES
+from kempe.cli.studies import study
 from kempe.timing import Spread, Timed, calls_of, measure, processor
 
 NAME = "bench"
@@ -32,9 +34,9 @@ DESCRIPTION = """\
 Measures the times of algorithms and methods for a robot, called from Python: one state at a time,
 and batches on one thread and on all. Times are medians of interleaved repetitions; the spread is
 half the interquartile range. Times of one state include the overhead of a Python call, one or two
-microseconds, which is negligible for batches. If the package `pinocchio` is installed (pip install
-pin), it is measured in the same way, on the open tree: all bodies and rotors, but no loops, which
-its recursions do not support."""
+microseconds, which is negligible for batches. In a checkout of Kempe, if the package `pinocchio` is
+installed (pip install pin), it is measured in the same way, on the open tree: all bodies and
+rotors, but no loops, which its recursions do not support."""
 EXAMPLES = """examples:
   kempe bench tello
   kempe bench four_bar --batch 4096 --seconds 2
@@ -115,10 +117,12 @@ def kempe_cases(model: kempe.Model, batch: int, threads: int) -> list[Case]:
 def pinocchio_cases(model: kempe.Model) -> tuple[list[Case], str]:
     """Pinocchio on the open tree, and a note on it."""
     try:
-        from kempe.pinocchio_tree import open_tree, pinocchio
-    except ImportError:
-        return [], "Pinocchio is not installed; `pip install pin` adds it to the comparison."
-    opened = open_tree(model)
+        trees = study("pinocchio_tree")
+    except ModuleNotFoundError as error:
+        return [], ("Pinocchio is compared with in Kempe's repository only."
+                    if error.name == STUDIES else
+                    "Pinocchio is not installed; `pip install pin` adds it to the comparison.")
+    opened, pinocchio = trees.open_tree(model), trees.pinocchio
     tree, data = opened.model, opened.model.createData()
     q = model.spanning_positions(model.random_configuration(1))[opened.positions]
     v, x = np.random.default_rng(0).uniform(-1, 1, (2, tree.nv))

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 import kempe
-from kempe.cli import bench, check, info, paper, simulate, view
+from kempe.cli import bench, check, info, simulate, studies, view
 from kempe.cli.common import (
     BAD_INPUT,
     EXIT_CODES,
@@ -44,13 +44,14 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("--version", action="version", version=f"kempe {kempe.__version__}")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in (info, check, simulate, view, bench, paper):
+    for module in (info, check, simulate, view, bench):
         command = commands.add_parser(
             module.NAME, help=module.SUMMARY, description=module.DESCRIPTION,
             epilog=module.EXAMPLES + "\n" + EXIT_CODES,
             formatter_class=argparse.RawDescriptionHelpFormatter)
         module.add_arguments(command)
         command.set_defaults(run=module.run, smaller=module.SMALLER)
+    studies.add_paper(commands)
     return top
 
 

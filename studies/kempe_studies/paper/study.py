@@ -13,9 +13,9 @@ import numpy as np
 
 import kempe
 from kempe import _kempe
-from kempe.paper import jump, published, speed, torque
-from kempe.paper.peers import Peer
 from kempe.timing import processor
+from kempe_studies.paper import jump, published, speed, torque
+from kempe_studies.paper.peers import Peer
 
 Progress = Callable[[str, float], None]  # name of a part, and the fraction done
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import kempe
-from kempe.paper import published
-from kempe.paper.peers import Cases, Peer
-from kempe.paper.robots import approximate_tree, foot_of, in_link_coordinates, load
 from kempe.simulation import Vector
 from kempe.timing import Spread, Timed, measure
+from kempe_studies.paper import published
+from kempe_studies.paper.peers import Cases, Peer
+from kempe_studies.paper.robots import approximate_tree, foot_of, in_link_coordinates, load
 
 EXACT_METHODS = ("cluster", "projection", "lagrange")
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 import kempe
-from kempe.paper.torque import METHODS, root_mean_square
 from kempe.simulation import Vector
+from kempe_studies.paper.torque import METHODS, root_mean_square
 
 TORSO, FOOT = "Floating Base", "ankle_link"
 THIGH, SHIN = 0.267, 0.2785  # m, between the axes of hip, knee and ankle

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kempe.cli.common import (
+    EXIT_CODES,
     BadInput,
     Failed,
     add_json_argument,
@@ -19,10 +21,8 @@ from kempe.cli.common import (
 from kempe.cli.files import optional_packages
 
 if TYPE_CHECKING:
-    from kempe.paper.peers import Peer
+    from kempe_studies.paper.peers import Peer
 
-NAME = "paper"
-SUMMARY = "reproduce the results of the paper that Kempe builds on, as a page"
 DESCRIPTION = """\
 Reproduces the results of M. Chignoli, N. Adrian, S. Kim and P. M. Wensing, "Recursive Rigid-Body
 Dynamics Algorithms for Systems with Kinematic Loops" (2023), and compares them with the paper's:
@@ -37,10 +37,12 @@ EXAMPLES = """examples:
   kempe paper --out report
   kempe paper --quick --json
 """
-SMALLER = "Use --quick."  # if memory is short
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="kempe paper", description=DESCRIPTION, epilog=EXAMPLES + "\n" + EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", metavar="FOLDER", default="paper",
                         help="folder for the page; created if it does not exist (paper)")
     parser.add_argument("--quick", action="store_true",
@@ -48,10 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pinocchio", metavar="LIBRARY",
                         help="Pinocchio compiled for this machine, as built by `make paper`")
     add_json_argument(parser)
+    return parser
 
 
 def chosen_peer(library: str | None) -> Peer:
-    from kempe.paper import peers
+    from kempe_studies.paper import peers
 
     if library is None:
         return peers.installed_pinocchio()
@@ -92,10 +95,11 @@ def require_matplotlib() -> None:
             raise BadInput(f"matplotlib does not start: {error}") from error
 
 
-def run(arguments: argparse.Namespace) -> None:
+def main(argv: Sequence[str]) -> None:
+    arguments = parser().parse_args(argv)
     require_matplotlib()
-    from kempe.paper import study
-    from kempe.paper.page import Page
+    from kempe_studies.paper import study
+    from kempe_studies.paper.page import Page
 
     peer = chosen_peer(arguments.pinocchio)
     folder = own_folder(arguments.out)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 import kempe
-from kempe.paper import published
-from kempe.paper.robots import approximate_tree, in_link_coordinates, load, mechanism
 from kempe.simulation import Vector
+from kempe_studies.paper import published
+from kempe_studies.paper.robots import approximate_tree, in_link_coordinates, load, mechanism
 
 METHODS = ("cluster", "approximate", "unconstrained")
 INEXACT = METHODS[1:]

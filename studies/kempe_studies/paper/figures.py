@@ -10,14 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kempe.drawing import INK, dress
-from kempe.paper import published
-from kempe.paper.jump import Jump
-from kempe.paper.names import METHODS
-from kempe.paper.published import Comparison, Scaling
-from kempe.paper.speed import Key, Times, chain_name
-from kempe.paper.torque import ANKLE, FREQUENCY, KNEE, Torques
 from kempe.simulation import Vector
 from kempe.timing import Spread
+from kempe_studies.paper import published
+from kempe_studies.paper.jump import Jump
+from kempe_studies.paper.names import METHODS
+from kempe_studies.paper.published import Comparison, Scaling
+from kempe_studies.paper.speed import Key, Times, chain_name
+from kempe_studies.paper.torque import ANKLE, FREQUENCY, KNEE, Torques
 
 COLOURS = {"cluster": "#2e75b6", "cluster_bodies": "#8ab6dc",
            "approximate": "#edae49", "projection": "#1f9e89", "lagrange": "#8e6bbf",

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from kempe.paper.robots import approximate_tree, in_link_coordinates, load
 from kempe.timing import Timed, calls_of
+from kempe_studies.paper.robots import approximate_tree, in_link_coordinates, load
 
 Cases = dict[tuple[str, str], Timed]  # by algorithm and method
 
@@ -35,7 +35,7 @@ class Peer:
 def installed_pinocchio() -> Peer:
     """Pinocchio from its Python package."""
     try:
-        from kempe import pinocchio_tree
+        from kempe_studies import pinocchio_tree
         version = pinocchio_tree.pinocchio.__version__
     except ModuleNotFoundError as error:
         if error.name != "pinocchio":
@@ -52,7 +52,7 @@ def installed_pinocchio() -> Peer:
 
 
 def python_cases(robot: str, links: int | None, foot: str) -> Cases:
-    from kempe.pinocchio_tree import OpenTree, open_tree, pinocchio
+    from kempe_studies.pinocchio_tree import OpenTree, open_tree, pinocchio
 
     opened = open_tree(approximate_tree(in_link_coordinates(load(robot, links))))
     single = one_joint(pinocchio)
@@ -72,7 +72,7 @@ def python_cases(robot: str, links: int | None, foot: str) -> Cases:
 
 
 def one_joint(pinocchio: Any) -> Any:
-    from kempe.pinocchio_tree import OpenTree
+    from kempe_studies.pinocchio_tree import OpenTree
 
     tree = pinocchio.Model()
     tree.addJoint(0, pinocchio.JointModelRZ(), pinocchio.SE3.Identity(), "joint")

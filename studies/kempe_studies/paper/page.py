@@ -10,8 +10,8 @@ import matplotlib
 import numpy as np
 
 import kempe
-from kempe.paper import figures, jump, published, speed, torque
-from kempe.paper.markup import (
+from kempe_studies.paper import figures, jump, published, speed, torque
+from kempe_studies.paper.markup import (
     Block,
     Cell,
     Heading,
@@ -26,11 +26,11 @@ from kempe.paper.markup import (
     signed,
     words,
 )
-from kempe.paper.names import METHODS
-from kempe.paper.published import Comparison, Scaling
-from kempe.paper.speed import Key, exponent
-from kempe.paper.study import Results
-from kempe.paper.torque import root_mean_square
+from kempe_studies.paper.names import METHODS
+from kempe_studies.paper.published import Comparison, Scaling
+from kempe_studies.paper.speed import Key, exponent
+from kempe_studies.paper.study import Results
+from kempe_studies.paper.torque import root_mean_square
 
 ROBOT_NAMES = tuple(published.ROBOTS.values())
 

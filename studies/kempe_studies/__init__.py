@@ -1,0 +1,2 @@
+"""Comparisons of Kempe with other methods and libraries: part of its repository, not of the package
+that users install."""
