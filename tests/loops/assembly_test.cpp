@@ -246,8 +246,9 @@ TEST(Singularity, FourBarZeroIsADeadPointAndNeutralIsNot) {
   EXPECT_NO_THROW(spanningPositions(model, data, zero, positions));
 }
 
-TEST(Singularity, NearADeadPointNumbersStayRight) {
-  // A slider-crank a little before its dead centre: the crank is the dependent one.
+/// A slider-crank with the slider as independent coordinate, so that it is singular at its dead
+/// centres.
+Mechanism slidingCrank() {
   Mechanism robot("slider_crank");
   robot.addBody("ground");
   addBars(robot, "ground", "crank", 1, 0.2, {0, 0, 0});
@@ -258,20 +259,55 @@ TEST(Singularity, NearADeadPointNumbersStayRight) {
       .from("rod1", at({0.5, 0, 0}))
       .to("piston")
       .about({0, 0, 1});
-  const Model model(robot);
+  return robot;
+}
+
+/// Its configuration with the crank `angle` before the dead centre.
+Eigen::VectorXd beforeDeadCentre(const Model& model, double angle) {
+  const double rod = std::asin(0.2 * std::sin(angle) / 0.5);
+  const double bore = 0.2 * std::cos(angle) + 0.5 * std::cos(rod);
+  return configuration(model,
+                       {{"crank1_pivot", angle}, {"rod1_pivot", -angle - rod}, {"bore", bore}});
+}
+
+TEST(Singularity, NearADeadPointNumbersStayRight) {
+  const Model model(slidingCrank());
   Data data(model);
   ASSERT_EQ(model.vNames().front(), "bore");
   for (const double angle : {1e-1, 1e-2, 1e-3, 1e-4}) {
     const double rod = std::asin(0.2 * std::sin(angle) / 0.5);
-    const double bore = 0.2 * std::cos(angle) + 0.5 * std::cos(rod);
-    const Eigen::VectorXd q = configuration(
-        model, {{"crank1_pivot", angle}, {"rod1_pivot", -angle - rod}, {"bore", bore}});
+    const Eigen::VectorXd q = beforeDeadCentre(model, angle);
     Eigen::MatrixXd G(3, 1);
     constraintJacobian(model, data, q, G);
     // dx/dθ of the textbook slider-crank
     const double slope = -0.2 * std::sin(angle) - 0.2 * std::cos(angle) * std::tan(rod);
     EXPECT_NEAR(G(model.jointVelocityIndex("crank1_pivot"), 0) * slope, 1.0, 1e-9 / angle);
   }
+}
+
+// The rows of the loop shrink in proportion to the angle before the dead centre: by 1e-9 of their
+// size they count as singular in double, by 1e-5 in float.
+TEST(Singularity, HasAThreshold) {
+  const Model model(slidingCrank());
+  Data data(model);
+  BasicData<float> small(model);
+  Eigen::MatrixXd G(3, 1);
+  for (const double angle : {1e-6, 1e-8}) {
+    EXPECT_NO_THROW(constraintJacobian(model, data, beforeDeadCentre(model, angle), G)) << angle;
+  }
+  for (const double angle : {1e-10, 1e-12}) {
+    EXPECT_THROW(constraintJacobian(model, data, beforeDeadCentre(model, angle), G),
+                 SingularityError)
+        << angle;
+  }
+  const auto inFloat = [&](double angle) {
+    const Eigen::VectorXf q = beforeDeadCentre(model, angle).cast<float>();
+    const Eigen::VectorXf zero = Eigen::VectorXf::Zero(1);
+    Eigen::VectorXf a(1);
+    forwardDynamics(model, small, q, zero, zero, a);
+  };
+  EXPECT_NO_THROW(inFloat(1e-3));
+  EXPECT_THROW(inFloat(1e-6), SingularityError);
 }
 
 /// N + 1 rockers of 1 m, hinged 1 m apart, and couplers between them: drawn flat, where 2^N branches

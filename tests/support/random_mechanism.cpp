@@ -72,6 +72,9 @@ class Builder {
       case Family::Mixed:
         addMixed(parent);
         return;
+      case Family::MotorsInLoops:
+        addMotorsInLoop(parent);
+        return;
     }
   }
 
@@ -360,6 +363,22 @@ class Builder {
     }
   }
 
+  /// A four-bar with rotors on its own links, each geared to the joint of a link.
+  void addMotorsInLoop(const std::string& parent) {
+    const FourBar bar = addFourBar(parent);
+    const std::array links{bar.crank, bar.coupler, bar.rocker};
+    for (const std::string& carrier : links) {
+      if (chance(0.6)) {
+        const std::string& driven = links[static_cast<std::size_t>(whole(links.size()))];
+        const std::string joint = robot_.jointAbove(driven)->name;
+        robot_.addGear(fresh("gear"), addRotor(carrier), ratio(), joint);
+      }
+    }
+    if (chance(0.5)) {
+      addGearedLink(bar.coupler);
+    }
+  }
+
   RandomSpatial<double> random_;
   Mechanism robot_;
   std::map<std::string, Frame<double>> pose_;  ///< of bodies, where the loops close
@@ -367,8 +386,9 @@ class Builder {
   int next_ = 1;
 };
 
-constexpr std::array kFamilyNames{"Tree",   "Geared",      "Belted", "Differential", "FourBar",
-                                  "SixBar", "SpatialLoop", "Rods",   "Functions",    "Mixed"};
+constexpr std::array kFamilyNames{"Tree",      "Geared", "Belted",       "Differential",
+                                  "FourBar",   "SixBar", "SpatialLoop",  "Rods",
+                                  "Functions", "Mixed",  "MotorsInLoops"};
 
 }  // namespace
 

@@ -20,7 +20,8 @@ enum class Family {
   SpatialLoop,
   Rods,
   Functions,
-  Mixed
+  Mixed,
+  MotorsInLoops  ///< rotors on links of a loop, geared to its joints
 };
 
 struct MechanismCase {
