@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <string_view>
 
 #include "kempe/kempe.hpp"
 #include "support/close_to.hpp"
@@ -43,7 +44,7 @@ int jointNumber(const Model& model, const std::string& name) {
   return static_cast<int>(std::ranges::find(names, name) - names.begin());
 }
 
-const LoopInfo& loopCalled(const Model& model, const std::string& name) {
+const LoopInfo& loopCalled(const Model& model, std::string_view name) {
   return *std::ranges::find(model.loops(), name, &LoopInfo::name);
 }
 

@@ -93,13 +93,13 @@ inline std::set<Names> partitionOf(const Model& model) {
   return partition;
 }
 
-inline const ClusterInfo& clusterWith(const Model& model, const std::string& body) {
+inline const ClusterInfo& clusterWith(const Model& model, std::string_view body) {
   for (const ClusterInfo& cluster : model.clusters()) {
     if (std::ranges::find(cluster.bodies, body) != cluster.bodies.end()) {
       return cluster;
     }
   }
-  throw std::invalid_argument("no cluster holds body " + body);
+  throw std::invalid_argument("no cluster holds body " + std::string(body));
 }
 
 }  // namespace kempe::test

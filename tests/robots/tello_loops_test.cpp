@@ -9,6 +9,7 @@
 #include <map>
 #include <numbers>
 #include <random>
+#include <string_view>
 
 #include "kempe/configuration.hpp"
 #include "kempe/robots.hpp"
@@ -58,7 +59,7 @@ double residual(const Coupling& coupling, const Positions& q) {
   return sum;
 }
 
-const Coupling& couplingNamed(const Mechanism& robot, const std::string& name) {
+const Coupling& couplingNamed(const Mechanism& robot, std::string_view name) {
   return *std::ranges::find(robot.couplings, name, &Coupling::name);
 }
 
