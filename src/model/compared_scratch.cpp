@@ -20,7 +20,7 @@ void writeCouplings(const ModelImpl& model, std::vector<T>& K) {
       continue;
     }
     for (int r = 0; r < cluster.kept; ++r) {
-      T* row = K.data() + model.spanning.clusters[c].firstK + r * cluster.velocities;
+      T* row = K.data() + model.spanning().clusters[c].firstK + r * cluster.velocities;
       const int dependent = tables.dependent[cluster.firstDependent + r];
       row[dependent] = T(1);
       for (int j = 0; j < cluster.nv; ++j) {
@@ -35,10 +35,10 @@ void writeCouplings(const ModelImpl& model, std::vector<T>& K) {
 
 template <typename T>
 ComparedScratch<T>::ComparedScratch(const ModelImpl& model)
-    : freedoms(model.spanning.freedomAbove),
-      coordinates(model.spanning.coordinateAbove),
-      spanning(viewOf<T>(model.spanning)),
-      spanningKernels(kernelSets<T>().single, viewOf<T>(model.spanning)),
+    : freedoms(model.spanning().freedomAbove),
+      coordinates(model.spanning().coordinateAbove),
+      spanning(viewOf<T>(model.spanning())),
+      spanningKernels(kernelSets<T>().single, viewOf<T>(model.spanning())),
       H(product(model.tables.velocities, model.tables.velocities)),
       projected(product(model.tables.nv, model.tables.nv)),
       x(static_cast<std::size_t>(model.tables.velocities)),
@@ -46,12 +46,12 @@ ComparedScratch<T>::ComparedScratch(const ModelImpl& model)
       next(x.size()),
       diagonal(x.size()),
       state(x.size() + static_cast<std::size_t>(model.tables.positions)),
-      K(static_cast<std::size_t>(model.spanning.kNumbers)),
-      W(product(model.tables.velocities, model.spanning.rows)),
-      A(product(model.spanning.rows, model.spanning.rows)),
-      multipliers(static_cast<std::size_t>(model.spanning.rows)),
-      independentKernels(kernelSets<T>().single, viewOf<T>(model.independentTree, false)),
-      q(static_cast<std::size_t>(model.independentTree.plain.view<double>().nq)),
+      K(static_cast<std::size_t>(model.spanning().kNumbers)),
+      W(product(model.tables.velocities, model.spanning().rows)),
+      A(product(model.spanning().rows, model.spanning().rows)),
+      multipliers(static_cast<std::size_t>(model.spanning().rows)),
+      independentKernels(kernelSets<T>().single, viewOf<T>(model.independentTree(), false)),
+      q(static_cast<std::size_t>(model.independentTree().plain.view<double>().nq)),
       v(static_cast<std::size_t>(model.tables.nv)),
       a(v.size()),
       tau(v.size()),
@@ -65,11 +65,11 @@ ComparedScratch<T>::ComparedScratch(const ModelImpl& model)
   }
   columns.resize(product(widest, model.tables.velocities));
   unknowns.resize(x.size() + multipliers.size());
-  if (!model.spanning.added.empty()) {
+  if (!model.spanning().added.empty()) {
     saddlePoint.resize(static_cast<int>(unknowns.size()));
   }
   writeCouplings(model, K);
-  const IndependentTree& tree = model.independentTree;
+  const IndependentTree& tree = model.independentTree();
   for (std::size_t c = 0; tree.problem.empty() && c < tree.ratios.size(); ++c) {
     const ClusterEntry& cluster = model.tables.clusters[c];
     if (tree.ratios[c] != TreeRatio::Constant) {

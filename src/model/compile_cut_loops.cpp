@@ -105,13 +105,13 @@ void compileCuts(ModelImpl& model) {
   }
 }
 
-void listAllLoops(ModelImpl& model, const ModelTables<double>& spanning) {
-  SpanningTree& tree = model.spanning;
+ConstraintTable allLoops(const ModelImpl& model, const ModelTables<double>& spanning) {
+  ConstraintTable all;
   for (const ClusterEntry& cluster : model.tables.clusters) {
     for (int l = cluster.firstLoop; l < cluster.firstLoop + cluster.loops; ++l) {
       const auto index = static_cast<std::size_t>(l);
-      tree.loops.append(spanning,
-                        entryOf(model, cluster, model.tables.loops[index], model.loopNames[index]));
+      all.append(spanning,
+                 entryOf(model, cluster, model.tables.loops[index], model.loopNames[index]));
     }
   }
   for (const ConstraintEntry& entry : model.cuts.entries) {
@@ -119,8 +119,9 @@ void listAllLoops(ModelImpl& model, const ModelTables<double>& spanning) {
     again.path.clear();
     again.clusters.clear();
     again.onRotor = false;
-    tree.loops.append(spanning, std::move(again));
+    all.append(spanning, std::move(again));
   }
+  return all;
 }
 
 }  // namespace kempe::detail

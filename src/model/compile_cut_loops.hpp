@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tables/tables.hpp"
+#include "constraints/table.hpp"
 
 namespace kempe::detail {
 
@@ -9,8 +9,7 @@ struct ModelImpl;
 /// Fills in ModelImpl::cuts, and appends the names of the loops where those of clusters are.
 void compileCuts(ModelImpl& model);
 
-/// Puts all loops, those of clusters and those that are left cut, into SpanningTree::loops;
-/// `spanning` has the tables of that tree.
-void listAllLoops(ModelImpl& model, const ModelTables<double>& spanning);
+/// All loops, those of clusters and those that are left cut, for a tree with the tables `spanning`.
+ConstraintTable allLoops(const ModelImpl& model, const ModelTables<double>& spanning);
 
 }  // namespace kempe::detail

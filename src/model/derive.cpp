@@ -151,10 +151,7 @@ void finishTables(ModelImpl& model) {
   listRotors(model.tables);
   findShapes(model.tables);
   compileCuts(model);
-  model.spanning = {};
-  buildSpanningTree(model);
-  model.independentTree = {};
-  buildIndependentTree(model);
+  model.comparedTrees = {};
   model.finished = FinishedTables(model.tables);
 }
 

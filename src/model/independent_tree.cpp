@@ -162,15 +162,14 @@ class ClusterChoice {
 
 class Builder {
  public:
-  explicit Builder(ModelImpl& model)
-      : model_(model), tree_(model.independentTree), scratch_(model.tables) {}
+  explicit Builder(const ModelImpl& model) : model_(model), scratch_(model.tables) {}
 
-  void run() {
+  IndependentTree run() {
     tree_.treeBody.assign(model_.tables.bodies.size(), -1);
     tree_.reflected.assign(static_cast<std::size_t>(model_.tables.nv), 0.0);
     for (const ClusterEntry& cluster : model_.tables.clusters) {
       if (!addCluster(cluster)) {
-        return;
+        return std::move(tree_);
       }
     }
     ModelTables<double> plain = openTree(model_, tree_.bodies);
@@ -185,6 +184,7 @@ class Builder {
     findShapes(loaded);
     tree_.plain = FinishedTables(plain);
     tree_.loaded = FinishedTables(loaded);
+    return std::move(tree_);
   }
 
  private:
@@ -272,15 +272,15 @@ class Builder {
     }
   }
 
-  ModelImpl& model_;
-  IndependentTree& tree_;
+  const ModelImpl& model_;
+  IndependentTree tree_;
   LoopScratch<double> scratch_;
 };
 
 }  // namespace
 
-void buildIndependentTree(ModelImpl& model) {
-  Builder(model).run();
+IndependentTree independentTreeOf(const ModelImpl& model) {
+  return Builder(model).run();
 }
 
 }  // namespace kempe::detail

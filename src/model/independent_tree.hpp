@@ -40,8 +40,8 @@ struct IndependentTree {
   std::vector<TreeRatio> ratios;  ///< per cluster of the model
   std::vector<int> rows;          ///< per velocity: row of G within its cluster
   std::vector<TreePosition> positions;  ///< per position of the tree
-  std::vector<double> reflected;  ///< per velocity: reflected inertia, see buildIndependentTree
-  FinishedTables plain, loaded;   ///< without and with reflected inertia
+  std::vector<double> reflected;        ///< per velocity: reflected inertia, see independentTreeOf
+  FinishedTables plain, loaded;         ///< without and with reflected inertia
 };
 
 /// The tables of the tree, with or without reflected inertia; both have the same sizes.
@@ -50,10 +50,10 @@ const TablesView<T>& viewOf(const IndependentTree& tree, bool loaded) {
   return (loaded ? tree.loaded : tree.plain).template view<T>();
 }
 
-/// Fills in ModelImpl::independentTree. Reflected is Σ J r² over the dropped joints: r their ratio
+/// Reflected is Σ J r² over the dropped joints: r their ratio
 /// to the kept joint (of loops: at the neutral position), J their armature and, of rotors, the
 /// moment of inertia about the joint's axis. Other dropped bodies are not reflected.
-void buildIndependentTree(ModelImpl& model);
+IndependentTree independentTreeOf(const ModelImpl& model);
 
 /// The largest absolute value.
 template <typename T>

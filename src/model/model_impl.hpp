@@ -11,8 +11,7 @@
 #include "loops/scratch.hpp"
 #include "mechanism/clusters.hpp"
 #include "model/compared_scratch.hpp"
-#include "model/independent_tree.hpp"
-#include "model/spanning_tree.hpp"
+#include "model/compared_trees.hpp"
 #include "tables/block.hpp"
 #include "tables/kernel_set.hpp"
 #include "tables/tables.hpp"
@@ -62,9 +61,12 @@ struct ModelImpl {
   ConstraintTable cuts;          ///< the same, compiled
   std::vector<std::string> cutNames;
 
-  SpanningTree spanning;
-  IndependentTree independentTree;
+  ComparedTrees comparedTrees;
 
+  [[nodiscard]] const SpanningTree& spanning() const { return comparedTrees.spanning(*this); }
+  [[nodiscard]] const IndependentTree& independentTree() const {
+    return comparedTrees.independent(*this);
+  }
   [[nodiscard]] const Joint& joint(int body) const {
     return mechanism.joints[static_cast<std::size_t>(jointOfBody[static_cast<std::size_t>(body)])];
   }

@@ -125,8 +125,7 @@ void addArmatures(const ModelImpl& model, const std::vector<int>& massless,
   tree.armatured = FinishedTables(armatured);
 }
 
-void countRows(ModelImpl& model) {
-  SpanningTree& tree = model.spanning;
+void countRows(const ModelImpl& model, SpanningTree& tree) {
   tree.reaching.assign(static_cast<std::size_t>(model.tables.velocities), {});
   for (std::size_t c = 0; c < tree.clusters.size(); ++c) {
     const ClusterEntry& cluster = model.tables.clusters[c];
@@ -165,20 +164,21 @@ void countRows(ModelImpl& model) {
 
 }  // namespace
 
-void buildSpanningTree(ModelImpl& model) {
+SpanningTree spanningTreeOf(const ModelImpl& model) {
   std::vector<int> all(model.tables.bodies.size());
   std::iota(all.begin(), all.end(), 0);
-  SpanningTree& tree = model.spanning;
+  SpanningTree tree;
   ModelTables<double> tables = openTree(model, all);
   findShapes(tables);
   tree.tables = FinishedTables(tables);
   tree.clusters.assign(model.tables.clusters.size(), {});
   const std::vector<int> massless = findMassless(model);
-  listAllLoops(model, tables);
+  tree.loops = allLoops(model, tables);
   addArmatures(model, massless, tables, tree);
   tree.freedomAbove = parentsOfFreedoms(model);
   tree.coordinateAbove = parentsOfCoordinates(model.tables);
-  countRows(model);
+  countRows(model, tree);
+  return tree;
 }
 
 }  // namespace kempe::detail

@@ -40,8 +40,7 @@ struct SpanningTree {
   std::vector<double> added;  ///< empty where none needs it
 };
 
-/// Fills in ModelImpl::spanning; the last step of compiling but for the independent tree.
-void buildSpanningTree(ModelImpl& model);
+SpanningTree spanningTreeOf(const ModelImpl& model);
 
 template <typename T>
 const TablesView<T>& viewOf(const SpanningTree& tree) {

@@ -31,5 +31,21 @@ TEST(Memory, OfDataGrowsWithTheMethodsThatAreUsed) {
   EXPECT_GE(heapInUse() - after, sizeof(double) * 2000 * 2000);  // the mass matrix of all joints
 }
 
+TEST(Memory, OfABatchOnTwoThreads) {
+  const Model model(robots::gearedChain(1000));
+  constexpr int kStates = 64;
+  const Eigen::VectorXd neutral = model.neutral();
+  const Eigen::MatrixXd q = neutral.transpose().replicate(kStates, 1);
+  const Eigen::MatrixXd v = Eigen::MatrixXd::Zero(kStates, model.nv());
+  Eigen::MatrixXd a = v;
+  const std::size_t before = heapInUse();
+  if (before == 0) {
+    GTEST_SKIP() << "the heap is not that of the C library";
+  }
+  Batch batch(model, {.threads = 2});
+  forwardDynamics(model, batch, q, v, v, a);
+  EXPECT_LE(heapInUse() - before, 30'000'000u);
+}
+
 }  // namespace
 }  // namespace kempe::test

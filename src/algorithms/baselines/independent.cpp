@@ -16,7 +16,7 @@ class IndependentEvaluation {
  public:
   IndependentEvaluation(Evaluation<T>& evaluation, Method method)
       : e(evaluation),
-        tree(e.impl.independentTree),
+        tree(e.impl.independentTree()),
         scratch(e.data.compared(e.impl)),
         model(e.modelTables),
         clusterWork(*e.work) {

@@ -10,7 +10,7 @@ template <typename T>
 SpanningEvaluation<T>::SpanningEvaluation(Evaluation<T>& evaluation)
     : e(evaluation),
       scratch(evaluation.data.compared(evaluation.impl)),
-      tree(evaluation.impl.spanning),
+      tree(evaluation.impl.spanning()),
       model(viewOf<T>(evaluation.impl)),
       clusterWork(*evaluation.work) {
   e.tables = &viewOf<T>(tree);

@@ -1,0 +1,26 @@
+#include "model/compared_trees.hpp"
+
+#include <mutex>
+
+namespace kempe::detail {
+
+struct ComparedTrees::Trees {
+  std::once_flag spanningIsMade, independentIsMade;
+  SpanningTree spanning;
+  IndependentTree independent;
+};
+
+ComparedTrees::ComparedTrees() : trees_(std::make_shared<Trees>()) {}
+
+const SpanningTree& ComparedTrees::spanning(const ModelImpl& model) const {
+  std::call_once(trees_->spanningIsMade, [&] { trees_->spanning = spanningTreeOf(model); });
+  return trees_->spanning;
+}
+
+const IndependentTree& ComparedTrees::independent(const ModelImpl& model) const {
+  std::call_once(trees_->independentIsMade,
+                 [&] { trees_->independent = independentTreeOf(model); });
+  return trees_->independent;
+}
+
+}  // namespace kempe::detail
