@@ -35,7 +35,7 @@ Eigen::VectorXd accelerationBy(Method method, const Model& model, const Eigen::V
 
 std::vector<std::string> keptBodies(const Model& model) {
   std::vector<std::string> names;
-  for (const int b : model.impl().independentTree.bodies) {
+  for (const int b : model.impl().independentTree().bodies) {
     names.push_back(model.bodyNames()[static_cast<std::size_t>(b)]);
   }
   return names;

@@ -82,7 +82,7 @@ class Methods : public ::testing::TestWithParam<Subject> {
       std::ranges::generate(force.wrench, [&] { return uniform(engine_); });
       const int body = model.impl().frames[static_cast<std::size_t>(force.frame)].body;
       if (!keptOnly || body == detail::kWorld ||
-          model.impl().independentTree.treeBody[static_cast<std::size_t>(body)] >= 0) {
+          model.impl().independentTree().treeBody[static_cast<std::size_t>(body)] >= 0) {
         forces.push_back(force);
       }
     }
@@ -109,7 +109,7 @@ class Methods : public ::testing::TestWithParam<Subject> {
   }
 
   [[nodiscard]] const detail::IndependentTree& independentTree() const {
-    return model.impl().independentTree;
+    return model.impl().independentTree();
   }
 
   Mechanism robot;
@@ -184,7 +184,7 @@ TEST_P(Methods, OperationalInertiasAgree) {
 Mechanism stripped(const Model& model) {
   Mechanism robot = model.mechanism();
   std::set<std::string> kept;
-  for (const int b : model.impl().independentTree.bodies) {
+  for (const int b : model.impl().independentTree().bodies) {
     kept.insert(model.bodyNames()[static_cast<std::size_t>(b)]);
   }
   const std::function<bool(const std::string&)> stays = [&](const std::string& body) {
