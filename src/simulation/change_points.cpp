@@ -47,6 +47,7 @@ constexpr double kExact = 1.3e-15;
 /// their asymptotes there to a sixteenth of that.
 constexpr double kBefore = 4.0;
 constexpr int kMostRounds = 50;  // to find it
+constexpr int kMostTurns = 5;    // that are found from one another, along a crease
 
 /// Calls visit(weight, node) for the nodes around a point at the way −`way`, with Lagrange's weights
 /// for the value at 0.
@@ -287,24 +288,46 @@ int Simulation::turningCluster() {
 }
 
 double Simulation::stepToTurn(int cluster, double h) {
-  // Regula falsi (Illinois) for the way −kBefore width.
-  const double goal = -kBefore * turn_->width;
-  const auto remaining = [&](VectorIn q) {
-    return wayFrom(static_cast<std::size_t>(cluster), q) - goal;
-  };
-  // Along a crease every position has a point of its own; the turn is at the one that was found.
+  // Along a crease every position has a point of its own, with another miss: the one that was found
+  // from the ends of the step leads near the turn, from where the right one is found.
+  const auto c = static_cast<std::size_t>(cluster);
+  const ClusterEntry& entry = work().impl().tables.clusters[c];
   const struct Keep {
     int& turning;
     ~Keep() { turning = -1; }
   } keep{turning_ = cluster};
+  for (int round = 0; round < kMostTurns; ++round) {
+    const double found = stepToWay(cluster, h, -kBefore * turn_->width, 0.01 * turn_->width);
+    if (entry.nv == 1) {
+      return found;
+    }
+    const SingularPoint::Turn before = *turn_;
+    points_[c]->locate(next_.q.data() + entry.firstQ);
+    turn_ = points_[c]->turn(heading_.data() + entry.firstVelocity);
+    if (!turn_) {
+      break;
+    }
+    if (std::abs(turn_->width - before.width) < 0.1 * before.width &&
+        turn_->after.dot(before.after) > 0.0) {
+      return found;
+    }
+    attempt(h);
+  }
+  throwCannotTurn(cluster);
+}
+
+double Simulation::stepToWay(int cluster, double h, double goal, double tolerance) {
+  // Regula falsi (Illinois).
+  const auto remaining = [&](VectorIn q) {
+    return wayFrom(static_cast<std::size_t>(cluster), q) - goal;
+  };
   double low = 0.0, high = h, atLow = remaining(state_.q), atHigh = remaining(next_.q);
   for (int round = 0; round < kMostRounds; ++round) {
     const double middle = low + (high - low) * atLow / (atLow - atHigh);
     attempt(middle);
-    h = middle;
     const double here = remaining(next_.q);
-    if (std::abs(here) < 0.01 * turn_->width || !(high - low > 1e-14 * high)) {
-      return h;
+    if (std::abs(here) < tolerance || !(high - low > 1e-14 * high)) {
+      return middle;
     }
     if (here < 0.0) {
       atHigh *= low == 0.0 ? 1.0 : 0.5;
@@ -365,7 +388,8 @@ void Simulation::turn(int cluster) {
   points_[c]->placeBeside(kBefore * turn_->width, turn_->after, state_.q.data() + entry.firstQ);
   Eigen::VectorXd aside = state_.q;
   points_[c]->placeBeside(kSpacing, turn_->after, aside.data() + entry.firstQ);
-  if (work().placeAt(aside, node_.G.data()) != Standing::Regular) {
+  if (work().placeAt(aside, node_.G.data()) != Standing::Regular ||
+      work().worstRatio(node_.G.data()) > Coordinates::kExchange) {
     work().best(aside, lists_);
     choice_ = choiceOf(lists_);
     ++coordinateChanges;

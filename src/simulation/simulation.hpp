@@ -241,6 +241,8 @@ class Simulation {
   int turningCluster();
   /// Shortens the step from state_ to next_ of length h so that it ends where the cluster turns.
   double stepToTurn(int cluster, double h);
+  /// The same to a way of the cluster from its singular point, which it reaches within the step.
+  double stepToWay(int cluster, double h, double goal, double tolerance);
   /// Turns, at the state, keeping energy and momentum.
   void turn(int cluster);
   [[noreturn]] void throwCannotTurn(int cluster) const;

@@ -24,6 +24,9 @@ constexpr double kFound = 1e-9;
 constexpr double kDifference = 1e-4;
 /// Directions in which B is below this fraction of its largest are along the crease.
 constexpr double kCrease = 1e-5;
+/// The same in the first iteration, at a distance of up to kNarrow (regularity.hpp) from a crease:
+/// B along it is of that order there, and a step by that would lead far along the crease.
+constexpr double kCreaseAhead = 0.03;
 /// The same of its eigenvalues where branches meet in a crease.
 constexpr double kFlat = 1e-3;
 
@@ -202,7 +205,7 @@ bool SingularPoint::locate(const double* from) {
       b.segment(i * free(), free()) =
           -reduced_.row(regular() + i).segment(regular(), free()).transpose();
     }
-    const auto [beta, rank] = leastNormSolution(A, b, kCrease);
+    const auto [beta, rank] = leastNormSolution(A, b, iteration == 0 ? kCreaseAhead : kCrease);
     way += beta;
     if (!(way.cwiseAbs().maxCoeff() < kReach)) {
       return false;
