@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <stdexcept>
@@ -17,6 +18,10 @@ constexpr double kTooLarge = 0.01;
 /// Errors below the energy that lifts the robot by this height, in metres, are rounding.
 constexpr double kNegligibleHeight = 1e-9;
 
+/// Steps in a row near a singular position, after which the motion is said to be along it. A motion
+/// past one takes 2 log(kForcesDetermined / √kMiss) / kStepAhead = 550 (change_points.cpp,
+/// coordinates.hpp).
+constexpr int kMostAlong = 50'000;
 /// Radians or metres per second that no robot reaches: a motion that needs a million steps for one
 /// interval at such a speed diverges, and would not end.
 constexpr double kFastest = 1e6;
@@ -35,6 +40,7 @@ void Simulation::restartBalance() {
   errors_.restart();
   events_.restart();
   effort_.restart();
+  alongSingular_ = 0;
   stepLength_ = 0.0;
   leastRegularity_ = 1.0;
   leastRegular_ = -1;
@@ -126,6 +132,10 @@ std::string Simulation::effortWarning() const {
       return text + "they end at events of friction and end stops, the last of joint " +
              kempe::quoted(elements.switches.joint(effort_.lastEvent())) +
              ". Use a lower restitution, or an integrator with steps of fixed length, \"rk4\".";
+    case EffortWatch::Cause::Singularity:
+      return text + "a singular position of " + loopsOf(effort_.lastSingular()) +
+             " is always near and limits them. Keep the robot away from it, or, if the lengths of "
+             "links are rounded, give them with all digits.";
     case EffortWatch::Cause::Stiffness:
       return text + "the motion is stiff, and stability limits them. Use the integrator \"radau\"" +
              (options.integrator == Integrator::Auto ? ", or softer springs." : " or \"auto\".");
@@ -139,6 +149,41 @@ std::string Simulation::effortWarning() const {
              "damping with the integrator \"radau\", and controllers that are continuous.";
   }
   return text;
+}
+
+std::string Simulation::loopsOf(int cluster) const {
+  if (cluster < 0) {
+    return "loops that are left cut";
+  }
+  const ModelImpl& m = model.impl();
+  const ClusterEntry& entry = m.tables.clusters[static_cast<std::size_t>(cluster)];
+  return "loop " + kempe::quoted(m.loopNames[static_cast<std::size_t>(entry.firstLoop)]) +
+         (entry.loops > 1 ? " and those connected with it" : "");
+}
+
+void Simulation::throwIfAlongSingular(double h, bool limited) {
+  const auto least = std::ranges::min_element(first_->regularity);
+  const bool cut = least == first_->regularity.end() || first_->rowRegularity < *least;
+  const double regularity = cut ? first_->rowRegularity : *least;
+  const int cluster = cut ? -1 : static_cast<int>(least - first_->regularity.begin());
+  if (limited) {
+    effort_.addSingular(cluster);
+  }
+  // Steps that end at samples are shorter still.
+  alongSingular_ = regularity < kForcesDetermined ? alongSingular_ + (limited ? 1 : 0) : 0;
+  if (alongSingular_ > kMostAlong) {
+    throw SingularityError(
+        "the motion does not pass a singular position of " + loopsOf(cluster) +
+            ", but runs along such positions: for the last " + std::to_string(kMostAlong) +
+            " steps, now of " + shortNumber(h) +
+            " s, they have almost left another degree of freedom, as where links of equal length "
+            "lie on each other. The smallest differences of lengths decide the motion there. Give "
+            "the lengths of links with all digits, or keep the robot away from this position",
+        cut ? std::string()
+            : model.impl().loopNames[static_cast<std::size_t>(
+                  model.impl().tables.clusters[static_cast<std::size_t>(cluster)].firstLoop)],
+        1.0 / regularity);
+  }
 }
 
 void Simulation::throwIfInertiaVanishes() {

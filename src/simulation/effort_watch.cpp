@@ -16,6 +16,7 @@ constexpr double kStable = 1.0;
 /// all of them; the errors of smooth forces let 2 % of the steps be refused, those of forces that
 /// jump 25 to 65 %. Locating an event takes several steps besides the one that ends there.
 constexpr double kMostlyStiff = 0.5, kMostlyRefused = 0.15, kMostlyEvents = 0.1;
+constexpr double kMostlySingular = 0.5;
 
 }  // namespace
 
@@ -24,6 +25,11 @@ void EffortWatch::addStep(double h, double speed, double stiffness) {
   seconds_ += h;
   way_ += h * speed;
   stiff_ += stiffness > kStable ? 1 : 0;
+}
+
+void EffortWatch::addSingular(int cluster) {
+  ++singular_;
+  lastSingular_ = cluster;
 }
 
 void EffortWatch::addEvent(int which) {
@@ -43,6 +49,9 @@ bool EffortWatch::isLarge(const Tolerances& tolerances) const {
 EffortWatch::Cause EffortWatch::cause() const {
   if (static_cast<double>(events_) > kMostlyEvents * taken() && lastEvent_ >= 0) {
     return Cause::Events;
+  }
+  if (static_cast<double>(singular_) > kMostlySingular * taken()) {
+    return Cause::Singularity;
   }
   if (static_cast<double>(stiff_) > kMostlyStiff * taken()) {
     return Cause::Stiffness;

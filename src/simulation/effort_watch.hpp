@@ -21,6 +21,9 @@ class EffortWatch {
   /// A step of h seconds that was completed, at this largest speed; `stiffness` is h times the
   /// largest eigenvalue, 0 if it is not known.
   void addStep(double h, double speed, double stiffness);
+  /// That step could not be longer because loops of a cluster (−1: loops that are left cut) are near
+  /// a singular position.
+  void addSingular(int cluster);
   /// A step that had to be repeated with a shorter one because of its error.
   void addRefusal() { ++refusals_; }
   /// A step that ended at an event of the switch of this index.
@@ -31,19 +34,21 @@ class EffortWatch {
   /// Steps taken, those refused included, by those expected.
   [[nodiscard]] double excess(const Tolerances& tolerances) const;
   /// Jumps are certain only where many steps are refused; without that they look like oscillations.
-  enum class Cause { Events, Stiffness, Jumps, Oscillation };
+  enum class Cause { Events, Singularity, Stiffness, Jumps, Oscillation };
   [[nodiscard]] Cause cause() const;
   /// Seconds.
   [[nodiscard]] double meanStep() const { return seconds_ / static_cast<double>(steps_); }
   /// The switch of the most recent event.
   [[nodiscard]] int lastEvent() const { return lastEvent_; }
+  /// The cluster of the most recent step that a singular position limited.
+  [[nodiscard]] int lastSingular() const { return lastSingular_; }
 
  private:
   [[nodiscard]] double taken() const { return static_cast<double>(steps_ + refusals_); }
 
-  long long intervals_ = 0, steps_ = 0, refusals_ = 0, events_ = 0, stiff_ = 0;
+  long long intervals_ = 0, steps_ = 0, refusals_ = 0, events_ = 0, stiff_ = 0, singular_ = 0;
   double seconds_ = 0.0, way_ = 0.0;
-  int lastEvent_ = -1;
+  int lastEvent_ = -1, lastSingular_ = -1;
 };
 
 }  // namespace kempe::detail

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "kempe/configuration.hpp"
@@ -397,9 +398,9 @@ void Simulation::advanceTo(double end) {
       interruptCheck();
     }
     const double rest = end - state_.time;
-    const double most =
-        std::min({part, first_->secondsAhead, work().secondsAhead(first_->regularity, velocities_),
-                  longestStep_});
+    const double ahead =
+        std::min(first_->secondsAhead, work().secondsAhead(first_->regularity, velocities_));
+    const double most = std::min({part, ahead, longestStep_});
     const bool last = most >= rest * (1.0 - 1e-9);
     double h = last ? rest : most;
     int turning = -1;
@@ -475,6 +476,9 @@ void Simulation::advanceTo(double end) {
       continue;
     }
     exchanged = false;
+    if (ahead < std::numeric_limits<double>::infinity() || alongSingular_ > 0) {
+      throwIfAlongSingular(h, h == ahead);
+    }
     completeStep(shortened ? state_.time + h : end);
     ++effort().steps;
     const bool blind = pace.ignoresEvents();

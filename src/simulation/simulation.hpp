@@ -353,6 +353,11 @@ class Simulation {
   void throwIfStepIsTooLong(double end);
   /// Throws if velocities so large that they need steps of h s suggest that they grow for ever.
   void throwIfDiverging(double h);
+  /// Takes note of a step of h seconds, which was limited by loops near a singular position or not.
+  /// Throws if the motion does not pass that position, but runs along such positions.
+  void throwIfAlongSingular(double h, bool limited);
+  /// The loops of a cluster, or those that are left cut (−1), as a part of messages.
+  [[nodiscard]] std::string loopsOf(int cluster) const;
   /// Throws if hardly anything that has mass moves at the state, so that velocities have no bound.
   void throwIfInertiaVanishes();
   void keepBefore();
@@ -417,6 +422,7 @@ class Simulation {
   EnergyWatch watch_;
   double leastRegularity_ = 1.0;  // of the loops of a cluster, since the last sample
   int leastRegular_ = -1;         // that cluster
+  int alongSingular_ = 0;         // steps in a row near a singular position
   double stepLength_ = 0.0;       // the longest since the balance started
   Vector a_, spanningAccelerations_;
   Loads loads_;

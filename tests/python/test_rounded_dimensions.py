@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -100,3 +102,79 @@ def test_velocities_by_name_start_at_neutral() -> None:
     run = kempe.simulate(model, v={"crank": 2.0}, duration=0.1, dt=0.01)
     by_number = kempe.simulate(model, v=[2.0], duration=0.1, dt=0.01)
     assert run.q == pytest.approx(by_number.q, abs=1e-12)
+
+
+def test_all_integrators_turn_the_same_way_at_a_singular_position() -> None:
+    """The delta robot misses its singular position by 3e-13 of its size, and its plate turns."""
+    ends = []
+    for integrator, dt in (("auto", 1e-2), ("radau", 1e-2), ("rk4", 1e-3), ("rk4", 1e-4),
+                           ("implicit_midpoint", 1e-3)):
+        run = kempe.simulate(delta_robot(1.0), duration=0.32, dt=dt, integrator=integrator)
+        assert run.energy_drift < 1e-4
+        assert not run.warnings
+        ends.append(run.q[-1])
+    for end in ends[1:]:
+        assert end == pytest.approx(ends[0], abs=1e-4)
+
+
+def peaucellier(digits: int) -> kempe.Model:
+    """Peaucellier and Lipkin's linkage, drawn in one position with rounded coordinates.
+
+    Where the points B and D of its rhombus meet, its links lie on each other in pairs.
+    """
+    def coordinates(point: np.ndarray) -> list[float]:
+        return [float(f"{x:.{digits}g}") for x in point]
+
+    crank, arm, side, angle = 0.2, 0.5, 0.25, 0.6
+    points = {"O": np.zeros(3), "Q": np.array([crank, 0, 0])}
+    points["A"] = points["Q"] + crank * np.array([np.cos(angle), np.sin(angle), 0])
+    reach = float(np.linalg.norm(points["A"]))
+    along = points["A"] / reach
+    inverse = (arm**2 - side**2) / reach
+    points["C"] = inverse * along
+    middle = (reach + inverse) / 2
+    height = np.sqrt(arm**2 - middle**2) * np.array([-along[1], along[0], 0])
+    points["B"] = middle * along + height
+    points["D"] = middle * along - height
+
+    mechanism = kempe.Mechanism("peaucellier")
+    mechanism.gravity = (0, -9.81, 0)
+    mechanism.add_body("ground")
+    for link in ("QA", "OB", "OD", "AB", "AD", "BC", "DC"):
+        reach_of = points[link[1]] - points[link[0]]
+        length = float(np.linalg.norm(reach_of))
+        mechanism.add_body(link, mass=length, center_of_mass=coordinates(reach_of / 2),
+                           inertia=(length**3 / 12,) * 3)
+    for parent, link in (("ground", "QA"), ("ground", "OB"), ("ground", "OD"), ("QA", "AB"),
+                         ("QA", "AD"), ("OB", "BC"), ("OD", "DC")):
+        start = points["O" if parent == "ground" else parent[0]]
+        mechanism.add_joint(f"to_{link}", "continuous", parent=parent, child=link,
+                            xyz=coordinates(points[link[0]] - start), axis=(0, 0, 1),
+                            independent=link == "QA")
+    for one, other in (("AB", "OB"), ("AD", "OD"), ("BC", "DC")):
+        mechanism.add_loop(f"at_{one}", "revolute", predecessor=one, successor=other,
+                           predecessor_xyz=coordinates(points[one[1]] - points[one[0]]),
+                           successor_xyz=coordinates(points[other[1]] - points[other[0]]))
+    return kempe.Model(mechanism)
+
+
+@pytest.mark.parametrize(("integrator", "dt"), [("auto", 1e-2), ("rk4", 1e-3)])
+@pytest.mark.parametrize("digits", [6, 8])
+def test_motion_along_singular_positions_ends_with_their_name(
+        digits: int, integrator: str, dt: float) -> None:
+    """Rounded links that lie on each other almost leave C free, from t = 0.367 s on."""
+    start = time.process_time()
+    with pytest.raises(kempe.SimulationError, match="runs along such positions") as stop:
+        kempe.simulate(peaucellier(digits), duration=1.0, dt=dt, integrator=integrator)
+    assert time.process_time() - start < 30
+    assert '"at_AB" and those connected with it' in str(stop.value)
+    assert stop.value.time == pytest.approx(0.37, abs=0.02)
+    run = stop.value.run
+    assert run.energy_drift < 1e-6
+    assert all("is always near" in warning for warning in run.warnings)
+
+
+def test_exact_links_that_lie_on_each_other_go_on() -> None:
+    run = kempe.simulate(peaucellier(17), duration=1.0, dt=1e-2)
+    assert run.energy_drift < 1e-6
+    assert not run.warnings
