@@ -308,7 +308,7 @@ void Simulation::refresh() {
 void Simulation::completeStep(double time) {
   if (!controlsError()) {
     errors_.add(options.integrator, time - state_.time, choice_, state_.v, first_->a, next_.v,
-                last_->a);
+                last_->a, accelerations_[3]);
   }
   std::swap(state_, next_);
   std::swap(first_, last_);
