@@ -27,7 +27,7 @@ constexpr int kMostAlong = 50'000;
 constexpr double kFastest = 1e6;
 /// A kinetic energy below this part of that at Model::neutral() with the same velocities: no robot
 /// whose links all have mass comes near it.
-constexpr double kVanished = 1e-6;
+constexpr double kVanished = 1e-5;
 
 std::string percent(double part) {
   return shortNumber(std::round(part * 1e4) / 1e2) + " %";
@@ -161,28 +161,42 @@ std::string Simulation::loopsOf(int cluster) const {
          (entry.loops > 1 ? " and those connected with it" : "");
 }
 
-void Simulation::throwIfAlongSingular(double h, bool limited) {
+void Simulation::watchSingularity(double h, bool limited) {
   const auto least = std::ranges::min_element(first_->regularity);
   const bool cut = least == first_->regularity.end() || first_->rowRegularity < *least;
   const double regularity = cut ? first_->rowRegularity : *least;
   const int cluster = cut ? -1 : static_cast<int>(least - first_->regularity.begin());
+  const auto refuse = [&](const std::string& text) {
+    const ModelImpl& m = model.impl();
+    throw SingularityError(
+        text,
+        cut ? std::string()
+            : m.loopNames[static_cast<std::size_t>(
+                  m.tables.clusters[static_cast<std::size_t>(cluster)].firstLoop)],
+        1.0 / regularity);
+  };
+  const SingularPoint* point = cut ? nullptr : points_[static_cast<std::size_t>(cluster)].get();
+  if (point != nullptr && regularity < kAtSingular && point->isOfKeptRows()) {
+    refuse("rounded dimensions decide how the motion goes on at t = " + shortNumber(state_.time) +
+           " s: some equations of " + loopsOf(cluster) +
+           " are redundant, and those that the model keeps lose rank here, which all together do "
+           "not; there they miss each other by " +
+           shortNumber(point->miss()) +
+           " of the size of the loops. Give lengths, origins and axes with more digits");
+  }
   if (limited) {
     effort_.addSingular(cluster);
   }
   // Steps that end at samples are shorter still.
   alongSingular_ = regularity < kForcesDetermined ? alongSingular_ + (limited ? 1 : 0) : 0;
   if (alongSingular_ > kMostAlong) {
-    throw SingularityError(
+    refuse(
         "the motion does not pass a singular position of " + loopsOf(cluster) +
-            ", but runs along such positions: for the last " + std::to_string(kMostAlong) +
-            " steps, now of " + shortNumber(h) +
-            " s, they have almost left another degree of freedom, as where links of equal length "
-            "lie on each other. The smallest differences of lengths decide the motion there. Give "
-            "the lengths of links with all digits, or keep the robot away from this position",
-        cut ? std::string()
-            : model.impl().loopNames[static_cast<std::size_t>(
-                  model.impl().tables.clusters[static_cast<std::size_t>(cluster)].firstLoop)],
-        1.0 / regularity);
+        ", but runs along such positions: for the last " + std::to_string(kMostAlong) +
+        " steps, now of " + shortNumber(h) +
+        " s, they have almost left another degree of freedom, as where links of equal length lie "
+        "on each other. The smallest differences of lengths decide the motion there. Give the "
+        "lengths of links with all digits, or keep the robot away from this position");
   }
 }
 
@@ -214,6 +228,15 @@ void Simulation::throwIfDiverging(double h) {
   const double speed = velocities_.cwiseAbs().maxCoeff(&fastest);
   if (speed > kFastest) {
     throwIfInertiaVanishes();
+    watchEnergy(energyNow());
+    if (!balanceIsLost()) {  // it moves so fast indeed
+      throw std::runtime_error(
+          "the velocity of " +
+          kempe::quoted(model.spanningVelocityNames()[static_cast<std::size_t>(fastest)]) +
+          " has come to " + shortNumber(speed) + ", so that steps of " + shortNumber(h) +
+          " s are needed: forces are too large, or springs too stiff, for the masses that they "
+          "move. Use lower forces or softer springs, or a rigid connection instead of the spring");
+    }
     throw std::runtime_error(
         "the simulation diverged: the velocity of " +
         kempe::quoted(model.spanningVelocityNames()[static_cast<std::size_t>(fastest)]) + " is " +
@@ -226,10 +249,16 @@ void Simulation::throwIfStepIsTooLong(double end) {
   if (controlsError()) {
     return;
   }
+  bool unexplained = false, tooLong = true;  // adaptive steps may tell why
   try {
     throw;
   } catch (const SingularityError&) {
   } catch (const AssemblyError&) {
+  } catch (const Diverged&) {
+    unexplained = true;
+  } catch (const NoSolution&) {
+    unexplained = true;
+    tooLong = false;  // explicit ones pass jumps of forces
   } catch (...) {
     return;
   }
@@ -242,13 +271,14 @@ void Simulation::throwIfStepIsTooLong(double end) {
   }
   const Integrator own = options.integrator;
   bool passes = false;
+  std::exception_ptr reason;
   try {
     options.integrator = Integrator::Adaptive;
     stepControl_ = {};
     advanceTo(end);
     passes = true;
   } catch (const std::runtime_error&) {
-    // The position is at fault.
+    reason = std::current_exception();  // the position is at fault
   } catch (...) {
     options.integrator = own;
     returnToBefore();
@@ -256,7 +286,10 @@ void Simulation::throwIfStepIsTooLong(double end) {
   }
   options.integrator = own;
   returnToBefore();
-  if (passes) {
+  if (unexplained && reason) {
+    std::rethrow_exception(reason);
+  }
+  if (passes && tooLong) {
     std::throw_with_nested(std::runtime_error(
         steps + "one of them fails where the adaptive integrator does not. " + remedy));
   }

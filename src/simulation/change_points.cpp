@@ -39,6 +39,9 @@ constexpr double kRowMiss = 1e-11;
 /// with short steps: accelerations are wrong by v² ε / √x³ (1) for a time of √x / v, and velocities
 /// by a part ε / x of them per step, altogether 1e-5.
 constexpr double kMiss = 3e-10;
+/// Where only the rows that the model keeps lose rank, loops go straight on up to this x. Positions
+/// on both sides are wrong by x / kSpacing = 2.5e-4.
+constexpr double kKeptMiss = 1e-5;
 /// Below this x for each body of the loops, rounding of the mechanism's own numbers decides (origins
 /// and angles of files, products of rotations), and the loops go straight on. Parallelograms of three
 /// bodies miss by up to 2e-15, one of a robot with 14 bodies by 7e-15.
@@ -80,7 +83,8 @@ SingularPoint* Simulation::passageOf(std::size_t cluster) {
   if (static_cast<int>(cluster) != turning_ && !point->isKnownNear(positions)) {
     point->locate(positions);
   }
-  return point->found() && point->miss() < kMiss ? point : nullptr;
+  const bool passes = point->miss() < kMiss || (point->isOfKeptRows() && point->miss() < kKeptMiss);
+  return point->found() && passes ? point : nullptr;
 }
 
 double Simulation::wayFrom(std::size_t cluster, VectorIn q) {
@@ -195,6 +199,7 @@ void Simulation::evaluateConstrained(double t, VectorIn q, VectorIn v, Rates& ra
     evaluateAt(t, q, v, rates);
     if (!moving || rowRegularity_ > kNearSingular * usualRows_.regularity) {
       rowsMiss_ = false;
+      rates.rowRegularity = rowRegularity_ > 0.0 ? 1.0 : 0.0;
       return;
     }
   } catch (const SingularityError&) {
@@ -216,6 +221,26 @@ void Simulation::evaluateConstrained(double t, VectorIn q, VectorIn v, Rates& ra
     evaluateAt(t, q, v, rates);
     rates.secondsAhead = Coordinates::kStepAhead * regularity / heading_.cwiseAbs().maxCoeff();
   }
+}
+
+void Simulation::learnUsualRank() {
+  usualRows_.learned = true;
+  if (work().impl().cuts.rows == 0 || !redundantRows_ || elements.switches.holds()) {
+    return;
+  }
+  // Open loops have the rank that they have almost everywhere.
+  for (Eigen::Index i = 0; i < nodeWay_.size(); ++i) {
+    nodeWay_[i] = kProbe * std::sin(1.0 + static_cast<double>(i));
+  }
+  try {
+    integrate(work().model(), work().data(), state_.q, nodeWay_, 1.0, nodeQ_);
+    usualRows_.rank = std::max(usualRows_.rank, rankOfRows(nodeQ_));
+  } catch (const AssemblyError&) {
+    return;  // embedded loops do not reach that position
+  } catch (const SingularityError&) {
+    return;
+  }
+  evaluate(state_.time, state_.q, state_.v, *first_);
 }
 
 double Simulation::gapAcrossRows(VectorIn q, const Rates& rates) {
@@ -258,7 +283,8 @@ void Simulation::straighten() {
 }
 
 bool Simulation::goesStraightOn(std::size_t cluster) const {
-  return points_[cluster]->miss() < kExact * model.impl().tables.clusters[cluster].bodies;
+  return points_[cluster]->isOfKeptRows() ||
+         points_[cluster]->miss() < kExact * model.impl().tables.clusters[cluster].bodies;
 }
 
 int Simulation::turningCluster() {

@@ -53,11 +53,11 @@ EffortWatch::Cause EffortWatch::cause() const {
   if (static_cast<double>(singular_) > kMostlySingular * taken()) {
     return Cause::Singularity;
   }
-  if (static_cast<double>(stiff_) > kMostlyStiff * taken()) {
-    return Cause::Stiffness;
+  if (static_cast<double>(refusals_) > kMostlyRefused * taken()) {
+    return Cause::Jumps;  // which look stiff, too
   }
-  return static_cast<double>(refusals_) > kMostlyRefused * taken() ? Cause::Jumps
-                                                                   : Cause::Oscillation;
+  return static_cast<double>(stiff_) > kMostlyStiff * taken() ? Cause::Stiffness
+                                                              : Cause::Oscillation;
 }
 
 }  // namespace kempe::detail

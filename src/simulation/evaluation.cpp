@@ -61,11 +61,18 @@ void Rates::add(double weight, const Rates& other) {
   torques += weight * other.torques;
   readings.add(weight, other.readings);
   forces += weight * other.forces;
-  for (FrameForce force : other.external) {
-    for (double& x : force.wrench) {
-      x *= weight;
+  // Forces act on the same frames at all positions, unless a function of the user chooses others.
+  for (std::size_t i = 0; i < other.external.size(); ++i) {
+    const FrameForce& force = other.external[i];
+    const bool known = i < external.size() && external[i].frame == force.frame &&
+                       external[i].reference == force.reference;
+    if (!known) {
+      external.push_back({force.frame, {}, force.reference});
     }
-    external.push_back(force);
+    FrameForce& sum = known ? external[i] : external.back();
+    for (std::size_t k = 0; k < sum.wrench.size(); ++k) {
+      sum.wrench[k] += weight * force.wrench[k];
+    }
   }
   for (int i = 0; i < kFlows; ++i) {
     power[i] += weight * other.power[i];

@@ -54,6 +54,13 @@ std::vector<std::string> EventWatch::warnings() const {
                     " of their terms. Remove constraints that act against the stop or the "
                     "friction, or give the stop a stiffness.");
   }
+  if (undetermined_.count > 0) {
+    texts.push_back(
+        "loops that are left cut are at rest in a change point at t = " +
+        shortNumber(undetermined_.time) +
+        " s, where branches of their motion meet: which one they follow is not determined, and "
+        "neither are the forces in them. Start from another position, or with a velocity.");
+  }
   if (endless_.count > 0) {
     texts.push_back("impacts on end stops did not come to an end at joint " + where(endless_) +
                     "; some stops are still being hit. Give the stops a lower restitution, or a "

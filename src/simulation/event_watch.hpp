@@ -5,7 +5,8 @@
 
 namespace kempe::detail {
 
-/// Keeps account of events of dry friction and end stops that a run could not follow exactly.
+/// Keeps account of events, most of them of dry friction and end stops, that a run could not follow
+/// exactly.
 class EventWatch {
  public:
   /// Forgets all of them.
@@ -18,6 +19,8 @@ class EventWatch {
   void addEndlessImpacts(double time, const std::string& joint);
   /// Events that follow one another without end, that of `joint` among others.
   void startRapid(double time, const std::string& joint);
+  /// Loops that are left cut are at rest in a change point, where several motions are possible.
+  void addUndetermined(double time) { undetermined_.add(time, {}); }
   /// A step of h seconds that does not look for events, at the end of which velocities change by
   /// `velocity`, accelerations by `acceleration`, and joints are returned to their stops by
   /// `distance`, each the largest of all joints (rad, m); `speed` is the largest velocity.
@@ -33,7 +36,7 @@ class EventWatch {
     std::string element;
     void add(double at, const std::string& where);
   };
-  First unbalanced_, endless_, rapid_;
+  First unbalanced_, endless_, rapid_, undetermined_;
   double part_ = 0.0;     // the largest of those unbalanced
   double seconds_ = 0.0;  // in steps that did not look for events
   double error_ = 0.0;    // of these, in rad or m, or of velocities relative to their size

@@ -137,6 +137,13 @@ struct Simulation::Rows {
   int firstHeld = 0;
 };
 
+int Simulation::rankOfRows(VectorIn q) {
+  Rows rows(*this);
+  rows.place(state_.time, q, state_.v);
+  rows.solver.factorize();
+  return rows.solver.rank();
+}
+
 void Simulation::makeRoomForRows() {
   Switches& switches = elements.switches;
   if (!switches.empty()) {

@@ -295,6 +295,9 @@ void Simulation::refresh() {
     return;
   }
   evaluate(state_.time, state_.q, state_.v, *first_);
+  if (isConstrained() && !usualRows_.learned) {
+    learnUsualRank();
+  }
   show();
   if (work().worstRatio(first_->G.data()) > Coordinates::kExchange) {
     exchangeCoordinates(kGain);
@@ -344,6 +347,9 @@ void Simulation::stepTo(double end) {
   stepLength_ = std::max(stepLength_, end - state_.time);
   if (!watch_.started()) {
     watchEnergy(energyNow());
+  }
+  if (first_->rowRegularity == 0.0 && !(speed() > 0.0)) {
+    events_.addUndetermined(state_.time);
   }
   keepBefore();
   effort_.startInterval();
@@ -477,7 +483,7 @@ void Simulation::advanceTo(double end) {
     }
     exchanged = false;
     if (ahead < std::numeric_limits<double>::infinity() || alongSingular_ > 0) {
-      throwIfAlongSingular(h, h == ahead);
+      watchSingularity(h, h == ahead);
     }
     completeStep(shortened ? state_.time + h : end);
     ++effort().steps;

@@ -221,6 +221,9 @@ class Simulation {
   void addBiasAcross(VectorOut sum);
   /// evaluateAt() with loops that are left cut or constraints, which may pass a change point.
   void evaluateConstrained(double t, VectorIn q, VectorIn v, Rates& rates);
+  /// Learns the rank of the rows of loops that are left cut from a position near the state, which may
+  /// be a change point itself.
+  void learnUsualRank();
   /// How far loops that are left cut are open on the branch that was interpolated.
   double gapAcrossRows(VectorIn q, const Rates& rates);
   void evaluateAcrossRows(double t, VectorIn q, VectorIn v, double way, Rates& rates);
@@ -288,6 +291,8 @@ class Simulation {
   /// Repeats a step in which an event was found so that it ends there. Returns its length, and the
   /// switch in located_.
   double locate(SwitchEvent event, double h);
+  /// The rank of the rows of loops that are left cut, and of constraints.
+  int rankOfRows(VectorIn q);
   /// Allocates memory for all rows of switches in the current coordinates.
   void makeRoomForRows();
   /// Largest velocity of all joints.
@@ -353,9 +358,9 @@ class Simulation {
   void throwIfStepIsTooLong(double end);
   /// Throws if velocities so large that they need steps of h s suggest that they grow for ever.
   void throwIfDiverging(double h);
-  /// Takes note of a step of h seconds, which was limited by loops near a singular position or not.
-  /// Throws if the motion does not pass that position, but runs along such positions.
-  void throwIfAlongSingular(double h, bool limited);
+  /// Takes note of a step of h seconds near a singular position, which was limited by that or not.
+  /// Throws if the motion cannot pass it, or runs along such positions.
+  void watchSingularity(double h, bool limited);
   /// The loops of a cluster, or those that are left cut (−1), as a part of messages.
   [[nodiscard]] std::string loopsOf(int cluster) const;
   /// Throws if hardly anything that has mass moves at the state, so that velocities have no bound.
@@ -387,6 +392,7 @@ class Simulation {
     int count = 0;
     int rank = 0;             // the largest
     double regularity = 0.0;  // the largest
+    bool learned = false;     // the rank is not that of the first state only
   };
   UsualRows usualRows_;
   bool rowsMiss_ = false;       // the change point that they are near

@@ -8,6 +8,7 @@
 #include "loops/cluster_velocity.hpp"
 #include "loops/decompositions.hpp"
 #include "model/positions.hpp"
+#include "simulation/regularity.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -216,10 +217,32 @@ bool SingularPoint::locate(const double* from) {
       // Of more curvature, it is the tip of a cone, which a motion passes at some distance.
       found_ = rank <= corank_ + 1;
       findCrease();
+      ofKeptRows_ = found_ && cluster().rows > cluster().kept &&
+                    regularityOfAllRows(q_.data()) >
+                        kNearSingular * regularityOfAllRows(model_.impl().neutralPositions.data() +
+                                                            cluster().firstPosition);
       return found_;
     }
   }
   return false;
+}
+
+double SingularPoint::regularityOfAllRows(const double* q) {
+  const ModelTables<double>& tables = model_.impl().tables;
+  const int n = cluster().velocities;
+  std::vector<double> K(static_cast<std::size_t>(cluster().rows * n));
+  ClusterState<double> state = scratch_.state(q);
+  placeCluster(tables, cluster(), state);
+  loopJacobian(tables, model_.impl().mechanism.functions, cluster(), state, scratch_.forFunctions(),
+               nullptr, cluster().rows, K.data());
+  Eigen::MatrixXd scaled(cluster().rows, n);
+  for (int r = 0; r < cluster().rows; ++r) {
+    for (int i = 0; i < n; ++i) {
+      scaled(r, i) = tables.rowScales[cluster().firstRow + r] * K[r * n + i] *
+                     scales_.length[cluster().firstVelocity + i];
+    }
+  }
+  return singularValues(scaled)[cluster().kept - 1];
 }
 
 void SingularPoint::difference(const double* from, const double* to, double* step) const {

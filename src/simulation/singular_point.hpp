@@ -35,6 +35,9 @@ class SingularPoint {
 
   /// Largest |f*| of all reduced equations.
   [[nodiscard]] double miss() const { return miss_; }
+  /// Whether only the rows that the model keeps lose rank at the point, while all rows of the loops
+  /// do not: the loops go straight on there, whatever rounding of their dimensions makes of f*.
+  [[nodiscard]] bool isOfKeptRows() const { return ofKeptRows_; }
   /// c: the number of reduced equations.
   [[nodiscard]] int corank() const { return corank_; }
   /// Positions of the singular point.
@@ -68,6 +71,8 @@ class SingularPoint {
   void moveFree(const Eigen::VectorXd& beta, std::vector<double>& q);
   void differentiate();
   void findCrease();
+  /// The smallest singular value that counts of all rows, scaled, at some positions.
+  double regularityOfAllRows(const double* q);
   double distance(const std::vector<double>& from, const double* positions);
   void difference(const double* from, const double* to, double* step) const;
   [[nodiscard]] Eigen::VectorXd spread(const Eigen::VectorXd& beta) const;
@@ -93,6 +98,7 @@ class SingularPoint {
   int corank_ = 0;
   double miss_ = 0.0;
   bool found_ = false;
+  bool ofKeptRows_ = false;
 };
 
 }  // namespace kempe::detail

@@ -93,9 +93,7 @@ def test_short_steps_are_reported_while_a_run_is_under_way() -> None:
     assert "forces jump" in run.warnings[-1]
 
 
-@pytest.mark.parametrize("integrator", ["auto", "adaptive", "radau"])
-@pytest.mark.parametrize("size", [1.0, 1e-3, 1e3])
-def test_vanishing_inertia_is_named(size: float, integrator: str) -> None:
+def rocker_alone(size: float) -> kempe.Model:
     """A rocker that ends its range at a speed, while what could give way has no mass."""
     mechanism = kempe.Mechanism("four_bar")
     mechanism.add_body("ground")
@@ -110,9 +108,48 @@ def test_vanishing_inertia_is_named(size: float, integrator: str) -> None:
     mechanism.add_revolute("pivot", parent="ground", child="rocker", xyz=(0.5 * size, 0, 0))
     mechanism.add_loop("pin", "revolute", predecessor="coupler", successor="rocker",
                        predecessor_xyz=(0.4 * size, 0, 0), successor_xyz=(0.35 * size, 0, 0))
+    return kempe.Model(mechanism)
+
+
+@pytest.mark.parametrize("integrator", ["auto", "adaptive", "radau"])
+@pytest.mark.parametrize("size", [1.0, 1e-3, 1e3])
+def test_vanishing_inertia_is_named(size: float, integrator: str) -> None:
     second = np.sqrt(size)
     with pytest.raises(kempe.SimulationError, match="almost only bodies without mass move"), \
             warnings.catch_warnings():
         warnings.simplefilter("ignore", kempe.SimulationWarning)
-        kempe.simulate(kempe.Model(mechanism), duration=2 * second, dt=1e-3 * second,
+        kempe.simulate(rocker_alone(size), duration=2 * second, dt=1e-3 * second,
                        integrator=integrator)
+
+
+@pytest.mark.parametrize(("integrator", "dt", "cause"), [
+    ("implicit_midpoint", 0.01, "almost only bodies without mass move"),
+    ("implicit_midpoint", 1e-3, "steps of 0.001 s are too long"),
+    ("rk4", 1e-3, "steps of 0.001 s are too long"),
+    ("semi_implicit_euler", 1e-3, "steps of 0.001 s are too long"),
+])
+def test_steps_of_fixed_length_that_fail_blame_no_controller(
+        integrator: str, dt: float, cause: str) -> None:
+    with pytest.raises(kempe.SimulationError, match=cause) as stop, warnings.catch_warnings():
+        warnings.simplefilter("ignore", kempe.SimulationWarning)
+        kempe.simulate(rocker_alone(1.0), duration=2, dt=dt, integrator=integrator)
+    assert "controller" not in str(stop.value)
+
+
+@pytest.mark.parametrize(("integrator", "cause"), [
+    ("auto", "springs too stiff"), ("adaptive", "springs too stiff"),
+    ("radau", "springs too stiff"), ("rk4", "steps of 0.001 s are too long"),
+    ("semi_implicit_euler", "steps of 0.001 s are too long"),
+])
+def test_stiff_springs_are_not_called_diverging(integrator: str, cause: str) -> None:
+    mechanism = kempe.Mechanism("block")
+    mechanism.add_body("ground")
+    mechanism.add_body("block", mass=1, inertia=(1, 1, 1))
+    mechanism.add_joint("slide", "prismatic", parent="ground", child="block", axis=(1, 0, 0))
+    simulator = kempe.Simulator(kempe.Model(mechanism), integrator=integrator)
+    simulator.add_spring("slide", 1e18)
+    simulator.set_state([0.01], [0.0])
+    with pytest.raises(kempe.SimulationError, match=cause) as stop, warnings.catch_warnings():
+        warnings.simplefilter("ignore", kempe.SimulationWarning)
+        simulator.run(0.01, 1e-3)
+    assert "diverged" not in str(stop.value) and "controller" not in str(stop.value)

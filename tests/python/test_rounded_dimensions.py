@@ -178,3 +178,64 @@ def test_exact_links_that_lie_on_each_other_go_on() -> None:
     run = kempe.simulate(peaucellier(17), duration=1.0, dt=1e-2)
     assert run.energy_drift < 1e-6
     assert not run.warnings
+
+
+def bennett(digits: int) -> kempe.Model:
+    """Bennett's linkage: four skew hinges, of whose six rows three are redundant.
+
+    Drawn in one position, with rounded coordinates. Whichever three rows are kept lose rank
+    somewhere, though the linkage is singular nowhere.
+    """
+    def coordinates(vector: np.ndarray) -> list[float]:
+        return [float(f"{x:.{digits}g}") for x in vector]
+
+    lengths, twist = (0.3, 0.5), 0.5
+    twists = (twist, np.arcsin(lengths[1] / lengths[0] * np.sin(twist)))
+    ratio = np.sin((twists[1] + twists[0]) / 2) / np.sin((twists[1] - twists[0]) / 2)
+    angles = (1.0, 2 * np.arctan(ratio / np.tan(0.5)))
+    rotation, position = np.eye(3), np.zeros(3)
+    points, axes = [], []
+    for i in range(4):
+        points.append(position)
+        axes.append(rotation[:, 2])
+        c, s = np.cos(angles[i % 2]), np.sin(angles[i % 2]) * (1 if i < 2 else -1)
+        rotation = rotation @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+        position = position + lengths[i % 2] * rotation[:, 0]
+        c, s = np.cos(twists[i % 2]), np.sin(twists[i % 2])
+        rotation = rotation @ np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+    assert np.allclose(position, 0)
+
+    mechanism = kempe.Mechanism("bennett")
+    mechanism.add_body("link0")
+    for i in range(1, 4):
+        reach = points[i] - points[i - 1]
+        length = float(np.linalg.norm(reach))
+        mechanism.add_body(f"link{i}", mass=length, center_of_mass=coordinates(reach / 2),
+                           inertia=(length**3 / 12,) * 3)
+        mechanism.add_joint(f"hinge{i}", "continuous", parent=f"link{i - 1}", child=f"link{i}",
+                            xyz=coordinates(points[i - 1] - points[max(i - 2, 0)]),
+                            axis=coordinates(axes[i - 1]), independent=i == 1)
+    mechanism.add_loop("last", "revolute", predecessor="link3", successor="link0",
+                       predecessor_xyz=coordinates(points[3] - points[2]),
+                       successor_xyz=coordinates(points[3]), axis=coordinates(axes[3]))
+    return kempe.Model(mechanism)
+
+
+@pytest.mark.parametrize("integrator", ["auto", "rk4", "radau"])
+@pytest.mark.parametrize("digits", [5, 6, 7, 8, 9, 10, 12])
+def test_redundant_rows_that_are_kept_lose_rank_without_effect(
+        digits: int, integrator: str) -> None:
+    exact = kempe.simulate(bennett(17), duration=1.0, dt=1e-3)
+    run = kempe.simulate(bennett(digits), duration=1.0, dt=1e-3, integrator=integrator)
+    assert not run.warnings
+    # Rounding changes the linkage itself, by ten units of its last digit.
+    assert run.q[-1] == pytest.approx(exact.q[-1], abs=1e-6 + 10 * 10.0**(2 - digits))
+
+
+@pytest.mark.parametrize("integrator", ["auto", "rk4"])
+def test_redundant_rows_of_few_digits_stop_with_the_cause(integrator: str) -> None:
+    with pytest.raises(kempe.SimulationError, match="rounded dimensions decide") as stop:
+        kempe.simulate(bennett(4), duration=1.0, dt=1e-3, integrator=integrator)
+    assert 'some equations of loop "last" are redundant' in str(stop.value)
+    assert "more digits" in str(stop.value)
+    assert stop.value.run.energy_drift < 1e-4

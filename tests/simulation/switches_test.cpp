@@ -6,6 +6,7 @@
 #include <string>
 
 #include "linkages.hpp"
+#include "simulation/event_watch.hpp"
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
 
@@ -523,6 +524,47 @@ TEST(Stops, AJointThatAConstraintDrivesIntoItsStopIsNamed) {
     }
     EXPECT_NEAR(simulator.time(), 0.05, 1.1e-3);
   }
+}
+
+/// A prescribed motion whose acceleration contradicts the stop that the joint rests on, though its
+/// position does not.
+TEST(Stops, ForcesThatCannotBeBalancedAreReported) {
+  for (const Integrator integrator : kAll) {
+    const Model model(block(2.0));
+    Simulator simulator(model, {.integrator = integrator});
+    simulator.addLimit({.joint = "slide", .lower = -1.0, .upper = 0.05});
+    simulator.setState(one(0.05), one(0.0));
+    Constraints constraints(model);
+    double acceleration = 1.0;
+    constraints.prescribe("drive", "slide", [&](double) {
+      return PrescribedMotion{0.05, 0.0, acceleration};
+    });
+    simulator.setConstraints(constraints);
+    simulator.step(1e-3);
+    ASSERT_EQ(simulator.warnings().size(), 1U) << toString(integrator);
+    EXPECT_NE(simulator.warnings()[0].find("could not be balanced at \"slide\" at t = 0 s"),
+              std::string::npos)
+        << simulator.warnings()[0];
+    acceleration = 0.0;
+    simulator.setState(one(0.05), one(0.0));
+    simulator.step(1e-3);
+    EXPECT_TRUE(simulator.warnings().empty()) << simulator.warnings()[0];
+  }
+}
+
+/// No robot is known whose impacts do not end; a box problem that is not solved would lead there.
+TEST(EventWatch, ImpactsWithoutEndAreReportedWithTheFirst) {
+  detail::EventWatch watch;
+  EXPECT_TRUE(watch.warnings().empty());
+  watch.addEndlessImpacts(0.5, "hip");
+  watch.addEndlessImpacts(0.7, "knee");
+  ASSERT_EQ(watch.warnings().size(), 1U);
+  EXPECT_EQ(watch.warnings()[0],
+            "impacts on end stops did not come to an end at joint \"hip\" at t = 0.5 s (first of 2 "
+            "times); some stops are still being hit. Give the stops a lower restitution, or a "
+            "stiffness.");
+  watch.restart();
+  EXPECT_TRUE(watch.warnings().empty());
 }
 
 TEST(Friction, AtRestInFreeFallCostsNothing) {
