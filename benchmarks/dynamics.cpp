@@ -41,6 +41,8 @@ struct Bench {
         H(robot.nv(), robot.nv()),
         Omega(6 * ends.size(), 6 * ends.size()),
         joints(6, static_cast<Eigen::Index>(robot.jointNames().size())),
+        J(6, robot.nv()),
+        six(6),
         loops(robot.nLoopForces()) {}
 
   Model model;
@@ -48,8 +50,8 @@ struct Bench {
   std::vector<State> states;
   std::vector<int> ends;
   Eigen::VectorXd result;
-  Eigen::MatrixXd H, Omega, joints;
-  Eigen::VectorXd loops;
+  Eigen::MatrixXd H, Omega, joints, J;
+  Eigen::VectorXd six, loops;
 };
 
 template <typename Function>
@@ -101,6 +103,31 @@ void registerOurs(const std::string& robot, const Model& model) {
   });
   measure("mass_matrix/" + robot + "/cluster", bench,
           [](Bench& b, const State& s) { kempe::massMatrix(b.model, b.data, s.q, b.H); });
+  measure("coriolis_matrix/" + robot + "/cluster", bench,
+          [](Bench& b, const State& s) { kempe::coriolisMatrix(b.model, b.data, s.q, s.v, b.H); });
+  measure("bias_forces/" + robot + "/cluster", bench,
+          [](Bench& b, const State& s) { kempe::biasForces(b.model, b.data, s.q, s.v, b.result); });
+  measure("gravity_forces/" + robot + "/cluster", bench,
+          [](Bench& b, const State& s) { kempe::gravityForces(b.model, b.data, s.q, b.result); });
+  // Of all ends: four feet, or feet and hands.
+  measure("frame_velocities/" + robot + "/cluster", bench, [](Bench& b, const State& s) {
+    for (const int end : b.ends) {
+      kempe::frameVelocity(b.model, b.data, s.q, s.v, end, b.six);
+    }
+  });
+  measure("frame_jacobians/" + robot + "/cluster", bench, [](Bench& b, const State& s) {
+    for (const int end : b.ends) {
+      kempe::frameJacobian(b.model, b.data, s.q, end, b.J);
+    }
+  });
+  measure("momentum/" + robot + "/cluster", bench,
+          [](Bench& b, const State& s) { kempe::momentum(b.model, b.data, s.q, s.v, b.six); });
+  measure("centroidal_momentum_matrix/" + robot + "/cluster", bench, [](Bench& b, const State& s) {
+    kempe::centroidalMomentumMatrix(b.model, b.data, s.q, b.J);
+  });
+  measure("all_terms/" + robot + "/cluster", bench, [](Bench& b, const State& s) {
+    (void)kempe::allTerms(b.model, b.data, s.q, s.v, b.ends);
+  });
   for (const NamedMethod& m : {kMethods[0], kMethods[1]}) {
     measure("inverse_operational_inertia/" + robot + "/" + m.name, bench,
             [method = m.method](Bench& b, const State& s) {

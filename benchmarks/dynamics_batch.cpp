@@ -27,7 +27,11 @@ struct Bench {
         tau(kBatch, robot.nv()),
         result(kBatch, robot.nv()),
         H(kBatch, robot.nv() * robot.nv()),
-        Omega(kBatch, 36 * ends.size() * ends.size()) {
+        Omega(kBatch, 36 * ends.size() * ends.size()),
+        velocities(kBatch, 6 * ends.size()),
+        jacobians(kBatch, 6 * ends.size() * robot.nv()),
+        momenta(kBatch, 6),
+        joints(kBatch, 6 * robot.jointNames().size()) {
     const std::vector<State> states = randomStates(robot, kBatch);
     for (int i = 0; i < kBatch; ++i) {
       const State& state = states[static_cast<std::size_t>(i)];
@@ -40,7 +44,7 @@ struct Bench {
   Model model;
   Batch batch;
   std::vector<int> ends;
-  Rows q, v, tau, result, H, Omega;
+  Rows q, v, tau, result, H, Omega, velocities, jacobians, momenta, joints;
 };
 
 template <typename Function>
@@ -66,6 +70,21 @@ void registerBatch(const std::string& robot, const Model& model) {
   measure("mass_matrix" + which, bench, [](Bench& b) { massMatrix(b.model, b.batch, b.q, b.H); });
   measure("inverse_operational_inertia" + which, bench,
           [](Bench& b) { inverseOperationalInertia(b.model, b.batch, b.q, b.ends, b.Omega); });
+  measure("joint_forces" + which, bench, [](Bench& b) {
+    forwardDynamicsAndForces(b.model, b.batch, b.q, b.v, b.tau, b.result, b.joints, {});
+  });
+  measure("coriolis_matrix" + which, bench,
+          [](Bench& b) { coriolisMatrix(b.model, b.batch, b.q, b.v, b.H); });
+  measure("bias_forces" + which, bench,
+          [](Bench& b) { biasForces(b.model, b.batch, b.q, b.v, b.result); });
+  measure("gravity_forces" + which, bench,
+          [](Bench& b) { gravityForces(b.model, b.batch, b.q, b.result); });
+  measure("frame_velocities" + which, bench,
+          [](Bench& b) { frameVelocity(b.model, b.batch, b.q, b.v, b.ends, b.velocities); });
+  measure("frame_jacobians" + which, bench,
+          [](Bench& b) { frameJacobian(b.model, b.batch, b.q, b.ends, b.jacobians); });
+  measure("momentum" + which, bench,
+          [](Bench& b) { momentum(b.model, b.batch, b.q, b.v, b.momenta); });
 }
 
 }  // namespace kempe::bench

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "kempe/export.hpp"
+#include "kempe/joint_forces.hpp"
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 
@@ -128,6 +129,29 @@ KEMPE_API void forwardDynamics(const Model& model, BasicBatch<T>& batch, StatesI
                                StatesIn<T> v, StatesIn<T> tau, StatesOut<T> a,
                                const BatchForces<std::type_identity_t<T>>& external = {});
 
+/// Options of the forces between bodies of many states, as ForceOptions of one.
+template <typename T>
+struct BatchForceOptions {
+  BatchForces<T> external{};
+  std::optional<Reference> reference{};
+  std::optional<int> frame{};
+  /// With Actuation::Rotors, models that it affects are computed one state at a time.
+  Actuation actuation = Actuation::Independent;
+};
+
+/// Dynamics of many states with the forces of all joints, (N, 6 joints), and of all loops,
+/// (N, model.nLoopForces()). Outputs without data (`{}`) are not computed.
+template <typename T>
+KEMPE_API void forwardDynamicsAndForces(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                        StatesIn<T> v, StatesIn<T> tau, StatesOut<T> a,
+                                        StatesOut<T> joints, StatesOut<T> loops,
+                                        const BatchForceOptions<std::type_identity_t<T>>& how = {});
+template <typename T>
+KEMPE_API void inverseDynamicsAndForces(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                        StatesIn<T> v, StatesIn<T> a, StatesOut<T> tau,
+                                        StatesOut<T> joints, StatesOut<T> loops,
+                                        const BatchForceOptions<std::type_identity_t<T>>& how = {});
+
 /// (N, nq) → (N, nv²): one full symmetric matrix per state.
 template <typename T>
 KEMPE_API void massMatrix(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesOut<T> H);
@@ -143,6 +167,59 @@ KEMPE_API void inverseOperationalInertia(const Model& model, BasicBatch<T>& batc
 template <typename T>
 KEMPE_API void forwardKinematics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
                                  std::span<const int> frames, StatesOut<T> placements);
+
+/// Velocities, accelerations and J̇ v of k frames, (N, 6 k); their Jacobians, (N, 6 nv k), row-major:
+/// entry (i, j) of frame f is 6 nv f + i nv + j.
+template <typename T>
+KEMPE_API void frameVelocity(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v,
+                             std::span<const int> frames, StatesOut<T> velocities,
+                             Reference reference = Reference::LocalWorldAligned);
+template <typename T>
+KEMPE_API void frameAcceleration(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                 StatesIn<T> v, StatesIn<T> a, std::span<const int> frames,
+                                 StatesOut<T> accelerations,
+                                 Reference reference = Reference::LocalWorldAligned);
+template <typename T>
+KEMPE_API void frameJacobian(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                             std::span<const int> frames, StatesOut<T> J,
+                             Reference reference = Reference::LocalWorldAligned);
+template <typename T>
+KEMPE_API void frameJacobianRate(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                 StatesIn<T> v, std::span<const int> frames, StatesOut<T> rates,
+                                 Reference reference = Reference::LocalWorldAligned);
+
+/// Bias forces without external ones, and gravity forces, (N, nv).
+template <typename T>
+KEMPE_API void biasForces(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v,
+                          StatesOut<T> h);
+template <typename T>
+KEMPE_API void gravityForces(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                             StatesOut<T> tau);
+
+/// Centres of mass, (N, 3), their Jacobians, (N, 3 nv), momenta, (N, 6), and centroidal momentum
+/// matrices, (N, 6 nv). Matrices are row-major.
+template <typename T>
+KEMPE_API void centerOfMass(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                            StatesOut<T> centers);
+template <typename T>
+KEMPE_API void centerOfMassJacobian(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                    StatesOut<T> J);
+template <typename T>
+KEMPE_API void momentum(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v,
+                        StatesOut<T> h);
+template <typename T>
+KEMPE_API void centroidalMomentumMatrix(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                        StatesOut<T> A);
+
+/// Kinetic and potential energies, (N, 2).
+template <typename T>
+KEMPE_API void energy(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v,
+                      StatesOut<T> energies);
+
+/// Coriolis matrices, (N, nv²), row-major.
+template <typename T>
+KEMPE_API void coriolisMatrix(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                              StatesIn<T> v, StatesOut<T> C);
 
 /// (N, nq), (N, nv) → (N, nq). Clusters whose loops are solved numerically are computed in double,
 /// one state at a time.

@@ -2,6 +2,7 @@
 
 /// Exact dynamics of robots with kinematic loops. This header includes the whole library.
 
+#include "kempe/all_terms.hpp"
 #include "kempe/batch.hpp"
 #include "kempe/configuration.hpp"
 #include "kempe/constraints.hpp"

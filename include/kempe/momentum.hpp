@@ -12,6 +12,11 @@ namespace kempe {
 template <typename T>
 KEMPE_API Vec3<T> centerOfMass(const Model& model, BasicData<T>& data, VectorInOf<T> q);
 
+/// Computes the Jacobian J of the centre of mass, 3 × model.nv(): its velocity is J v.
+template <typename T>
+KEMPE_API void centerOfMassJacobian(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                                    MatrixOutOf<T> J);
+
 /// Computes the momentum [linear; angular] about the centre of mass, in world axes.
 template <typename T>
 KEMPE_API void momentum(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,

@@ -70,7 +70,13 @@ class Evaluation {
     return {*tables, memory.data(), impl.mechanism.functions, data.loops.forFunctions(),
             work->wholeRotors};
   }
-  KernelContext<T> context() const { return context(data.kernels); }
+  /// For kernels that overwrite the motion of the bodies.
+  KernelContext<T> context() const {
+    data.held.forget();
+    return heldContext();
+  }
+  /// For those that leave it as it is.
+  KernelContext<T> heldContext() const { return context(data.kernels); }
   /// Throws where a kernel of the model failed at q.
   void require(const KernelOutcome& outcome, VectorInOf<T> q) const;
   BodyFrame<T> bodyFrame(const FrameEntry& frame, Reference reference) const {

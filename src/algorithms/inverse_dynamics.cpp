@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/baselines/baselines.hpp"
-#include "algorithms/evaluation.hpp"
+#include "algorithms/term_evaluation.hpp"
 
 namespace kempe {
 
@@ -42,13 +42,23 @@ Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, 1>> zeros(BasicData<T>& data) 
 template <typename T>
 void biasForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
                 VectorOutOf<T> h, const DynamicsOptions& how) {
-  Evaluation<T>(model, data).requireOutput("h", h);
-  inverseDynamics<T>(model, data, q, v, zeros(data), h, how);
+  if (!how.external.empty() || how.method != Method::Cluster) {
+    Evaluation<T>(model, data).requireOutput("h", h);
+    inverseDynamics<T>(model, data, q, v, zeros(data), h, how);
+    return;
+  }
+  TermEvaluation<T> e(model, data);
+  e.requireOutput("h", h);
+  e.request.bias = h.data();
+  e.run(q, &v);
 }
 
 template <typename T>
 void gravityForces(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorOutOf<T> tau) {
-  inverseDynamics<T>(model, data, q, zeros(data), zeros(data), tau);
+  TermEvaluation<T> e(model, data);
+  e.requireOutput("tau", tau);
+  e.request.gravity = tau.data();
+  e.run(q);
 }
 
 template <typename T>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "algorithms/evaluation.hpp"
+#include "algorithms/term_evaluation.hpp"
 
 namespace kempe {
 
@@ -10,12 +10,11 @@ using namespace detail;  // NOLINT(google-build-using-namespace): this file impl
 
 template <typename T>
 void massMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q, MatrixOutOf<T> H) {
-  Evaluation<T> e(model, data);
-  e.requireQ(q);
+  TermEvaluation<T> e(model, data);
   e.requireMatrix("H", H, e.tables->nv, e.tables->nv);
-  e.require(
-      e.kernels().massMatrix(e.context(), q.data(), H.data(), static_cast<int>(H.outerStride())),
-      q);
+  e.request.H = H.data();
+  e.request.stride = static_cast<int>(H.outerStride());
+  e.run(q);
 }
 
 template <typename T>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/articulated.hpp"
+#include "kernels/depth_first.hpp"
 #include "kernels/external_forces.hpp"
 
 /// C-ABA in the common frame (see articulated.hpp for the equations):
@@ -137,6 +138,67 @@ KEMPE_HD void biasCluster(const TablesView<R>& tables, const ClusterEntry& clust
              [&](int i, const T& force) { addToForce(cluster, i, -force, work); });
 }
 
+/// The outward pass of one cluster, which places it too. False in a singular configuration.
+template <typename T, typename R, typename Loops>
+KEMPE_HD bool biasInTree(const TablesView<R>& tables, int c, const WorkView<T>& work, Loops& loops,
+                         const T* v, const T* tau) {
+  const ClusterEntry& cluster = tables.clusters[c];
+  switch (shapeOf(cluster, work)) {
+    case ClusterShape::Single:
+      biasSingle(cluster, tables.bodies[cluster.moving], work, v, tau);
+      break;
+    case ClusterShape::Coupled:
+      withSize(cluster.nv, [&]<int M>() { biasCoupled<M>(tables, cluster, work, v, tau); });
+      break;
+    case ClusterShape::FreeBase:
+      biasBase(cluster, tables.bodies[cluster.firstBody], work, v, tau);
+      break;
+    case ClusterShape::General:
+      if (!placeInTree(tables, c, work, loops)) {
+        return false;
+      }
+      moveBodies<T>(tables, c, work, loops, v, nullptr);
+      biasCluster(tables, cluster, work, tau);
+      break;
+  }
+  return true;
+}
+
+/// The inward pass of one cluster.
+template <typename T, typename R>
+KEMPE_HD void condenseInTree(const TablesView<R>& tables, const ClusterEntry& cluster,
+                             const WorkView<T>& work) {
+  if (shapeOf(cluster, work) == ClusterShape::Single) {
+    condenseSingle<true>(cluster, tables.bodies[cluster.moving], work);
+    return;
+  }
+  condenseClusterInertia(tables, cluster, work);
+  condenseClusterForce(tables, cluster, work);
+}
+
+/// Both passes over all clusters. Returns a cluster in a singular configuration, or −1.
+template <typename T, typename R, typename Loops>
+KEMPE_HD int condenseMechanism(const TablesView<R>& tables, const WorkView<T>& work, Loops& loops,
+                               const T* v, const T* tau, const ExternalForces<T, R>& external) {
+  if constexpr (Lanes<T>::count > 1) {
+    if (external.count == 0 && isDepthFirst(tables)) {
+      return visitDepthFirst(
+          tables, [&](int c) { return biasInTree(tables, c, work, loops, v, tau); },
+          [&](int c) { condenseInTree(tables, tables.clusters[c], work); });
+    }
+  }
+  for (int k = 0; k < tables.clusterCount; ++k) {
+    if (!biasInTree(tables, tables.order[k], work, loops, v, tau)) {
+      return tables.order[k];
+    }
+  }
+  subtractExternal(external, work);
+  for (int k = tables.clusterCount - 1; k >= 0; --k) {
+    condenseInTree(tables, tables.clusters[tables.order[k]], work);
+  }
+  return -1;
+}
+
 /// Places the mechanism too. `ydd` may be `tau`.
 template <typename T, typename R, typename Loops>
 KEMPE_HD KernelOutcome forwardDynamicsKernel(const TablesView<R>& tables, const WorkView<T>& work,
@@ -144,37 +206,9 @@ KEMPE_HD KernelOutcome forwardDynamicsKernel(const TablesView<R>& tables, const 
                                              const ExternalForces<T, R>& external, T* ydd) {
   placeWorld(tables, work, q);
   expandMechanism(tables, work, q);
-  for (int k = 0; k < tables.clusterCount; ++k) {
-    const int c = tables.order[k];
-    const ClusterEntry& cluster = tables.clusters[c];
-    switch (shapeOf(cluster, work)) {
-      case ClusterShape::Single:
-        biasSingle(cluster, tables.bodies[cluster.moving], work, v, tau);
-        break;
-      case ClusterShape::Coupled:
-        withSize(cluster.nv, [&]<int M>() { biasCoupled<M>(tables, cluster, work, v, tau); });
-        break;
-      case ClusterShape::FreeBase:
-        biasBase(cluster, tables.bodies[cluster.firstBody], work, v, tau);
-        break;
-      case ClusterShape::General:
-        if (!placeInTree(tables, c, work, loops)) {
-          return {c, -1};
-        }
-        moveBodies<T>(tables, c, work, loops, v, nullptr);
-        biasCluster(tables, cluster, work, tau);
-        break;
-    }
-  }
-  subtractExternal(external, work);
-  for (int k = tables.clusterCount - 1; k >= 0; --k) {
-    const ClusterEntry& cluster = tables.clusters[tables.order[k]];
-    if (shapeOf(cluster, work) == ClusterShape::Single) {
-      condenseSingle<true>(cluster, tables.bodies[cluster.moving], work);
-      continue;
-    }
-    condenseClusterInertia(tables, cluster, work);
-    condenseClusterForce(tables, cluster, work);
+  const int singular = condenseMechanism(tables, work, loops, v, tau, external);
+  if (singular >= 0) {
+    return {singular, -1};
   }
   accelerateClusters(tables, work, ydd);
   return {-1, findIndefinite(tables, work)};

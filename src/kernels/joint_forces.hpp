@@ -270,7 +270,18 @@ class InterBodyKernel {
       }
       return true;
     }
+    if constexpr (Lanes<T>::count > 1) {
+      return false;  // pivots are chosen for one state
+    } else {
+      return moveToRotors(cluster, tau, r);
+    }
+  }
+
+  /// Takes the equivalent of τ at the rotors off r; false where they do not determine the cluster's
+  /// velocities.
+  KEMPE_HD bool moveToRotors(const ClusterEntry& cluster, const T* tau, T* r) {
     using std::abs;
+    const int m = cluster.nv;
     // G_rᵀ τ_r = τ, with the rows of G of the rotors. D and u are not needed any more.
     const int* drives = tables_.drives + cluster.firstDrive;
     T* A = work_.D + cluster.firstD;

@@ -19,7 +19,8 @@ KEMPE_HD void alongBase(const Mat3<T>& transposedR, const Force<T>& F, T* result
 ///   F = Σ I_i S_i, H_kk = Σ S_iᵀ I_i S_i (rotors and armatures as there), H_jk = S_bᵀ F
 ///
 /// where b is the body of cluster j that carries cluster k. Needs placements, and S but of a
-/// floating base. H is column-major with `stride` numbers from column to column.
+/// floating base. Leaves F of each velocity in U, and the composite inertia of a floating base, for
+/// centroidal.hpp. H is column-major with `stride` numbers from column to column.
 template <typename T, typename R>
 class MassMatrixKernel {
  public:
@@ -72,11 +73,12 @@ class MassMatrixKernel {
     const RigidInertia<T> inertia = work_.I[cluster.moving];
     Force<T> F = inertia * s;
     H_[cluster.firstV * stride_ + cluster.firstV] = dot(F, s) + T(body.single.reflected);
+    if (body.single.geared) {
+      F.moment += turned(work_.X[cluster.output].R, body.single.spin);
+    }
+    work_.U[cluster.firstV] = F;
     if (cluster.output != kWorld) {
       work_.I[cluster.output] += inertia;
-      if (body.single.geared) {
-        F.moment += turned(work_.X[cluster.output].R, body.single.spin);
-      }
       writeAncestors(c, cluster.firstV, F);
     }
   }

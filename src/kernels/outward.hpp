@@ -10,6 +10,7 @@
 /// A `Loops` object has the functions for implicit clusters, for cluster c at placements in `work`:
 ///   bool solve(c, work)   writes G; returns false in a singular configuration
 ///   void bias(c, work)    writes v, a° without s g, and then g, after solve
+///   void ratioRates(c, work, sRates, rates)   writes Ġ, after bias
 /// and, for the forces between bodies (joint_forces.hpp), those for loop l of the cluster:
 ///   void findMultipliers(c, work)   of the spanning forces in work.tau, after solve
 ///   Force wrench(cluster, l, work)  of a loop joint or rod on its successor, after findMultipliers
@@ -24,6 +25,8 @@ struct NoLoops {
   }
   template <typename T>
   KEMPE_HD void bias(int, const WorkView<T>&) const {}
+  template <typename T>
+  KEMPE_HD void ratioRates(int, const WorkView<T>&, const Motion<T>*, T*) const {}
   template <typename T>
   KEMPE_HD void findMultipliers(int, const WorkView<T>&) const {}
   template <typename T>
@@ -184,14 +187,33 @@ KEMPE_HD void withSize(int m, Kernel&& kernel) {
   }
 }
 
+/// The rotation of the floating base.
+template <typename T, typename R>
+KEMPE_HD Mat3<T> turnOfBase(const BodyEntry<R>& body, const WorkView<T>& work) {
+  const T* turn = work.positions + body.firstPosition + 3;
+  const Mat3<T> ownTurn =
+      rotationFromUnitQuaternion(Quaternion<T>{turn[0], turn[1], turn[2], turn[3]});
+  return turned(Mat3<T>::identity(), body.placement.R) * ownTurn;
+}
+
+/// Placement and S of the floating base.
+template <typename T, typename R>
+KEMPE_HD KEMPE_FLATTEN void placeBase(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                                      const WorkView<T>& work) {
+  const Mat3<T> R_ = turnOfBase(body, work);
+  work.X[cluster.firstBody] = {R_, {}};
+  Motion<T>* S = work.S + body.firstS;
+  for (int j = 0; j < 3; ++j) {
+    S[j] = {Vec3<T>{}, R_.column(j)};
+    S[j + 3] = {R_.column(j), Vec3<T>{}};
+  }
+}
+
 /// The floating base: its placement, and the world's gravity and its own velocity.
 template <typename T, typename R>
 KEMPE_HD KEMPE_FLATTEN void moveBase(const ClusterEntry& cluster, const BodyEntry<R>& body,
                                      const WorkView<T>& work, const T* v) {
-  const T* turn = work.positions + body.firstPosition + 3;
-  const Mat3<T> ownTurn =
-      rotationFromUnitQuaternion(Quaternion<T>{turn[0], turn[1], turn[2], turn[3]});
-  const Mat3<T> R_ = turned(Mat3<T>::identity(), body.placement.R) * ownTurn;
+  const Mat3<T> R_ = turnOfBase(body, work);
   const T* rates = v + cluster.firstV;
   const int b = cluster.firstBody;
   work.X[b] = {R_, {}};
@@ -334,6 +356,10 @@ KEMPE_HD bool placeInTree(const TablesView<R>& tables, int c, const WorkView<T>&
   }
   if (shape == ClusterShape::Coupled) {
     withSize(cluster.nv, [&]<int M>() { placeCoupled<M>(tables, cluster, work); });
+    return true;
+  }
+  if (shape == ClusterShape::FreeBase) {
+    placeBase(cluster, tables.bodies[cluster.firstBody], work);
     return true;
   }
   placeBodies(tables, cluster, work);

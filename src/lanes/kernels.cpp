@@ -1,55 +1,33 @@
-// Compiled once for each instruction set and scalar type: KEMPE_ISA names the former (baseline, v3
-// or v4), KEMPE_SCALAR is the latter. Everything here computes with types that carry the
-// instruction set in their name, so that the linker cannot mix up functions of different sets.
+// Compiled once for each instruction set and scalar type; see kernel_types.hpp.
 
 #include "tables/kernel_set.hpp"
 
 #include <new>
 
 #include "kernels/forward_dynamics.hpp"
-#include "kernels/frame_placements.hpp"
-#include "kernels/host_loops.hpp"
 #include "kernels/integrate.hpp"
 #include "kernels/inverse_dynamics.hpp"
 #include "kernels/inverse_mass_matrix.hpp"
 #include "kernels/joint_forces.hpp"
 #include "kernels/mass_matrix.hpp"
 #include "kernels/operational_inertia.hpp"
-#ifndef KEMPE_PLAIN
-#include "lanes/packs.hpp"
-#endif
-
-#define KEMPE_JOIN2(a, b, c, d) a##b##c##d
-#define KEMPE_JOIN(a, b, c, d) KEMPE_JOIN2(a, b, c, d)
+#include "lanes/kernel_types.hpp"
+#include "lanes/transpose.hpp"
 
 namespace kempe::detail {
+
+/// Of term_kernels.cpp.
+TermKernels<KEMPE_SCALAR> KEMPE_JOIN(termKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(bool many);
+
 namespace {
-
-using S = KEMPE_SCALAR;
-
-#if defined(KEMPE_PLAIN)
-using OneState = S;
-using ManyStates = S;
-#elif defined(KEMPE_WIDE)
-/// x86-64-v3 and v4.
-struct KEMPE_JOIN(Isa, _, KEMPE_ISA, ) {
-  template <typename T>
-  using Pack = xsimd::batch<T, KEMPE_XSIMD_ARCH>;
-};
-using OneState = Wide<S, KEMPE_JOIN(Isa, _, KEMPE_ISA, )>;
-using ManyStates = xsimd::batch<S, KEMPE_XSIMD_ARCH>;
-#else
-using OneState = S;
-using ManyStates = xsimd::batch<S, KEMPE_XSIMD_ARCH>;
-#endif
 
 /// Functions of a KernelSet, computing with T.
 template <typename T>
-struct Kernels {
-  static constexpr int kLanes = Lanes<T>::count;
-
-  static const T* lanes(const S* x) { return reinterpret_cast<const T*>(x); }
-  static T* lanes(S* x) { return reinterpret_cast<T*>(x); }
+struct Kernels : KernelArguments<T> {
+  using KernelArguments<T>::kLanes;
+  using KernelArguments<T>::lanes;
+  using KernelArguments<T>::workOf;
+  using KernelArguments<T>::loopsOf;
 
   /// The memory begins with the view of the rest of it.
   static WorkView<T> carve(const TablesView<S>& tables, std::byte* memory, std::size_t& size) {
@@ -70,18 +48,6 @@ struct Kernels {
     writeConstantRatios(tables, *view);
   }
 
-  static const WorkView<T>& workOf(const KernelContext<S>& context) {
-    auto& work = *std::launder(reinterpret_cast<WorkView<T>*>(context.memory));
-    work.wholeRotors = context.wholeRotors;
-    return work;
-  }
-  static HostLoops<T> loopsOf(const KernelContext<S>& context) {
-    return {context.tables, context.functions, context.functionScratch};
-  }
-  static ExternalForces<T, S> lanes(const ExternalForces<S, S>& external) {
-    return {external.frames, lanes(external.wrenches), external.count};
-  }
-
   static KernelOutcome inverseDynamics(const KernelContext<S>& context, const S* q, const S* v,
                                        const S* a, const ExternalForces<S, S>& external, S* tau) {
     HostLoops<T> loops = loopsOf(context);
@@ -98,19 +64,11 @@ struct Kernels {
 
   static int interBodyForces(const KernelContext<S>& context,
                              const InterBodyRequest<S, S>& request) {
-    const InterBodyRequest<T, S> own{
-        request.afterInverse,  request.rotorsDrive,     lanes(request.v),    lanes(request.ydd),
-        lanes(request.tau),    lanes(request.spanning), request.frame,       request.reference,
-        lanes(request.joints), request.stride,          lanes(request.loops)};
     HostLoops<T> loops = loopsOf(context);
-    return InterBodyKernel<T, S, HostLoops<T>>(context.tables, workOf(context), loops, own).run();
-  }
-  static constexpr auto interBodyForcesOfOne() {
-    if constexpr (kLanes == 1) {
-      return &interBodyForces;
-    } else {
-      return nullptr;
-    }
+    return InterBodyKernel<T, S, HostLoops<T>>(
+               context.tables, workOf(context), loops,
+               KernelArguments<T>::template samePointers<InterBodyRequest>(request))
+        .run();
   }
 
   static KernelOutcome place(const KernelContext<S>& context, const WorkView<T>& work, const S* q) {
@@ -154,36 +112,52 @@ struct Kernels {
     return outcome;
   }
 
-  static KernelOutcome framePlacements(const KernelContext<S>& context, const S* q,
-                                       const BodyFrame<S>* frames, int count, S* placements) {
-    const WorkView<T>& work = workOf(context);
-    const KernelOutcome outcome = place(context, work, q);
-    for (int f = 0; !outcome.failed() && f < count; ++f) {
-      writePlacement(work, frames[f], lanes(placements) + 12 * f);
-    }
-    return outcome;
-  }
-
   static void integrate(const KernelContext<S>& context, const S* q, const S* v, S dt, S* result) {
     integrateKernel(context.tables, lanes(q), lanes(v), T(dt), lanes(result));
   }
 
   static bool gather(const S* rows, std::ptrdiff_t stateStride, std::ptrdiff_t entryStride,
                      int count, int width, S* to) {
-    for (int l = 0; l < kLanes; ++l) {
-      const S* state = rows + (l < count ? l : count - 1) * stateStride;
-      for (int i = 0; i < width; ++i) {
-        to[i * kLanes + l] = state[i * entryStride];
+    const auto state = [&](int l) { return rows + (l < count ? l : count - 1) * stateStride; };
+    if constexpr (kLanes > 1) {
+      if (entryStride == 1 && width >= kLanes) {
+        forBlocks(width, [&](int first) {
+          TransposedBlock<S, kLanes> block;
+          for (int l = 0; l < kLanes; ++l) {
+            block.rows[l] = block.load(state(l) + first);
+          }
+          block.transpose();
+          for (int i = 0; i < kLanes; ++i) {
+            block.store(block.rows[i], to + (first + i) * kLanes);
+          }
+        });
+        return areFinite(lanes(to), width);
       }
     }
-    T sum(0);  // stays 0 where all is finite
-    for (int i = 0; i < width; ++i) {
-      sum += T(0) * lanes(to)[i];
+    for (int l = 0; l < kLanes; ++l) {
+      for (int i = 0; i < width; ++i) {
+        to[i * kLanes + l] = state(l)[i * entryStride];
+      }
     }
-    return !any(select(sum >= T(0), T(0), T(1)) > T(0.5));
+    return areFinite(lanes(to), width);
   }
   static void scatter(const S* from, int count, int width, S* rows, std::ptrdiff_t stateStride,
                       std::ptrdiff_t entryStride) {
+    if constexpr (kLanes > 1) {
+      if (entryStride == 1 && width >= kLanes) {
+        forBlocks(width, [&](int first) {
+          TransposedBlock<S, kLanes> block;
+          for (int i = 0; i < kLanes; ++i) {
+            block.rows[i] = block.load(from + (first + i) * kLanes);
+          }
+          block.transpose();
+          for (int l = 0; l < count; ++l) {
+            block.store(block.rows[l], rows + l * stateStride + first);
+          }
+        });
+        return;
+      }
+    }
     for (int l = 0; l < count; ++l) {
       S* state = rows + l * stateStride;
       for (int i = 0; i < width; ++i) {
@@ -191,21 +165,35 @@ struct Kernels {
       }
     }
   }
+  /// Calls `visit(first)` for blocks of kLanes entries. The last one begins early enough to fit.
+  template <typename Visit>
+  static void forBlocks(int width, const Visit& visit) {
+    for (int first = 0; first < width; first += kLanes) {
+      visit(first + kLanes <= width ? first : width - kLanes);
+    }
+  }
+  static bool areFinite(const T* x, int count) {
+    T sum(0);  // stays 0 where all is finite
+    for (int i = 0; i < count; ++i) {
+      sum += T(0) * x[i];
+    }
+    return !any(select(sum >= T(0), T(0), T(1)) > T(0.5));
+  }
 
-  static KernelSet<S> set() {
+  static KernelSet<S> set(bool many) {
     return {kLanes,
             &memorySize,
             &prepare,
             &inverseDynamics,
             &forwardDynamics,
-            interBodyForcesOfOne(),
+            &interBodyForces,
             &massMatrix,
             &inverseOperationalInertia,
             &applyInverseMassMatrix,
-            &framePlacements,
             &integrate,
             &gather,
-            &scatter};
+            &scatter,
+            KEMPE_JOIN(termKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(many)};
   }
 };
 
@@ -213,7 +201,7 @@ struct Kernels {
 
 /// Declared in dispatch.cpp.
 const KernelSets<S>& KEMPE_JOIN(kernels_, KEMPE_ISA, _, KEMPE_SCALAR)() {
-  static const KernelSets<S> sets{Kernels<OneState>::set(), Kernels<ManyStates>::set()};
+  static const KernelSets<S> sets{Kernels<OneState>::set(false), Kernels<ManyStates>::set(true)};
   return sets;
 }
 

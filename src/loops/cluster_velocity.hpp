@@ -44,6 +44,17 @@ void solveLoops(const ClusterEntry& cluster, const LoopWork<T>& work, T* b, int 
   }
 }
 
+/// K_d⁻ᵀ b in place for one right-hand side, after factorLoops.
+template <typename T>
+void solveLoopsTransposed(const ClusterEntry& cluster, const LoopWork<T>& work, T* b) {
+  const T* factor = work.factors + cluster.firstFactor;
+  if constexpr (Lanes<T>::count > 1) {
+    packSolveTransposed(factor, cluster.kept, work.swaps + cluster.firstSwap, b);
+  } else {
+    luSolveTransposed(factor, cluster.kept, work.pivots + cluster.firstDependent, b);
+  }
+}
+
 /// Writes G (n×m, row-major) of a placed implicit cluster. Returns how far from singular K_d is;
 /// where isSingular, G is not usable. Leaves K_d factored for clusterBias.
 template <typename T>

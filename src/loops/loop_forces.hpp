@@ -54,7 +54,7 @@ void orthonormalizeRows(T* rows, int count, int n) {
     }
     const T square = product(row, row);
     const T tolerance(kSingular<typename Lanes<T>::Scalar>);
-    const T scale = square > (tolerance * tolerance) * before ? T(1) / sqrt(square) : T(0);
+    const T scale = select(square > (tolerance * tolerance) * before, T(1) / sqrt(square), T(0));
     for (int i = 0; i < n; ++i) {
       row[i] = scale * row[i];
     }
@@ -147,8 +147,7 @@ void loopMultipliers(const TablesOf<T>& tables, const Functions& functions,
   for (int j = 0; j < cluster.kept; ++j) {
     work.k[j] = r[dependent[j]];
   }
-  luSolveTransposed(work.factors + cluster.firstFactor, cluster.kept,
-                    work.pivots + cluster.firstDependent, work.k);  // (2)
+  solveLoopsTransposed(cluster, work, work.k);  // (2)
   for (int i = 0; i < cluster.rows; ++i) {
     work.multipliers[i] = work.k[slots[i]];
   }

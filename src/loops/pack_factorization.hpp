@@ -68,4 +68,27 @@ void packSolve(const T* lu, int n, const T* swaps, T* b, int columns) {
   }
 }
 
+/// A⁻ᵀ b in place for one right-hand side, after packFactor.
+template <typename T>
+void packSolveTransposed(const T* lu, int n, const T* swaps, T* b) {
+  for (int i = 0; i < n; ++i) {
+    T sum = b[i];
+    for (int k = 0; k < i; ++k) {
+      sum -= lu[k * n + i] * b[k];
+    }
+    b[i] = sum / lu[i * n + i];
+  }
+  for (int i = n - 2; i >= 0; --i) {
+    for (int k = i + 1; k < n; ++k) {
+      b[i] -= lu[k * n + i] * b[k];
+    }
+  }
+  const T* swap = swaps + n * (n - 1) / 2;
+  for (int j = n - 2; j >= 0; --j) {
+    for (int i = n - 1; i > j; --i) {
+      exchangeWhere(*--swap, b + j, b + i, 1);
+    }
+  }
+}
+
 }  // namespace kempe::detail

@@ -179,8 +179,10 @@ DataImpl<T>::DataImpl(const ModelImpl& model)
       loops(viewOf<T>(model)),
       work(viewOf<T>(model)),
       kernels(kernelSets<T>().single, viewOf<T>(model)),
+      held(model.tables),
       vector(static_cast<std::size_t>(model.tables.nv)),
       forceScratch(model.tables),
+      coriolis(kernelSets<T>().single.terms.coriolisMemorySize(viewOf<T>(model))),
       positions(static_cast<std::size_t>(model.tables.positions)),
       velocities(static_cast<std::size_t>(model.tables.velocities)),
       q(static_cast<std::size_t>(model.tables.nq)) {
@@ -193,10 +195,6 @@ DataImpl<T>::DataImpl(const ModelImpl& model)
   wrenches.reserve(6 * model.frames.size());
   G.resize(largest);
   g.resize(longest);
-  SRates.resize(static_cast<std::size_t>(model.tables.sColumns));
-  directionRates.resize(longest);
-  ratioRates.resize(largest);
-  coriolis.resize(model.tables.bodies.size());
 }
 
 }  // namespace detail

@@ -12,6 +12,7 @@
 #include "mechanism/clusters.hpp"
 #include "model/compared_scratch.hpp"
 #include "model/compared_trees.hpp"
+#include "model/held_motion.hpp"
 #include "tables/block.hpp"
 #include "tables/kernel_set.hpp"
 #include "tables/tables.hpp"
@@ -117,24 +118,23 @@ struct DataImpl {
   }
 
   std::uint64_t modelId;
-  LoopScratch<T> loops;                    ///< work on one cluster
-  Workspace<T> work;                       ///< work of the recursions with plain numbers
-  KernelMemory<T> kernels;                 ///< work of the recursions as compiled for the processor
-  std::vector<BodyFrame<T>> frames;        ///< of external forces, or asked for
-  std::vector<T> wrenches;                 ///< 6 of each external force
-  std::vector<T> forces;                   ///< unit forces' way through the mechanism, nv each
-  std::vector<T> vector;                   ///< nv, for algorithms that call others
-  ForceScratch<T> forceScratch;            ///< of the forces between bodies
-  std::vector<Motion<T>> SRates;           ///< Ṡ, as Workspace's S
-  std::vector<Motion<T>> directionRates;   ///< ṡ of one cluster
-  std::vector<T> ratioRates;               ///< Ġ of one cluster
-  std::vector<SpatialMatrix<T>> coriolis;  ///< per body
-  ConstraintScratch<T> constraints;        ///< for rows with multipliers
-  std::vector<double> positions;           ///< spanning
-  std::vector<double> velocities;          ///< spanning
-  std::vector<double> q;                   ///< a configuration
-  std::vector<double> G;                   ///< one cluster's n×m
-  std::vector<double> g;                   ///< one cluster's n
+  LoopScratch<T> loops;              ///< work on one cluster
+  Workspace<T> work;                 ///< work of the recursions with plain numbers
+  KernelMemory<T> kernels;           ///< work of the recursions as compiled for the processor
+  HeldMotion<T> held;                ///< the motion that `kernels` has
+  std::vector<BodyFrame<T>> frames;  ///< of external forces, or asked for
+  std::vector<T> wrenches;           ///< 6 of each external force
+  std::vector<T> forces;             ///< unit forces' way through the mechanism, nv each
+  std::vector<T> vector;             ///< nv, for algorithms that call others
+  ForceScratch<T> forceScratch;      ///< of the forces between bodies
+  std::vector<T> terms;              ///< results of allTerms
+  AlignedMemory coriolis;            ///< of the Coriolis matrix
+  ConstraintScratch<T> constraints;  ///< for rows with multipliers
+  std::vector<double> positions;     ///< spanning
+  std::vector<double> velocities;    ///< spanning
+  std::vector<double> q;             ///< a configuration
+  std::vector<double> G;             ///< one cluster's n×m
+  std::vector<double> g;             ///< one cluster's n
 
  private:
   std::unique_ptr<ComparedScratch<T>> comparedScratch_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "tables/kernel_arguments.hpp"
+#include "tables/term_request.hpp"
 #include "tables/workspace.hpp"
 
 /// The recursions as compiled for an instruction set, behind plain function pointers.
@@ -18,6 +19,20 @@ struct KernelContext {
   bool wholeRotors = false;
 };
 
+/// Kinematics, and all terms that follow from them.
+template <typename S>
+struct TermKernels {
+  /// Brings the motion in the memory from level `known`, to which a call before brought it at the
+  /// same q, v and a, to level `wanted`, and computes the request, whose level is not higher. Inputs
+  /// of known levels are not read, except v. Later calls that know the level may follow until
+  /// another kernel uses the memory.
+  KernelOutcome (*evaluate)(const KernelContext<S>&, const S* q, const S* v, const S* a,
+                            MotionLevel known, MotionLevel wanted,
+                            const TermRequest<S, S>& request) = nullptr;
+  /// Bytes of TermRequest::coriolisMemory.
+  std::size_t (*coriolisMemorySize)(const TablesView<S>& tables) = nullptr;
+};
+
 /// All numbers of a state are `lanes` numbers, one for each of as many states: number i of state l
 /// is at [i * lanes + l]. Arrays of more than one lane start at multiples of Carver::kAlignment.
 template <typename S>
@@ -30,8 +45,9 @@ struct KernelSet {
                                    const ExternalForces<S, S>&, S* tau) = nullptr;
   KernelOutcome (*forwardDynamics)(const KernelContext<S>&, const S* q, const S* v, const S* tau,
                                    const ExternalForces<S, S>&, S* a) = nullptr;
-  /// Forces between bodies, after one of the two above on the same memory; for one state only.
-  /// Returns a cluster whose rotors do not determine its velocities but should, or −1.
+  /// Forces between bodies, after one of the two above on the same memory. Returns a cluster whose
+  /// rotors do not determine its velocities but should, or −1; for several states at once τ acts at
+  /// the independent joints only.
   int (*interBodyForces)(const KernelContext<S>&, const InterBodyRequest<S, S>&) = nullptr;
   /// Column-major; null q: at the placements of the call before. Both triangles.
   KernelOutcome (*massMatrix)(const KernelContext<S>&, const S* q, S* H, int stride) = nullptr;
@@ -42,9 +58,6 @@ struct KernelSet {
   /// H⁻¹ x of `columns` x, nv numbers each, in place.
   KernelOutcome (*applyInverseMassMatrix)(const KernelContext<S>&, const S* q, S* x,
                                           int columns) = nullptr;
-  /// Placements of frames in the world, 12 numbers each: R row-major, p.
-  KernelOutcome (*framePlacements)(const KernelContext<S>&, const S* q, const BodyFrame<S>* frames,
-                                   int count, S* placements) = nullptr;
   /// q ⊞ dt v of clusters without loops to solve; the others' part of `result` is left alone.
   void (*integrate)(const KernelContext<S>&, const S* q, const S* v, S dt, S* result) = nullptr;
   /// Rows of `width` numbers into lanes and back: state l begins at rows + l * stateStride, its
@@ -54,6 +67,7 @@ struct KernelSet {
                  int width, S* lanes) = nullptr;
   void (*scatter)(const S* lanes, int count, int width, S* rows, std::ptrdiff_t stateStride,
                   std::ptrdiff_t entryStride) = nullptr;
+  TermKernels<S> terms{};
 };
 
 /// For one state, and for several at once.

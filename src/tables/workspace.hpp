@@ -8,33 +8,6 @@
 /// mixes the two.
 namespace kempe::detail {
 
-/// A 6×6 map from motions to forces without symmetry, by its columns.
-template <typename T>
-struct SpatialMatrix {
-  Force<T> columns[6]{};
-
-  SpatialMatrix& operator+=(const SpatialMatrix& b) {
-    for (int i = 0; i < 6; ++i) {
-      columns[i] += b.columns[i];
-    }
-    return *this;
-  }
-  friend Force<T> operator*(const SpatialMatrix& a, const Motion<T>& m) {
-    Force<T> sum{};
-    for (int i = 0; i < 6; ++i) {
-      sum += m[i] * a.columns[i];
-    }
-    return sum;
-  }
-  friend Force<T> transposeTimes(const SpatialMatrix& a, const Motion<T>& m) {
-    Force<T> result{};
-    for (int i = 0; i < 6; ++i) {
-      result[i] = dot(a.columns[i], m);
-    }
-    return result;
-  }
-};
-
 /// Scratch to solve the loops of a cluster; only K and the factors of K_d are kept for all
 /// clusters.
 template <typename T>

@@ -139,6 +139,24 @@ struct BatchFunction {
   }
 };
 
+/// The numbers of a matrix, row by row.
+template <typename T>
+Numbers<T> rowMajor(const Columns<T>& matrix) {
+  return matrix.transpose().reshaped();
+}
+
+/// `entries` numbers of each frame, which `compute(frame, out)` writes.
+template <typename T, typename Compute>
+Numbers<T> ofFrames(const BatchStates<T>& states, Eigen::Index entries, const Compute& compute) {
+  Numbers<T> out(entries * static_cast<Eigen::Index>(states.frames.size()));
+  Eigen::Index first = 0;
+  for (const int frame : states.frames) {
+    compute(frame, out.segment(first, entries));
+    first += entries;
+  }
+  return out;
+}
+
 template <typename T>
 std::vector<BatchFunction<T>> batchFunctions() {
   using B = BasicBatch<T>;
@@ -147,6 +165,9 @@ std::vector<BatchFunction<T>> batchFunctions() {
   using S = BatchStates<T>;
   using Index = Eigen::Index;
   const auto nv = [](const Model& m, std::size_t) { return Index{m.nv()}; };
+  const auto sixOfFrames = [](const Model&, std::size_t frames) {
+    return static_cast<Index>(6 * frames);
+  };
   return {
       {"inverseDynamics", "a", "tau", true, false, true, nv,
        [](const Model& m, B& b, const A& a, StatesOut<T> out) {
@@ -206,6 +227,140 @@ std::vector<BatchFunction<T>> batchFunctions() {
              out[next++] = X.p[i];
            }
          }
+         return out;
+       }},
+      {"frameVelocity", "", "velocities", true, true, false, sixOfFrames,
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         frameVelocity(m, b, a.q, a.v, a.frames, out, a.reference);
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         return ofFrames<T>(s, 6, [&](int frame, auto out) {
+           frameVelocity(m, d, s.q.row(k).transpose(), s.v.row(k).transpose(), frame, out,
+                         s.reference);
+         });
+       }},
+      {"frameAcceleration", "a", "accelerations", true, true, false, sixOfFrames,
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         frameAcceleration(m, b, a.q, a.v, a.x, a.frames, out, a.reference);
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         return ofFrames<T>(s, 6, [&](int frame, auto out) {
+           frameAcceleration(m, d, s.q.row(k).transpose(), s.v.row(k).transpose(),
+                             s.x.row(k).transpose(), frame, out, s.reference);
+         });
+       }},
+      {"frameJacobianRate", "", "rates", true, true, false, sixOfFrames,
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         frameJacobianRate(m, b, a.q, a.v, a.frames, out, a.reference);
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         return ofFrames<T>(s, 6, [&](int frame, auto out) {
+           frameJacobianRate(m, d, s.q.row(k).transpose(), s.v.row(k).transpose(), frame, out,
+                             s.reference);
+         });
+       }},
+      {"frameJacobian", "", "J", false, true, false,
+       [](const Model& m, std::size_t frames) { return static_cast<Index>(6 * frames) * m.nv(); },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         frameJacobian(m, b, a.q, a.frames, out, a.reference);
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         return ofFrames<T>(s, Index{6} * m.nv(), [&](int frame, auto out) {
+           Columns<T> J(6, m.nv());
+           frameJacobian(m, d, s.q.row(k).transpose(), frame, J, s.reference);
+           out = rowMajor<T>(J);
+         });
+       }},
+      {"biasForces", "", "h", true, false, false, nv,
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) { biasForces(m, b, a.q, a.v, out); },
+       [](const Model& m, D& d, const S& s, Index k) {
+         Numbers<T> out(m.nv());
+         biasForces(m, d, s.q.row(k).transpose(), s.v.row(k).transpose(), out);
+         return out;
+       }},
+      {"gravityForces", "", "tau", false, false, false, nv,
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) { gravityForces(m, b, a.q, out); },
+       [](const Model& m, D& d, const S& s, Index k) {
+         Numbers<T> out(m.nv());
+         gravityForces(m, d, s.q.row(k).transpose(), out);
+         return out;
+       }},
+      {"centerOfMass", "", "centers", false, false, false,
+       [](const Model&, std::size_t) { return Index{3}; },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) { centerOfMass(m, b, a.q, out); },
+       [](const Model& m, D& d, const S& s, Index k) {
+         const Vec3<T> center = centerOfMass<T>(m, d, s.q.row(k).transpose());
+         return Numbers<T>(Eigen::Matrix<T, 3, 1>(center.x, center.y, center.z));
+       }},
+      {"centerOfMassJacobian", "", "J", false, false, false,
+       [](const Model& m, std::size_t) { return Index{3} * m.nv(); },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         centerOfMassJacobian(m, b, a.q, out);
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         Columns<T> J(3, m.nv());
+         centerOfMassJacobian(m, d, s.q.row(k).transpose(), J);
+         return rowMajor<T>(J);
+       }},
+      {"momentum", "", "h", true, false, false, [](const Model&, std::size_t) { return Index{6}; },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) { momentum(m, b, a.q, a.v, out); },
+       [](const Model& m, D& d, const S& s, Index k) {
+         Numbers<T> out(6);
+         momentum(m, d, s.q.row(k).transpose(), s.v.row(k).transpose(), out);
+         return out;
+       }},
+      {"centroidalMomentumMatrix", "", "A", false, false, false,
+       [](const Model& m, std::size_t) { return Index{6} * m.nv(); },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         centroidalMomentumMatrix(m, b, a.q, out);
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         Columns<T> out(6, m.nv());
+         centroidalMomentumMatrix(m, d, s.q.row(k).transpose(), out);
+         return rowMajor<T>(out);
+       }},
+      {"energy", "", "energies", true, false, false,
+       [](const Model&, std::size_t) { return Index{2}; },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) { energy(m, b, a.q, a.v, out); },
+       [](const Model& m, D& d, const S& s, Index k) {
+         const Energy e = energy<T>(m, d, s.q.row(k).transpose(), s.v.row(k).transpose());
+         return Numbers<T>(Eigen::Vector2d(e.kinetic, e.potential).template cast<T>());
+       }},
+      {"coriolisMatrix", "", "C", true, false, false,
+       [](const Model& m, std::size_t) { return Index{m.nv()} * m.nv(); },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         coriolisMatrix(m, b, a.q, a.v, out);
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         Columns<T> out(m.nv(), m.nv());
+         coriolisMatrix(m, d, s.q.row(k).transpose(), s.v.row(k).transpose(), out);
+         return rowMajor<T>(out);
+       }},
+      {"jointForces", "tau", "joints", true, false, true,
+       [](const Model& m, std::size_t) { return static_cast<Index>(6 * m.jointNames().size()); },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         forwardDynamicsAndForces(
+             m, b, a.q, a.v, a.x, {}, out, {},
+             {.external = {a.frames, a.wrenches, a.reference}, .reference = a.reference});
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         Columns<T> out(6, static_cast<Index>(m.jointNames().size()));
+         jointForces(m, d, s.q.row(k).transpose(), s.v.row(k).transpose(), s.x.row(k).transpose(),
+                     out, {.external = s.forces(k), .reference = s.reference});
+         return Numbers<T>(out.reshaped());
+       }},
+      {"loopForces", "a", "loops", true, false, true,
+       [](const Model& m, std::size_t) { return Index{m.nLoopForces()}; },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         inverseDynamicsAndForces(m, b, a.q, a.v, a.x, {}, {}, out,
+                                  {.external = {a.frames, a.wrenches, a.reference}, .frame = 0});
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         Numbers<T> tau(m.nv()), out(m.nLoopForces());
+         Columns<T> none;
+         inverseDynamicsAndForces(m, d, s.q.row(k).transpose(), s.v.row(k).transpose(),
+                                  s.x.row(k).transpose(), tau, none, out,
+                                  {.external = s.forces(k), .frame = 0});
          return out;
        }},
       {"integrate", "", "result", true, false, false,

@@ -65,8 +65,9 @@ TEST_P(EveryMechanism, BatchEqualsSingleInFloat) {
   Data data(model);
   expectBatchEqualsSingle<float>(
       [&](const BatchFunction<float>& function, const Eigen::VectorXd& q) {
-        const bool inverts =
-            function.name == "forwardDynamics" || function.name == "inverseOperationalInertia";
+        const bool inverts = function.name == "forwardDynamics" ||
+                             function.name == "inverseOperationalInertia" ||
+                             function.name == "jointForces" || function.name == "loopForces";
         const bool moves = function.name == "forwardKinematics" || function.name == "integrate";
         return inverts ? std::max(1e-3, 1e-6 * conditionOf(model, data, q)) : (moves ? 1e-5 : 1e-3);
       });

@@ -1,20 +1,25 @@
 // Compiled only: the recursions as device code, one state per thread.
 
+#include "kernels/coriolis.hpp"
 #include "kernels/forward_dynamics.hpp"
 #include "kernels/inverse_dynamics.hpp"
 #include "kernels/joint_forces.hpp"
 #include "kernels/mass_matrix.hpp"
 #include "kernels/operational_inertia.hpp"
+#include "kernels/terms.hpp"
 #include "loops/run_program.hpp"
 
 namespace {
 
 using kempe::detail::BodyFrame;
+using kempe::detail::CoriolisWork;
 using kempe::detail::ExternalForces;
 using kempe::detail::InterBodyKernel;
 using kempe::detail::InterBodyRequest;
+using kempe::detail::MotionLevel;
 using kempe::detail::NoLoops;
 using kempe::detail::TablesView;
+using kempe::detail::TermRequest;
 using kempe::detail::WorkView;
 
 /// Inverse dynamics, mass matrix, forward dynamics, forces between bodies and the way of unit forces
@@ -58,6 +63,34 @@ template __global__ void dynamicsKernel<double>(TablesView<double>, const WorkVi
                                                 const double*, const double*, const double*,
                                                 double*, double*, double*, double*, double*,
                                                 double*, double*, int, int*, int);
+
+/// Kinematics and the terms that follow from them, for models whose loops are couplings.
+template <typename T>
+__global__ void termsKernel(TablesView<T> tables, const WorkView<T>* work, const T* q, const T* v,
+                            const TermRequest<T, T>* requests, const CoriolisWork<T>* coriolis,
+                            int count) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= count) {
+    return;
+  }
+  NoLoops loops;
+  const T* own = v + i * tables.nv;
+  kempe::detail::bringMotion(tables, work[i], loops, q + i * tables.nq, own,
+                             static_cast<const T*>(nullptr), MotionLevel::None,
+                             MotionLevel::BiasAccelerations);
+  kempe::detail::writeTerms(tables, work[i], own, requests[i]);
+  kempe::detail::CoriolisKernel<T, T, NoLoops>(tables, work[i], loops, coriolis[i],
+                                               requests[i].coriolis)
+      .run();
+}
+
+template __global__ void termsKernel<float>(TablesView<float>, const WorkView<float>*, const float*,
+                                            const float*, const TermRequest<float, float>*,
+                                            const CoriolisWork<float>*, int);
+template __global__ void termsKernel<double>(TablesView<double>, const WorkView<double>*,
+                                             const double*, const double*,
+                                             const TermRequest<double, double>*,
+                                             const CoriolisWork<double>*, int);
 
 /// The program of a function, one state per thread; `registers` holds its arguments.
 template <typename T>

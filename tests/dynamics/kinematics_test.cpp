@@ -259,6 +259,7 @@ TEST_P(KinematicsOfEveryMechanism, AllocatesNothing) {
     frameJacobianRate(model, data, q, v, frame, six);
     (void)framePlacement(model, data, q, frame);
     (void)centerOfMass(model, data, q);
+    centerOfMassJacobian(model, data, q, J.topRows(3));
     momentum(model, data, q, v, six);
     centroidalMomentumMatrix(model, data, q, J);
     (void)energy(model, data, q, v);

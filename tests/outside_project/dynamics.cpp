@@ -81,6 +81,12 @@ void checkDynamicsOf() {
   near(momentum, A * v, "momentum");
   check(kempe::centerOfMass(model, data, q).x == kempe::centerOfMass(model, data, q).x, "centre");
   check(kempe::energy(model, data, q, v).kinetic > 0.0, "energy");
+  MatrixOf<T> centerJacobian(3, n);
+  kempe::centerOfMassJacobian(model, data, q, centerJacobian);
+  const kempe::AllTerms<T> terms = kempe::allTerms(model, data, q, v, frames);
+  near(terms.momentum, momentum, "momentum among all terms");
+  near(terms.centerOfMassJacobian, centerJacobian, "Jacobian of the centre of mass");
+  near(terms.jacobian(0), J, "Jacobian among all terms");
 
   const kempe::FrameForce push{foot, {1, 2, 3, 0, 0, 0}};
   kempe::inverseDynamics(model, data, q, v, a, result, {.external = {&push, 1}});
