@@ -153,8 +153,8 @@ class Model {
 KEMPE_API std::ostream& operator<<(std::ostream& out, const Model& model);
 
 /// Scratch memory of the algorithms, without any content for users. Every thread needs its own. What
-/// inverseMassMatrix() and the methods other than Method::Cluster need in addition is allocated at
-/// their first call; no later call allocates.
+/// an algorithm needs is allocated at its first call with a Data; that algorithms allocate no memory
+/// is said of all later calls.
 template <typename T>
 class BasicData {
  public:

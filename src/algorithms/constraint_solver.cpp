@@ -427,9 +427,8 @@ T accelerateFor(ConstraintSolver<T>& solver, const T* x, T* ydd) {
   const WorkView<T>& work = *solver.e.work;
   std::fill_n(work.f + kWorld, tables.bodyCount + 1, Force<T>{});
   std::copy_n(x, tables.nv, work.u);
-  for (int k = tables.clusterCount - 1; k >= 0; --k) {
-    condenseClusterForce(tables, tables.clusters[tables.order[k]], work);
-  }
+  forEachCluster<Direction::Inward>(
+      tables, [&](int c) { condenseClusterForce(tables, tables.clusters[c], work); });
   T* rightSide = solver.scratch.rightSide.data();
   T* lambda = solver.scratch.lambda.data();
   for (int r = 0; r < solver.rows(); ++r) {
@@ -511,7 +510,7 @@ SaddleSolution solveDense(ConstraintSolver<T>& solver, const ForwardInputs<T>& i
   for (int r = 0; r < rows; ++r) {
     solver.row(r, K.col(r).data());
   }
-  MassMatrixKernel<T, T>(*e.tables, *e.work, H.data(), nv).run();
+  MassMatrixKernel(*e.tables, *e.work, H.data(), nv).run();
   const Vector zero = Vector::Zero(nv);
   Vector bias(nv);
   inverseDynamicsKernel(*e.tables, *e.work, e.loops, in.q, in.v, zero.data(), in.external,

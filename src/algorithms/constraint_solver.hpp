@@ -27,6 +27,7 @@ class ConstraintSolver {
  public:
   explicit ConstraintSolver(Evaluation<T>& evaluation)
       : e(evaluation), scratch(evaluation.data.constraints) {
+    e.need(WorkStage::Articulated);
     scratch.active.clear();
   }
 

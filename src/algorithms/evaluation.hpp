@@ -17,7 +17,7 @@ class Evaluation {
         data(userData.impl()),
         modelTables(viewOf<T>(impl)),
         tables(&modelTables),
-        work(&data.work.view()),
+        work(&data.work.upTo(modelTables, WorkStage::Motion)),
         loops(modelTables, impl.mechanism.functions, data.loops.forFunctions()) {
     requireData(impl, data);
     work->wholeRotors = false;
@@ -45,6 +45,15 @@ class Evaluation {
   }
   const FrameEntry& frame(int index) const { return frameAt(impl, index); }
 
+  /// Takes the tables and scratch of a tree instead of the model's.
+  void use(const TablesView<T>& treeTables, Workspace<T>& treeWork) {
+    tables = &treeTables;
+    workspace_ = &treeWork;
+    need(WorkStage::Motion);
+  }
+  /// Makes all of `work` up to `last` ready for use.
+  void need(WorkStage last) { work = &workspace_->upTo(*tables, last); }
+
   /// Placements, G and S at q; throws SingularityError.
   void place(VectorInOf<T> q);
   /// Cluster c is singular at spanning positions.
@@ -66,17 +75,20 @@ class Evaluation {
 
   /// The model's kernels for this evaluation's tables and scratch.
   const KernelSet<T>& kernels() const { return kernelSets<T>().single; }
-  KernelContext<T> context(KernelMemory<T>& memory) const {
-    return {*tables, memory.data(), impl.mechanism.functions, data.loops.forFunctions(),
-            work->wholeRotors};
+  /// `last` is the last part of the scratch memory that the kernel needs.
+  KernelContext<T> context(KernelMemory<T>& memory, WorkStage last = WorkStage::LoopForces) const {
+    return {*tables, memory.upTo(*tables, last), impl.mechanism.functions,
+            data.loops.forFunctions(), work->wholeRotors};
   }
   /// For kernels that overwrite the motion of the bodies.
-  KernelContext<T> context() const {
+  KernelContext<T> context(WorkStage last = WorkStage::LoopForces) const {
     data.held.forget();
-    return heldContext();
+    return heldContext(last);
   }
   /// For those that leave it as it is.
-  KernelContext<T> heldContext() const { return context(data.kernels); }
+  KernelContext<T> heldContext(WorkStage last = WorkStage::LoopForces) const {
+    return context(data.kernels, last);
+  }
   /// Throws where a kernel of the model failed at q.
   void require(const KernelOutcome& outcome, VectorInOf<T> q) const;
   BodyFrame<T> bodyFrame(const FrameEntry& frame, Reference reference) const {
@@ -96,6 +108,9 @@ class Evaluation {
   const TablesView<T>* tables;  ///< the model's, or those of a tree that a method replaces it by
   WorkView<T>* work;
   HostLoops<T> loops;
+
+ private:
+  Workspace<T>* workspace_ = &data.work;
 };
 
 /// An evaluation with all bodies placed at q, folded rotors among them.

@@ -26,9 +26,9 @@ void forwardDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q, Ve
     constrainedAccelerations(solver, 0.0, 0.0, q.data(), v.data(), tau.data(), external, a.data());
     return;
   }
-  e.require(
-      e.kernels().forwardDynamics(e.context(), q.data(), v.data(), tau.data(), external, a.data()),
-      q);
+  e.require(e.kernels().forwardDynamics(e.context(WorkStage::Articulated), q.data(), v.data(),
+                                        tau.data(), external, a.data()),
+            q);
 }
 
 template void forwardDynamics<double>(const Model&, BasicData<double>&, VectorInOf<double>,

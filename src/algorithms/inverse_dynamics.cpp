@@ -22,9 +22,9 @@ void inverseDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q, Ve
     comparedInverseDynamics(e, how, external, q, v.data(), a.data(), tau.data());
     return;
   }
-  e.require(
-      e.kernels().inverseDynamics(e.context(), q.data(), v.data(), a.data(), external, tau.data()),
-      q);
+  e.require(e.kernels().inverseDynamics(e.context(WorkStage::Motion), q.data(), v.data(), a.data(),
+                                        external, tau.data()),
+            q);
 }
 
 namespace {

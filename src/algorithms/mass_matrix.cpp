@@ -26,7 +26,9 @@ void applyInverseMassMatrix(const Model& model, BasicData<T>& data, VectorInOf<T
   e.requireOutput("result", result);
   // The result may be q.
   std::copy_n(x.data(), e.tables->nv, e.data.vector.data());
-  e.require(e.kernels().applyInverseMassMatrix(e.context(), q.data(), e.data.vector.data(), 1), q);
+  e.require(e.kernels().applyInverseMassMatrix(e.context(WorkStage::Articulated), q.data(),
+                                               e.data.vector.data(), 1),
+            q);
   std::copy_n(e.data.vector.data(), e.tables->nv, result.data());
 }
 
@@ -40,7 +42,9 @@ void inverseMassMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q,
   T* columns = roomForForces(e, (static_cast<std::size_t>(nv) + 5) / 6, nv);
   Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>> dense(columns, nv, nv);
   dense.setIdentity();
-  e.require(e.kernels().applyInverseMassMatrix(e.context(), q.data(), columns, nv), q);
+  e.require(
+      e.kernels().applyInverseMassMatrix(e.context(WorkStage::Articulated), q.data(), columns, nv),
+      q);
   inverse = dense;
 }
 

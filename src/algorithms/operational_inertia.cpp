@@ -31,10 +31,11 @@ void inverseOperationalInertia(const Model& model, BasicData<T>& data, VectorInO
   }
   const BodyFrame<T>* bodyFrames = e.prepareFrames(frames, reference);
   T* W = roomForForces(e, frames.size(), e.tables->nv);
-  e.require(e.kernels().inverseOperationalInertia(e.context(), q.data(), bodyFrames,
-                                                  static_cast<int>(frames.size()), W, Omega.data(),
-                                                  static_cast<int>(Omega.outerStride())),
-            q);
+  e.require(
+      e.kernels().inverseOperationalInertia(e.context(WorkStage::Articulated), q.data(), bodyFrames,
+                                            static_cast<int>(frames.size()), W, Omega.data(),
+                                            static_cast<int>(Omega.outerStride())),
+      q);
 }
 
 template void inverseOperationalInertia<double>(const Model&, BasicData<double>&,

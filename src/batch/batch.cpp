@@ -34,7 +34,7 @@ void runDynamics(BatchCall<T>& call, const States<const T>& v, const States<cons
         }
         T* result = block.room(block.worker.result, y.entries);
         const KernelOutcome outcome =
-            (block.set().*kernel)(block.context(), blockQ, blockV, blockX,
+            (block.set().*kernel)(block.context(WorkStage::Articulated), blockQ, blockV, blockX,
                                   {frames, blockWrenches, static_cast<int>(forces)}, result);
         return block.finish(outcome, result, y);
       },
@@ -128,8 +128,9 @@ void inverseOperationalInertia(const Model& model, BasicBatch<T>& batch, StatesI
       Omega,
       [&](Block<T>& block, const T* blockQ, T* result) {
         T* W = block.room(block.worker.W, static_cast<Eigen::Index>(size) * call.impl().tables.nv);
-        return block.set().inverseOperationalInertia(
-            block.context(), blockQ, bodyFrames, static_cast<int>(frames.size()), W, result, size);
+        return block.set().inverseOperationalInertia(block.context(WorkStage::Articulated), blockQ,
+                                                     bodyFrames, static_cast<int>(frames.size()), W,
+                                                     result, size);
       },
       [&](BatchWorker<T>& worker, Eigen::Index state) {
         Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> one(size, size);
@@ -162,7 +163,7 @@ void integrate(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn
           return false;
         }
         T* next = block.room(block.worker.result, result.entries);
-        block.set().integrate(block.context(), blockQ, blockV, dt, next);
+        block.set().integrate(block.context(WorkStage::Motion), blockQ, blockV, dt, next);
         return block.finish({}, next, result);
       },
       [&](BatchWorker<T>& worker, Eigen::Index state) {

@@ -40,7 +40,7 @@ class LaneBuffer {
 template <typename T>
 struct BatchWorker {
   BatchWorker(const Model& model, const KernelSet<T>& set)
-      : data(model), dataDouble(model), kernels(set, viewOf<T>(model.impl())) {}
+      : data(model), dataDouble(model), kernels(set) {}
 
   BasicData<T> data;  ///< for states that have to be computed on their own
   Data dataDouble;
@@ -169,9 +169,11 @@ class BatchCall {
     bool finite = true;
 
     const KernelSet<T>& set() const { return call.batch_.set; }
-    KernelContext<T> context() const {
-      return {call.batch_.tables, worker.kernels.data(), call.impl_.mechanism.functions,
-              worker.data.impl().loops.forFunctions(), call.wholeRotors_};
+    /// `last` is the last part of the scratch memory that the kernel needs.
+    KernelContext<T> context(WorkStage last = WorkStage::LoopForces) const {
+      return {call.batch_.tables, worker.kernels.upTo(call.batch_.tables, last),
+              call.impl_.mechanism.functions, worker.data.impl().loops.forFunctions(),
+              call.wholeRotors_};
     }
     T* room(LaneBuffer<T>& buffer, Eigen::Index entries) const {
       return buffer.of(static_cast<std::size_t>(entries) * static_cast<std::size_t>(set().lanes));

@@ -66,9 +66,9 @@ KEMPE_HD void addToForce(const ClusterEntry& cluster, int velocity, const T& for
 }
 
 /// (7) and (8).
-template <int M, typename T, typename R>
-KEMPE_HD void addRotor(const TablesView<R>& tables, const ClusterEntry& cluster,
-                       const BodyEntry<R>& body, const WorkView<T>& work) {
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD void addRotor(const Tables& tables, const ClusterEntry& cluster, const BodyEntry<R>& body,
+                       const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
   const T J(body.spinInertia);
   addReflected<M>(cluster, body.firstVelocity, J, work);
@@ -161,8 +161,8 @@ KEMPE_HD void clearCluster(const ClusterEntry& cluster, const WorkView<T>& work)
   }
 }
 
-template <int M, typename T, typename R>
-KEMPE_HD void addArmatures(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <int M, typename T, typename Tables>
+KEMPE_HD void addArmatures(const Tables& tables, const ClusterEntry& cluster,
                            const WorkView<T>& work) {
   for (int i = cluster.firstVelocity;
        cluster.armatured && i < cluster.firstVelocity + cluster.velocities; ++i) {
@@ -171,9 +171,9 @@ KEMPE_HD void addArmatures(const TablesView<R>& tables, const ClusterEntry& clus
 }
 
 /// (1) to (3) of a cluster of general shape.
-template <int M, typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void condenseInertia(const TablesView<R>& tables,
-                                            const ClusterEntry& cluster, const WorkView<T>& work) {
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterEntry& cluster,
+                                            const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
   const bool grounded = cluster.output == kWorld;
   clearCluster<M>(cluster, work);
@@ -255,8 +255,8 @@ KEMPE_HD KEMPE_FLATTEN void factorizeBase(const ClusterEntry& cluster, const Wor
   factorize<6>(6, D, work.dInverse + cluster.firstV);
 }
 
-template <typename T, typename R>
-KEMPE_HD void condenseClusterInertia(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <typename T, typename Tables>
+KEMPE_HD void condenseClusterInertia(const Tables& tables, const ClusterEntry& cluster,
                                      const WorkView<T>& work) {
   switch (shapeOf(cluster, work)) {
     case ClusterShape::Single:
@@ -270,8 +270,8 @@ KEMPE_HD void condenseClusterInertia(const TablesView<R>& tables, const ClusterE
 }
 
 /// (1) and (2) of one cluster with composite inertias, which go on to the output body whole.
-template <int M, typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void composeCluster(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void composeCluster(const Tables& tables, const ClusterEntry& cluster,
                                            const WorkView<T>& work) {
   clearCluster<M>(cluster, work);
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
@@ -302,14 +302,14 @@ KEMPE_HD void storeInertia(const BodyEntry<R>& body, int b, const PlacedInertia<
 /// Pivots of D below this fraction of their summands are rounding errors.
 template <typename R>
 inline constexpr R kRoundedPivot = sizeof(R) == sizeof(float) ? R(1e-6) : R(1e-12);
-/// Pivots above this fraction of TablesView::inertiaScale, a rough bound, need no closer check.
+/// Pivots above this fraction of TableArrays::inertiaScale, a rough bound, need no closer check.
 template <typename R>
 inline constexpr R kClearPivot = sizeof(R) == sizeof(float) ? R(1e-4) : R(1e-8);
 
 /// Size of the summands of the pivot of coordinate i of cluster c, before the DoFs further out are
 /// eliminated: a bound of Sᵀ I S over all bodies that it moves.
-template <typename T, typename R>
-[[gnu::noinline]] KEMPE_HD T pivotScale(const TablesView<R>& tables, int c, int i,
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+[[gnu::noinline]] KEMPE_HD T pivotScale(const Tables& tables, int c, int i,
                                         const WorkView<T>& work) {
   using std::sqrt;
   const ClusterEntry& cluster = tables.clusters[c];
@@ -359,9 +359,8 @@ template <typename T, typename R>
 }
 
 /// The first velocity whose pivot of D is rounding, or −1.
-template <typename T, typename R>
-[[gnu::noinline]] KEMPE_HD int findRoundedPivot(const TablesView<R>& tables,
-                                                const WorkView<T>& work) {
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+[[gnu::noinline]] KEMPE_HD int findRoundedPivot(const Tables& tables, const WorkView<T>& work) {
   for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
     for (int i = 0; i < cluster.nv; ++i) {
@@ -378,8 +377,8 @@ template <typename T, typename R>
 }
 
 /// The first velocity that moves no inertia, so that D is singular but for rounding, or −1.
-template <typename T, typename R>
-KEMPE_HD int findIndefinite(const TablesView<R>& tables, const WorkView<T>& work) {
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD int findIndefinite(const Tables& tables, const WorkView<T>& work) {
   const T limit(R(1) / kClearPivot<R>), beyond = limit + limit;
   auto doubtful = T(0) > T(0);
   for (int i = 0; i < tables.nv; ++i) {
@@ -391,24 +390,23 @@ KEMPE_HD int findIndefinite(const TablesView<R>& tables, const WorkView<T>& work
 
 /// Inertias of all bodies in the common frame, and (1) to (3) of all clusters, after
 /// placeMechanism. Returns a velocity that moves no inertia, or −1.
-template <typename T, typename R>
-KEMPE_HD int condenseInertias(const TablesView<R>& tables, const WorkView<T>& work) {
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD int condenseInertias(const Tables& tables, const WorkView<T>& work) {
   for (int b = 0; b < tables.bodyCount; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (!body.folded) {
       storeInertia(body, b, placed(work.X[b], body.central), work);
     }
   }
-  for (int k = tables.clusterCount - 1; k >= 0; --k) {
-    condenseClusterInertia(tables, tables.clusters[tables.order[k]], work);
-  }
+  forEachCluster<Direction::Inward>(
+      tables, [&](int c) { condenseClusterInertia(tables, tables.clusters[c], work); });
   return findIndefinite(tables, work);
 }
 
 /// (4) and (5) of a cluster of general shape, after its inertia: work.u holds τ on entry and L⁻¹ u
 /// on return, work.f holds pA.
-template <int M, typename T, typename R>
-KEMPE_HD void condenseForce(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD void condenseForce(const Tables& tables, const ClusterEntry& cluster,
                             const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
   T* u = work.u + cluster.firstV;
@@ -433,9 +431,8 @@ KEMPE_HD void condenseForce(const TablesView<R>& tables, const ClusterEntry& clu
 }
 
 /// The same of any shape.
-template <typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void condenseClusterForce(const TablesView<R>& tables,
-                                                 const ClusterEntry& cluster,
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void condenseClusterForce(const Tables& tables, const ClusterEntry& cluster,
                                                  const WorkView<T>& work) {
   T* u = work.u + cluster.firstV;
   switch (shapeOf(cluster, work)) {
@@ -469,9 +466,9 @@ KEMPE_HD KEMPE_FLATTEN void condenseClusterForce(const TablesView<R>& tables,
 
 /// (6) of a cluster of general shape, and δa of those of its bodies that carry clusters, into
 /// work.da.
-template <int M, typename T, typename R>
-KEMPE_HD void accelerate(const TablesView<R>& tables, const ClusterEntry& cluster,
-                         const WorkView<T>& work, T* ydd) {
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD void accelerate(const Tables& tables, const ClusterEntry& cluster, const WorkView<T>& work,
+                         T* ydd) {
   const int m = M > 0 ? M : cluster.nv;
   T* y = ydd + cluster.firstV;
   const bool grounded = cluster.output == kWorld;
@@ -497,8 +494,8 @@ KEMPE_HD void accelerate(const TablesView<R>& tables, const ClusterEntry& cluste
 }
 
 /// The same of any shape.
-template <typename T, typename R>
-KEMPE_HD void accelerateCluster(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD void accelerateCluster(const Tables& tables, const ClusterEntry& cluster,
                                 const WorkView<T>& work, T* ydd) {
   switch (shapeOf(cluster, work)) {
     case ClusterShape::Single: {
@@ -538,13 +535,12 @@ KEMPE_HD void accelerateCluster(const TablesView<R>& tables, const ClusterEntry&
 }
 
 /// (6) of all clusters, after (1) to (5).
-template <typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void accelerateClusters(const TablesView<R>& tables, const WorkView<T>& work,
+template <typename T, typename Tables>
+KEMPE_HD KEMPE_FLATTEN void accelerateClusters(const Tables& tables, const WorkView<T>& work,
                                                T* ydd) {
   work.da[kWorld] = {};
-  for (int k = 0; k < tables.clusterCount; ++k) {
-    accelerateCluster(tables, tables.clusters[tables.order[k]], work, ydd);
-  }
+  forEachCluster<Direction::Outward>(
+      tables, [&](int c) { accelerateCluster(tables, tables.clusters[c], work, ydd); });
 }
 
 }  // namespace kempe::detail

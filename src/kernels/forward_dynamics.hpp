@@ -1,7 +1,6 @@
 #pragma once
 
 #include "kernels/articulated.hpp"
-#include "kernels/depth_first.hpp"
 #include "kernels/external_forces.hpp"
 
 /// C-ABA in the common frame (see articulated.hpp for the equations):
@@ -44,8 +43,8 @@ KEMPE_HD KEMPE_FLATTEN void biasSingle(const ClusterEntry& cluster, const BodyEn
 }
 
 /// The same of a cluster of shape Coupled.
-template <int M, typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void biasCoupled(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void biasCoupled(const Tables& tables, const ClusterEntry& cluster,
                                         const WorkView<T>& work, const T* v, const T* tau) {
   const int m = M > 0 ? M : cluster.nv;
   T* u = work.u + cluster.firstV;
@@ -104,8 +103,8 @@ KEMPE_HD KEMPE_FLATTEN void biasBase(const ClusterEntry& cluster, const BodyEntr
 }
 
 /// The same of a moving cluster of general shape, after moveBodies.
-template <typename T, typename R>
-KEMPE_HD void biasCluster(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD void biasCluster(const Tables& tables, const ClusterEntry& cluster,
                           const WorkView<T>& work, const T* tau) {
   for (int i = 0; i < cluster.nv; ++i) {
     work.u[cluster.firstV + i] = tau[cluster.firstV + i];
@@ -138,75 +137,53 @@ KEMPE_HD void biasCluster(const TablesView<R>& tables, const ClusterEntry& clust
              [&](int i, const T& force) { addToForce(cluster, i, -force, work); });
 }
 
-/// The outward pass of one cluster, which places it too. False in a singular configuration.
-template <typename T, typename R, typename Loops>
-KEMPE_HD bool biasInTree(const TablesView<R>& tables, int c, const WorkView<T>& work, Loops& loops,
-                         const T* v, const T* tau) {
-  const ClusterEntry& cluster = tables.clusters[c];
-  switch (shapeOf(cluster, work)) {
-    case ClusterShape::Single:
-      biasSingle(cluster, tables.bodies[cluster.moving], work, v, tau);
-      break;
-    case ClusterShape::Coupled:
-      withSize(cluster.nv, [&]<int M>() { biasCoupled<M>(tables, cluster, work, v, tau); });
-      break;
-    case ClusterShape::FreeBase:
-      biasBase(cluster, tables.bodies[cluster.firstBody], work, v, tau);
-      break;
-    case ClusterShape::General:
-      if (!placeInTree(tables, c, work, loops)) {
-        return false;
-      }
-      moveBodies<T>(tables, c, work, loops, v, nullptr);
-      biasCluster(tables, cluster, work, tau);
-      break;
-  }
-  return true;
-}
+/// The outward pass of C-ABA, by shapes.
+template <typename T, typename Tables>
+struct BiasPass {
+  const Tables& tables;
+  const WorkView<T>& work;
+  const T* v;
+  const T* tau;
 
-/// The inward pass of one cluster.
-template <typename T, typename R>
-KEMPE_HD void condenseInTree(const TablesView<R>& tables, const ClusterEntry& cluster,
-                             const WorkView<T>& work) {
-  if (shapeOf(cluster, work) == ClusterShape::Single) {
-    condenseSingle<true>(cluster, tables.bodies[cluster.moving], work);
-    return;
-  }
-  condenseClusterInertia(tables, cluster, work);
-  condenseClusterForce(tables, cluster, work);
-}
+  using Body = BodyEntry<typename Tables::Scalar>;
 
-/// Both passes over all clusters. Returns a cluster in a singular configuration, or −1.
-template <typename T, typename R, typename Loops>
-KEMPE_HD int condenseMechanism(const TablesView<R>& tables, const WorkView<T>& work, Loops& loops,
-                               const T* v, const T* tau, const ExternalForces<T, R>& external) {
-  if constexpr (Lanes<T>::count > 1) {
-    if (external.count == 0 && isDepthFirst(tables)) {
-      return visitDepthFirst(
-          tables, [&](int c) { return biasInTree(tables, c, work, loops, v, tau); },
-          [&](int c) { condenseInTree(tables, tables.clusters[c], work); });
-    }
+  KEMPE_HD void single(const ClusterEntry& cluster, const Body& body) const {
+    biasSingle(cluster, body, work, v, tau);
   }
-  for (int k = 0; k < tables.clusterCount; ++k) {
-    if (!biasInTree(tables, tables.order[k], work, loops, v, tau)) {
-      return tables.order[k];
-    }
+  template <int M>
+  KEMPE_HD void coupled(const ClusterEntry& cluster) const {
+    biasCoupled<M>(tables, cluster, work, v, tau);
   }
-  subtractExternal(external, work);
-  for (int k = tables.clusterCount - 1; k >= 0; --k) {
-    condenseInTree(tables, tables.clusters[tables.order[k]], work);
+  KEMPE_HD void base(const ClusterEntry& cluster, const Body& body) const {
+    biasBase(cluster, body, work, v, tau);
   }
-  return -1;
-}
+  KEMPE_HD void general(const ClusterEntry& cluster) const {
+    biasCluster(tables, cluster, work, tau);
+  }
+};
 
 /// Places the mechanism too. `ydd` may be `tau`.
-template <typename T, typename R, typename Loops>
-KEMPE_HD KernelOutcome forwardDynamicsKernel(const TablesView<R>& tables, const WorkView<T>& work,
+template <typename Order = LevelByLevel, typename T, typename Tables, typename Loops,
+          typename R = typename Tables::Scalar>
+KEMPE_HD KernelOutcome forwardDynamicsKernel(const Tables& tables, const WorkView<T>& work,
                                              Loops& loops, const T* q, const T* v, const T* tau,
                                              const ExternalForces<T, R>& external, T* ydd) {
   placeWorld(tables, work, q);
   expandMechanism(tables, work, q);
-  const int singular = condenseMechanism(tables, work, loops, v, tau, external);
+  const BiasPass<T, Tables> pass{tables, work, v, tau};
+  const T* const atRest = nullptr;
+  const int singular = Order::thereAndBack(
+      tables, [&](int c) { return passCluster(tables, c, work, loops, v, atRest, pass); },
+      [&](int first, int last) { subtractExternal(external, first, last, work); },
+      [&](int c) {
+        const ClusterEntry& cluster = tables.clusters[c];
+        if (shapeOf(cluster, work) == ClusterShape::Single) {
+          condenseSingle<true>(cluster, tables.bodies[cluster.moving], work);
+          return;
+        }
+        condenseClusterInertia(tables, cluster, work);
+        condenseClusterForce(tables, cluster, work);
+      });
   if (singular >= 0) {
     return {singular, -1};
   }

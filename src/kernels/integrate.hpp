@@ -7,8 +7,8 @@
 namespace kempe::detail {
 
 /// q ⊞ dt v of clusters without loops to solve; the others' part of `result` is left alone.
-template <typename T, typename R>
-KEMPE_HD void integrateKernel(const TablesView<R>& tables, const T* q, const T* v, const T& dt,
+template <typename T, typename Tables>
+KEMPE_HD void integrateKernel(const Tables& tables, const T* q, const T* v, const T& dt,
                               T* result) {
   for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];

@@ -47,8 +47,8 @@ KEMPE_HD KEMPE_FLATTEN void moveSingle(const ClusterEntry& cluster, const BodyEn
 }
 
 /// The same of a cluster of shape Coupled.
-template <int M, typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void moveCoupled(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void moveCoupled(const Tables& tables, const ClusterEntry& cluster,
                                         const WorkView<T>& work, const T* v, const T* ydd) {
   const int m = M > 0 ? M : cluster.nv;
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
@@ -97,8 +97,8 @@ KEMPE_HD KEMPE_FLATTEN void accelerateBase(const ClusterEntry& cluster, const Bo
 }
 
 /// (4) to (6) of a cluster of shape Coupled.
-template <int M, typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void gatherCoupled(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void gatherCoupled(const Tables& tables, const ClusterEntry& cluster,
                                           const WorkView<T>& work, T* tau) {
   const int m = M > 0 ? M : cluster.nv;
   for (int j = 0; j < m; ++j) {
@@ -120,8 +120,8 @@ KEMPE_HD KEMPE_FLATTEN void gatherCoupled(const TablesView<R>& tables, const Clu
 }
 
 /// (3) of a moving cluster of general shape.
-template <typename T, typename R>
-KEMPE_HD void loadBodies(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD void loadBodies(const Tables& tables, const ClusterEntry& cluster,
                          const WorkView<T>& work) {
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
@@ -138,8 +138,8 @@ KEMPE_HD void loadBodies(const TablesView<R>& tables, const ClusterEntry& cluste
 }
 
 /// (4) and (5) of a cluster of general shape, and (6).
-template <typename T, typename R>
-KEMPE_HD void gatherForces(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD void gatherForces(const Tables& tables, const ClusterEntry& cluster,
                            const WorkView<T>& work, T* tau) {
   for (int b = cluster.firstBody + cluster.bodies - 1; b >= cluster.firstBody; --b) {
     const BodyEntry<R>& body = tables.bodies[b];
@@ -163,65 +163,74 @@ KEMPE_HD void gatherForces(const TablesView<R>& tables, const ClusterEntry& clus
   projectClusterForces(cluster, work, work.tau, tau);  // (6)
 }
 
+/// The outward pass of C-RNEA, by shapes.
+template <typename T, typename Tables>
+struct LoadPass {
+  const Tables& tables;
+  const WorkView<T>& work;
+  const T* v;
+  const T* ydd;
+  T* tau;
+
+  using Body = BodyEntry<typename Tables::Scalar>;
+
+  KEMPE_HD void single(const ClusterEntry& cluster, const Body& body) const {
+    moveSingle(cluster, body, work, v, ydd, tau);
+  }
+  template <int M>
+  KEMPE_HD void coupled(const ClusterEntry& cluster) const {
+    moveCoupled<M>(tables, cluster, work, v, ydd);
+  }
+  KEMPE_HD void base(const ClusterEntry& cluster, const Body& body) const {
+    accelerateBase(cluster, body, work, v, ydd);
+  }
+  KEMPE_HD void general(const ClusterEntry& cluster) const { loadBodies(tables, cluster, work); }
+};
+
+/// (4) to (6) of a cluster of any shape.
+template <typename T, typename Tables>
+KEMPE_HD void gatherCluster(const Tables& tables, const ClusterEntry& cluster,
+                            const WorkView<T>& work, T* tau) {
+  switch (shapeOf(cluster, work)) {
+    case ClusterShape::Single: {
+      const Force<T> f = work.f[cluster.moving];
+      tau[cluster.firstV] += dot(f, work.S[tables.bodies[cluster.moving].firstS]);
+      work.f[cluster.output] += f;
+      break;
+    }
+    case ClusterShape::Coupled:
+      withSize(cluster.nv, [&]<int M>() { gatherCoupled<M>(tables, cluster, work, tau); });
+      break;
+    case ClusterShape::FreeBase: {
+      const Force<T> f = work.f[cluster.firstBody];
+      const Mat3<T>& R_ = work.X[cluster.firstBody].R;
+      const Vec3<T> force = transposeTimes(R_, f.force), moment = transposeTimes(R_, f.moment);
+      for (int i = 0; i < 3; ++i) {
+        tau[cluster.firstV + i] = force[i];
+        tau[cluster.firstV + 3 + i] = moment[i];
+      }
+      break;
+    }
+    case ClusterShape::General:
+      gatherForces(tables, cluster, work, tau);
+      break;
+  }
+}
+
 /// Places the mechanism too. Returns a cluster in a singular configuration, or −1. `tau` may alias
 /// `v` or `ydd`: those of a cluster are read before its forces are written.
-template <typename T, typename R, typename Loops>
-KEMPE_HD int inverseDynamicsKernel(const TablesView<R>& tables, const WorkView<T>& work,
-                                   Loops& loops, const T* q, const T* v, const T* ydd,
+template <typename Order = LevelByLevel, typename T, typename Tables, typename Loops,
+          typename R = typename Tables::Scalar>
+KEMPE_HD int inverseDynamicsKernel(const Tables& tables, const WorkView<T>& work, Loops& loops,
+                                   const T* q, const T* v, const T* ydd,
                                    const ExternalForces<T, R>& external, T* tau) {
   placeWorld(tables, work, q);
   expandMechanism(tables, work, q);
-  for (int k = 0; k < tables.clusterCount; ++k) {
-    const int c = tables.order[k];
-    const ClusterEntry& cluster = tables.clusters[c];
-    switch (shapeOf(cluster, work)) {
-      case ClusterShape::Single:
-        moveSingle(cluster, tables.bodies[cluster.moving], work, v, ydd, tau);
-        break;
-      case ClusterShape::Coupled:
-        withSize(cluster.nv, [&]<int M>() { moveCoupled<M>(tables, cluster, work, v, ydd); });
-        break;
-      case ClusterShape::FreeBase:
-        accelerateBase(cluster, tables.bodies[cluster.firstBody], work, v, ydd);
-        break;
-      case ClusterShape::General:
-        if (!placeInTree(tables, c, work, loops)) {
-          return c;
-        }
-        moveBodies(tables, c, work, loops, v, ydd);
-        loadBodies(tables, cluster, work);
-        break;
-    }
-  }
-  subtractExternal(external, work);
-  for (int k = tables.clusterCount - 1; k >= 0; --k) {
-    const ClusterEntry& cluster = tables.clusters[tables.order[k]];
-    switch (shapeOf(cluster, work)) {
-      case ClusterShape::Single: {
-        const Force<T> f = work.f[cluster.moving];
-        tau[cluster.firstV] += dot(f, work.S[tables.bodies[cluster.moving].firstS]);
-        work.f[cluster.output] += f;
-        break;
-      }
-      case ClusterShape::Coupled:
-        withSize(cluster.nv, [&]<int M>() { gatherCoupled<M>(tables, cluster, work, tau); });
-        break;
-      case ClusterShape::FreeBase: {
-        const Force<T> f = work.f[cluster.firstBody];
-        const Mat3<T>& R_ = work.X[cluster.firstBody].R;
-        const Vec3<T> force = transposeTimes(R_, f.force), moment = transposeTimes(R_, f.moment);
-        for (int i = 0; i < 3; ++i) {
-          tau[cluster.firstV + i] = force[i];
-          tau[cluster.firstV + 3 + i] = moment[i];
-        }
-        break;
-      }
-      case ClusterShape::General:
-        gatherForces(tables, cluster, work, tau);
-        break;
-    }
-  }
-  return -1;
+  const LoadPass<T, Tables> pass{tables, work, v, ydd, tau};
+  return Order::thereAndBack(
+      tables, [&](int c) { return passCluster(tables, c, work, loops, v, ydd, pass); },
+      [&](int first, int last) { subtractExternal(external, first, last, work); },
+      [&](int c) { gatherCluster(tables, tables.clusters[c], work, tau); });
 }
 
 }  // namespace kempe::detail

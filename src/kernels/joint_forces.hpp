@@ -25,10 +25,12 @@
 namespace kempe::detail {
 
 /// See above; after forwardDynamicsKernel or inverseDynamicsKernel on the same work.
-template <typename T, typename R, typename Loops>
+template <typename T, typename Tables, typename Loops>
 class InterBodyKernel {
  public:
-  KEMPE_HD InterBodyKernel(const TablesView<R>& tables, const WorkView<T>& work, Loops& loops,
+  using R = typename Tables::Scalar;
+
+  KEMPE_HD InterBodyKernel(const Tables& tables, const WorkView<T>& work, Loops& loops,
                            const InterBodyRequest<T, R>& request)
       : tables_(tables), work_(work), loops_(loops), request_(request) {}
 
@@ -42,9 +44,8 @@ class InterBodyKernel {
       common_ = {Mat3<T>::identity(), -*work_.origin};
     }
     if (!request_.afterInverse) {
-      for (int k = 0; k < tables_.clusterCount; ++k) {
-        gather(tables_.clusters[tables_.order[k]]);  // (1), (2)
-      }
+      forEachCluster<Direction::Outward>(tables_,
+                                         [&](int c) { gather(tables_.clusters[c]); });  // (1), (2)
     }
     loadRotors();  // (7), (8)
     for (int c = 0; c < tables_.clusterCount; ++c) {
@@ -413,7 +414,7 @@ class InterBodyKernel {
     }
   }
 
-  const TablesView<R>& tables_;
+  const Tables& tables_;
   const WorkView<T>& work_;
   Loops& loops_;
   const InterBodyRequest<T, R>& request_;

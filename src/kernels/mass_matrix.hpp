@@ -21,10 +21,10 @@ KEMPE_HD void alongBase(const Mat3<T>& transposedR, const Force<T>& F, T* result
 /// where b is the body of cluster j that carries cluster k. Needs placements, and S but of a
 /// floating base. Leaves F of each velocity in U, and the composite inertia of a floating base, for
 /// centroidal.hpp. H is column-major with `stride` numbers from column to column.
-template <typename T, typename R>
+template <typename T, typename Tables>
 class MassMatrixKernel {
  public:
-  KEMPE_HD MassMatrixKernel(const TablesView<R>& tables, const WorkView<T>& work, T* H, int stride)
+  KEMPE_HD MassMatrixKernel(const Tables& tables, const WorkView<T>& work, T* H, int stride)
       : tables_(tables), work_(work), H_(H), stride_(stride) {
     if (tables.floatingBase >= 0) {
       transposedBase_ = work.X[tables.floatingBase].R.transposed();
@@ -44,8 +44,7 @@ class MassMatrixKernel {
         placeInertia(b);
       }
     }
-    for (int k = tables_.clusterCount - 1; k >= 0; --k) {
-      const int c = tables_.order[k];
+    forEachCluster<Direction::Inward>(tables_, [&](int c) {
       const ClusterEntry& cluster = tables_.clusters[c];
       switch (shapeOf(cluster, work_)) {
         case ClusterShape::Single:
@@ -59,16 +58,18 @@ class MassMatrixKernel {
           composeGeneral(c, cluster);
           break;
       }
-    }
+    });
   }
 
  private:
+  using Body = BodyEntry<typename Tables::Scalar>;
+
   KEMPE_HD KEMPE_FLATTEN void placeInertia(int b) const {
     work_.I[b] = aboutOrigin(placed(work_.X[b], tables_.bodies[b].central));
   }
 
   KEMPE_HD KEMPE_FLATTEN void composeSingle(int c, const ClusterEntry& cluster,
-                                            const BodyEntry<R>& body) const {
+                                            const Body& body) const {
     const Motion<T> s = work_.S[body.firstS];
     const RigidInertia<T> inertia = work_.I[cluster.moving];
     Force<T> F = inertia * s;
@@ -138,7 +139,7 @@ class MassMatrixKernel {
     }
   }
 
-  const TablesView<R>& tables_;
+  const Tables& tables_;
   const WorkView<T>& work_;
   T* H_;
   int stride_;

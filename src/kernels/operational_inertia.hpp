@@ -50,8 +50,8 @@ KEMPE_HD void alongMotion(const SixForces<T>& forces, const Motion<T>& S, T* w) 
 }
 
 /// (1): W, nv × 6 row-major, written where the forces reach.
-template <typename T, typename R>
-KEMPE_HD void propagateForces(const TablesView<R>& tables, const WorkView<T>& work,
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD void propagateForces(const Tables& tables, const WorkView<T>& work,
                               const BodyFrame<R>& frame, T* W) {
   SixForces<T> forces = unitForcesOf(frame, work);
   for (int b = frame.body; b != kWorld;) {
@@ -89,15 +89,15 @@ KEMPE_HD void propagateForces(const TablesView<R>& tables, const WorkView<T>& wo
 }
 
 /// The cluster of a body, or −1 of the world.
-template <typename R>
-KEMPE_HD int clusterOf(const TablesView<R>& tables, int body) {
+template <typename Tables>
+KEMPE_HD int clusterOf(const Tables& tables, int body) {
   return body == kWorld ? -1 : tables.bodies[body].cluster;
 }
 
 /// (2) of two frames, with W of each; 6×6 row-major.
-template <typename T, typename R>
-KEMPE_HD void addProducts(const TablesView<R>& tables, const WorkView<T>& work, int bodyA,
-                          const T* A, int bodyB, const T* B, T* product) {
+template <typename T, typename Tables>
+KEMPE_HD void addProducts(const Tables& tables, const WorkView<T>& work, int bodyA, const T* A,
+                          int bodyB, const T* B, T* product) {
   int a = clusterOf(tables, bodyA), b = clusterOf(tables, bodyB);
   while (a != b) {  // clusters come after those that carry them
     int& later = a > b ? a : b;
@@ -121,8 +121,8 @@ KEMPE_HD void addProducts(const TablesView<R>& tables, const WorkView<T>& work, 
 
 /// Ω of `count` frames, 6 count × 6 count with `stride` numbers from row to row. `W` has room for
 /// 6 nv numbers of each frame. Forces on rotors need wholeRotors.
-template <typename T, typename R>
-KEMPE_HD void operationalInertiaKernel(const TablesView<R>& tables, const WorkView<T>& work,
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD void operationalInertiaKernel(const Tables& tables, const WorkView<T>& work,
                                        const BodyFrame<R>* frames, int count, T* W, T* Omega,
                                        int stride) {
   for (int f = 0; f < count; ++f) {

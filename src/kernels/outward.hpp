@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/visit_clusters.hpp"
 #include "loops/expand_cluster.hpp"
 #include "spatial/joint_motion.hpp"
 #include "spatial/scalar_lanes.hpp"
@@ -60,8 +61,8 @@ KEMPE_HD bool onlySpins(const ClusterEntry& cluster, const BodyEntry<R>& body,
 }
 
 /// Placements and directions of a cluster's bodies; of a rotor that only spins, [z; 0].
-template <typename T, typename R>
-KEMPE_HD void placeBodies(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD void placeBodies(const Tables& tables, const ClusterEntry& cluster,
                           const WorkView<T>& work) {
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
@@ -109,9 +110,8 @@ KEMPE_HD PlacedSingle<T> placeSingle(int b, const BodyEntry<R>& body, const Work
 }
 
 /// The row of G of a DoF in a cluster with couplings.
-template <typename R>
-KEMPE_HD const R* constantRatios(const TablesView<R>& tables, const ClusterEntry& cluster,
-                                 int velocity) {
+template <typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD const R* constantRatios(const Tables& tables, const ClusterEntry& cluster, int velocity) {
   return tables.G + cluster.firstG + (velocity - cluster.firstVelocity) * cluster.nv;
 }
 
@@ -127,8 +127,8 @@ KEMPE_HD T alongRatios(int size, const R* r, const T* x) {
 }
 
 /// S_i = S_λ (if λ is in the cluster) + s_i r of a body with ratios r.
-template <int M, typename T, typename R>
-KEMPE_HD void spanSingle(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD void spanSingle(const Tables& tables, const ClusterEntry& cluster,
                          const BodyEntry<R>& body, const Motion<T>& s, const R* r,
                          const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
@@ -149,8 +149,8 @@ KEMPE_HD Vec3<T> placeRotor(const BodyEntry<R>& body, const WorkView<T>& work) {
 }
 
 /// Placements and S of a cluster of shape Coupled.
-template <int M, typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void placeCoupled(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void placeCoupled(const Tables& tables, const ClusterEntry& cluster,
                                          const WorkView<T>& work) {
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
@@ -223,8 +223,8 @@ KEMPE_HD KEMPE_FLATTEN void moveBase(const ClusterEntry& cluster, const BodyEntr
 }
 
 /// S_i = S_λ (if λ is in the cluster) + s_i G_i.
-template <typename T, typename R>
-KEMPE_HD void spanCluster(const TablesView<R>& tables, const ClusterEntry& cluster,
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD void spanCluster(const Tables& tables, const ClusterEntry& cluster,
                           const WorkView<T>& work) {
   const int m = cluster.nv;
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
@@ -294,17 +294,16 @@ KEMPE_HD void projectClusterForces(const ClusterEntry& cluster, const WorkView<T
 }
 
 /// Gᵀ f_span of all clusters.
-template <typename T, typename R>
-KEMPE_HD void projectForces(const TablesView<R>& tables, const WorkView<T>& work, const T* spanning,
+template <typename T, typename Tables>
+KEMPE_HD void projectForces(const Tables& tables, const WorkView<T>& work, const T* spanning,
                             T* result) {
-  for (int c = 0; c < tables.clusterCount; ++c) {
-    projectClusterForces(tables.clusters[c], work, spanning, result);
-  }
+  forEachCluster<Direction::Outward>(
+      tables, [&](int c) { projectClusterForces(tables.clusters[c], work, spanning, result); });
 }
 
 /// The origin of the common frame in the world: where the floating base is, or the first joint.
-template <typename T, typename R>
-KEMPE_HD Vec3<T> originOf(const TablesView<R>& tables, const T* q) {
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD Vec3<T> originOf(const Tables& tables, const T* q) {
   if (tables.floatingBase < 0) {
     return tables.bodies[0].placement.p.template cast<T>();
   }
@@ -317,8 +316,8 @@ KEMPE_HD Vec3<T> originOf(const TablesView<R>& tables, const T* q) {
 }
 
 /// The world as the body that clusters without another hang on. Gravity is an upward acceleration.
-template <typename T, typename R>
-KEMPE_HD void placeWorld(const TablesView<R>& tables, const WorkView<T>& work, const T* q) {
+template <typename T, typename Tables>
+KEMPE_HD void placeWorld(const Tables& tables, const WorkView<T>& work, const T* q) {
   *work.origin = originOf(tables, q);
   work.X[kWorld] = {Mat3<T>::identity(), -*work.origin};
   work.v[kWorld] = {};
@@ -327,10 +326,10 @@ KEMPE_HD void placeWorld(const TablesView<R>& tables, const WorkView<T>& work, c
 }
 
 /// Spanning positions of all clusters, with sines and cosines of those that may be angles.
-template <typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void expandMechanism(const TablesView<R>& tables, const WorkView<T>& work,
+template <typename T, typename Tables>
+KEMPE_HD KEMPE_FLATTEN void expandMechanism(const Tables& tables, const WorkView<T>& work,
                                             const T* q) {
-  for (int c = 0; c < tables.clusterCount; ++c) {
+  for (int c = 0; c < tables.clusterCount; ++c) {  // as they are in q
     const ClusterEntry& cluster = tables.clusters[c];
     if (shapeOf(cluster, work) == ClusterShape::Single && !cluster.sprung) {
       work.positions[tables.bodies[cluster.moving].firstPosition] = q[cluster.firstQ];
@@ -345,9 +344,8 @@ KEMPE_HD KEMPE_FLATTEN void expandMechanism(const TablesView<R>& tables, const W
 
 /// Placements, G and S of one cluster, after expandMechanism. Returns false in a singular
 /// configuration.
-template <typename T, typename R, typename Loops>
-KEMPE_HD bool placeInTree(const TablesView<R>& tables, int c, const WorkView<T>& work,
-                          Loops& loops) {
+template <typename T, typename Tables, typename Loops>
+KEMPE_HD bool placeInTree(const Tables& tables, int c, const WorkView<T>& work, Loops& loops) {
   const ClusterEntry& cluster = tables.clusters[c];
   const ClusterShape shape = shapeOf(cluster, work);
   if (shape == ClusterShape::Single) {
@@ -374,24 +372,20 @@ KEMPE_HD bool placeInTree(const TablesView<R>& tables, int c, const WorkView<T>&
 
 /// Positions, placements, G and S of the whole mechanism. Returns the first cluster at a singular
 /// position, or −1.
-template <typename T, typename R, typename Loops>
-KEMPE_HD int placeMechanism(const TablesView<R>& tables, const WorkView<T>& work, Loops& loops,
+template <typename T, typename Tables, typename Loops>
+KEMPE_HD int placeMechanism(const Tables& tables, const WorkView<T>& work, Loops& loops,
                             const T* q) {
   placeWorld(tables, work, q);
   expandMechanism(tables, work, q);
-  for (int k = 0; k < tables.clusterCount; ++k) {
-    if (!placeInTree(tables, tables.order[k], work, loops)) {
-      return tables.order[k];
-    }
-  }
-  return -1;
+  return forEachCluster<Direction::Outward>(
+      tables, [&](int c) { return placeInTree(tables, c, work, loops); });
 }
 
 /// Rates, velocities and accelerations of a cluster's bodies, after placeInTree and after those
 /// of the clusters before it. `ydd` are the accelerations ÿ of the whole mechanism; null: zero,
 /// which gives a°. Folded rotors keep their rate and acceleration about their axis only.
-template <typename T, typename R, typename Loops>
-KEMPE_HD void moveBodies(const TablesView<R>& tables, int c, const WorkView<T>& work, Loops& loops,
+template <typename T, typename Tables, typename Loops, typename R = typename Tables::Scalar>
+KEMPE_HD void moveBodies(const Tables& tables, int c, const WorkView<T>& work, Loops& loops,
                          const T* v, const T* ydd) {
   const ClusterEntry& cluster = tables.clusters[c];
   const int m = cluster.nv;
@@ -441,6 +435,35 @@ KEMPE_HD void moveBodies(const TablesView<R>& tables, int c, const WorkView<T>& 
   }
 }
 
+/// Placements, velocities, accelerations and whatever else the outward pass of an algorithm computes
+/// of one cluster, after placeWorld and expandMechanism. `pass` has a function for every shape:
+/// single, coupled<M> and base do everything; general comes after placing and moving with ÿ = `ydd`
+/// (null: zero). Returns false in a singular configuration.
+template <typename T, typename Tables, typename Loops, typename Pass>
+KEMPE_HD bool passCluster(const Tables& tables, int c, const WorkView<T>& work, Loops& loops,
+                          const T* v, const T* ydd, const Pass& pass) {
+  const ClusterEntry& cluster = tables.clusters[c];
+  switch (shapeOf(cluster, work)) {
+    case ClusterShape::Single:
+      pass.single(cluster, tables.bodies[cluster.moving]);
+      break;
+    case ClusterShape::Coupled:
+      withSize(cluster.nv, [&]<int M>() { pass.template coupled<M>(cluster); });
+      break;
+    case ClusterShape::FreeBase:
+      pass.base(cluster, tables.bodies[cluster.firstBody]);
+      break;
+    case ClusterShape::General:
+      if (!placeInTree(tables, c, work, loops)) {
+        return false;
+      }
+      moveBodies(tables, c, work, loops, v, ydd);
+      pass.general(cluster);
+      break;
+  }
+  return true;
+}
+
 /// The force that a folded rotor adds to its parent: J q̈ w + v_p ×* (J q̇ w), w = [z; 0]. Its
 /// inertia as a body that does not spin is part of the parent's.
 template <typename T, typename R>
@@ -466,18 +489,17 @@ KEMPE_HD T resistance(const R& damping, const R& friction, const T& rate) {
 }
 
 /// k (q − q₀): the force that holds the spring of a joint with one coordinate.
-template <typename T, typename R>
-KEMPE_HD T springForce(const TablesView<R>& tables, const BodyEntry<R>& body,
-                       const WorkView<T>& work) {
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD T springForce(const Tables& tables, const BodyEntry<R>& body, const WorkView<T>& work) {
   const int i = body.firstVelocity;
   return T(tables.stiffness[i]) *
          (work.positions[body.firstPosition] - T(tables.springReference[i]));
 }
 
 /// Calls visit(spanning velocity, springForce) for the springs of a cluster.
-template <typename T, typename R, typename Visit>
-KEMPE_HD void forSprings(const TablesView<R>& tables, const ClusterEntry& cluster,
-                         const WorkView<T>& work, const Visit& visit) {
+template <typename T, typename Tables, typename Visit, typename R = typename Tables::Scalar>
+KEMPE_HD void forSprings(const Tables& tables, const ClusterEntry& cluster, const WorkView<T>& work,
+                         const Visit& visit) {
   for (int b = cluster.firstBody; cluster.sprung && b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (velocitySize(body.type) == 1) {

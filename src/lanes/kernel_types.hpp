@@ -61,9 +61,12 @@ struct KernelArguments {
     return *std::launder(reinterpret_cast<const Request<T, S>*>(&request));
   }
 
-  /// The memory begins with the view of the rest of it.
+  /// The first part of the memory begins with the view of all of it.
+  static WorkView<T>& viewIn(std::byte* first) {
+    return *std::launder(reinterpret_cast<WorkView<T>*>(first));
+  }
   static const WorkView<T>& workOf(const KernelContext<S>& context) {
-    auto& work = *std::launder(reinterpret_cast<WorkView<T>*>(context.memory));
+    WorkView<T>& work = viewIn(context.memory);
     work.wholeRotors = context.wholeRotors;
     return work;
   }

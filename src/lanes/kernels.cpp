@@ -2,6 +2,8 @@
 
 #include "tables/kernel_set.hpp"
 
+#include <type_traits>
+
 #include <new>
 
 #include "kernels/forward_dynamics.hpp"
@@ -29,23 +31,26 @@ struct Kernels : KernelArguments<T> {
   using KernelArguments<T>::workOf;
   using KernelArguments<T>::loopsOf;
 
-  /// The memory begins with the view of the rest of it.
-  static WorkView<T> carve(const TablesView<S>& tables, std::byte* memory, std::size_t& size) {
-    Carver carver(memory);
-    carver.take<WorkView<T>>(1);
-    const WorkView<T> view = carveWork<T>(tables, carver);
-    size = carver.used();
-    return view;
+  static std::size_t memorySize(const TablesView<S>& tables, WorkStage stage) {
+    Carver carver(nullptr);
+    WorkView<T> counted;
+    if (stage == WorkStage::Motion) {
+      carver.take<WorkView<T>>(1);
+    }
+    carveStage(tables, stage, carver, counted);
+    return carver.used();
   }
-  static std::size_t memorySize(const TablesView<S>& tables) {
-    std::size_t size = 0;
-    carve(tables, nullptr, size);
-    return size;
-  }
-  static void prepare(const TablesView<S>& tables, std::byte* memory) {
-    std::size_t size = 0;
-    auto* view = new (memory) WorkView<T>(carve(tables, memory, size));
-    writeConstantRatios(tables, *view);
+  static void prepare(const TablesView<S>& tables, WorkStage stage, std::byte* part,
+                      std::byte* first) {
+    Carver carver(part);
+    if (stage == WorkStage::Motion) {
+      new (carver.take<WorkView<T>>(1)) WorkView<T>;
+    }
+    WorkView<T>& view = KernelArguments<T>::viewIn(first);
+    carveStage(tables, stage, carver, view);
+    if (stage == WorkStage::Motion) {
+      writeConstantRatios(tables, view);
+    }
   }
 
   static KernelOutcome inverseDynamics(const KernelContext<S>& context, const S* q, const S* v,
@@ -58,16 +63,16 @@ struct Kernels : KernelArguments<T> {
   static KernelOutcome forwardDynamics(const KernelContext<S>& context, const S* q, const S* v,
                                        const S* tau, const ExternalForces<S, S>& external, S* a) {
     HostLoops<T> loops = loopsOf(context);
-    return forwardDynamicsKernel(context.tables, workOf(context), loops, lanes(q), lanes(v),
-                                 lanes(tau), lanes(external), lanes(a));
+    using Order = std::conditional_t<(kLanes > 1), DepthFirst, LevelByLevel>;
+    return forwardDynamicsKernel<Order>(context.tables, workOf(context), loops, lanes(q), lanes(v),
+                                        lanes(tau), lanes(external), lanes(a));
   }
 
   static int interBodyForces(const KernelContext<S>& context,
                              const InterBodyRequest<S, S>& request) {
     HostLoops<T> loops = loopsOf(context);
-    return InterBodyKernel<T, S, HostLoops<T>>(
-               context.tables, workOf(context), loops,
-               KernelArguments<T>::template samePointers<InterBodyRequest>(request))
+    return InterBodyKernel(context.tables, workOf(context), loops,
+                           KernelArguments<T>::template samePointers<InterBodyRequest>(request))
         .run();
   }
 
@@ -88,7 +93,7 @@ struct Kernels : KernelArguments<T> {
     const WorkView<T>& work = workOf(context);
     const KernelOutcome outcome = q == nullptr ? KernelOutcome{} : place(context, work, q);
     if (!outcome.failed()) {
-      MassMatrixKernel<T, S>(context.tables, work, lanes(H), stride).run();
+      MassMatrixKernel(context.tables, work, lanes(H), stride).run();
     }
     return outcome;
   }

@@ -7,8 +7,8 @@
 namespace kempe::detail {
 
 /// Spanning positions of a cluster from its part of q; quaternions come out normalised.
-template <typename T, typename R>
-KEMPE_HD void expandCluster(const TablesView<R>& tables, const ClusterEntry& cluster, const T* q,
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD void expandCluster(const Tables& tables, const ClusterEntry& cluster, const T* q,
                             T* positions) {
   const T* y = q + cluster.firstQ;
   T* out = positions + cluster.firstPosition;

@@ -37,8 +37,7 @@ template <typename T>
 ComparedScratch<T>::ComparedScratch(const ModelImpl& model)
     : freedoms(model.spanning().freedomAbove),
       coordinates(model.spanning().coordinateAbove),
-      spanning(viewOf<T>(model.spanning())),
-      spanningKernels(kernelSets<T>().single, viewOf<T>(model.spanning())),
+      spanningKernels(kernelSets<T>().single),
       H(product(model.tables.velocities, model.tables.velocities)),
       projected(product(model.tables.nv, model.tables.nv)),
       x(static_cast<std::size_t>(model.tables.velocities)),
@@ -50,7 +49,7 @@ ComparedScratch<T>::ComparedScratch(const ModelImpl& model)
       W(product(model.tables.velocities, model.spanning().rows)),
       A(product(model.spanning().rows, model.spanning().rows)),
       multipliers(static_cast<std::size_t>(model.spanning().rows)),
-      independentKernels(kernelSets<T>().single, viewOf<T>(model.independentTree(), false)),
+      independentKernels(kernelSets<T>().single),
       q(static_cast<std::size_t>(model.independentTree().plain.view<double>().nq)),
       v(static_cast<std::size_t>(model.tables.nv)),
       a(v.size()),

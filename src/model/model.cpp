@@ -177,8 +177,7 @@ template <typename T>
 DataImpl<T>::DataImpl(const ModelImpl& model)
     : modelId(model.id),
       loops(viewOf<T>(model)),
-      work(viewOf<T>(model)),
-      kernels(kernelSets<T>().single, viewOf<T>(model)),
+      kernels(kernelSets<T>().single),
       held(model.tables),
       vector(static_cast<std::size_t>(model.tables.nv)),
       forceScratch(model.tables),

@@ -117,6 +117,12 @@ struct DataImpl {
     return *comparedScratch_;
   }
 
+  /// Allocates the parts of `work` and `kernels` that are otherwise allocated at first calls.
+  void allocateAll(const ModelImpl& model) {
+    work.upTo(viewOf<T>(model), WorkStage::LoopForces);
+    kernels.upTo(viewOf<T>(model), WorkStage::LoopForces);
+  }
+
   std::uint64_t modelId;
   LoopScratch<T> loops;              ///< work on one cluster
   Workspace<T> work;                 ///< work of the recursions with plain numbers

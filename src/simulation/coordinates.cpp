@@ -83,6 +83,7 @@ Coordinates::Coordinates(const Model& model, const LoopScales& scales)
       standing_(impl().tables.clusters.size()),
       crossing_(impl().tables.clusters.size()),
       regularity_(impl().tables.clusters.size(), 1.0) {
+  data_.impl().allocateAll(impl());  // an event may be the first to need a part of it
   std::size_t room = 0;
   for (const ClusterEntry& cluster : impl().tables.clusters) {
     room = std::max({room, static_cast<std::size_t>(LoopScales::roomOf(cluster)),

@@ -9,7 +9,8 @@
 /// The recursions as compiled for an instruction set, behind plain function pointers.
 namespace kempe::detail {
 
-/// The arguments of a kernel. `memory` has been prepared for the tables by the same set.
+/// The arguments of a kernel. `memory` has been prepared for the tables by the same set, in all
+/// stages that the kernel needs.
 template <typename S>
 struct KernelContext {
   const TablesView<S>& tables;
@@ -38,8 +39,10 @@ struct TermKernels {
 template <typename S>
 struct KernelSet {
   int lanes = 1;
-  std::size_t (*memorySize)(const TablesView<S>& tables) = nullptr;
-  void (*prepare)(const TablesView<S>& tables, std::byte* memory) = nullptr;
+  std::size_t (*memorySize)(const TablesView<S>& tables, WorkStage stage) = nullptr;
+  /// Makes a part of the memory ready for use; `first` is that of WorkStage::Motion.
+  void (*prepare)(const TablesView<S>& tables, WorkStage stage, std::byte* part,
+                  std::byte* first) = nullptr;
 
   KernelOutcome (*inverseDynamics)(const KernelContext<S>&, const S* q, const S* v, const S* a,
                                    const ExternalForces<S, S>&, S* tau) = nullptr;
@@ -84,14 +87,21 @@ const KernelSets<S>& kernelSets();
 template <typename S>
 class KernelMemory {
  public:
-  KernelMemory(const KernelSet<S>& set, const TablesView<S>& tables)
-      : memory_(set.memorySize(tables)) {
-    set.prepare(tables, memory_.data());
+  explicit KernelMemory(const KernelSet<S>& set) : set_(&set) {}
+
+  /// The memory for kernels that need the parts up to `last`, for tables of the same sizes at every
+  /// call.
+  std::byte* upTo(const TablesView<S>& tables, WorkStage last) {
+    return memory_.upTo(
+        last, [&](WorkStage stage) { return set_->memorySize(tables, stage); },
+        [&](WorkStage stage, std::byte* part, std::byte* first) {
+          set_->prepare(tables, stage, part, first);
+        });
   }
-  std::byte* data() { return memory_.data(); }
 
  private:
-  AlignedMemory memory_;
+  const KernelSet<S>* set_;
+  StagedMemory memory_;
 };
 
 }  // namespace kempe::detail

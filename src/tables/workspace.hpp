@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "tables/memory.hpp"
 #include "tables/tables.hpp"
 
@@ -56,40 +59,61 @@ struct WorkView {
   bool wholeRotors = false;
 };
 
+/// The parts of the scratch memory, in the order in which algorithms come to need them. A part is
+/// allocated when an algorithm first needs it or a later one.
+enum class WorkStage : std::uint8_t {
+  Motion,       ///< everything but what is named below
+  Articulated,  ///< da, IA, U, D, dInverse, u
+  LoopForces    ///< rows, multipliers, basis and triangle of loops
+};
+
+/// Carves one part of the memory into pointers of `w`.
 template <typename T, typename R>
-WorkView<T> carveWork(const TablesView<R>& tables, Carver& carver) {
+void carveStage(const TablesView<R>& tables, WorkStage stage, Carver& carver, WorkView<T>& w) {
   const int bodies = tables.bodyCount;
-  WorkView<T> w;
-  w.origin = carver.take<Vec3<T>>(1);
-  // Sines and cosines are computed a register at a time.
-  const int angles = tables.positions + static_cast<int>(Carver::kAlignment / sizeof(float));
-  w.positions = carver.take<T>(angles);
-  w.sines = carver.take<T>(angles);
-  w.cosines = carver.take<T>(angles);
-  w.rates = carver.take<T>(tables.velocities);
-  w.G = carver.take<T>(tables.ratios);
-  w.accelerations = carver.take<T>(tables.velocities);
-  w.X = carver.takeWithWorld<Transform<T>>(bodies);
-  w.s = carver.take<Motion<T>>(tables.velocities);
-  w.S = carver.take<Motion<T>>(tables.sColumns);
-  w.v = carver.takeWithWorld<Motion<T>>(bodies);
-  w.a = carver.takeWithWorld<Motion<T>>(bodies);
-  w.da = carver.takeWithWorld<Motion<T>>(bodies);
-  w.f = carver.takeWithWorld<Force<T>>(bodies);
-  w.I = carver.take<RigidInertia<T>>(bodies);
-  w.IA = carver.take<ArticulatedInertia<T>>(bodies);
-  w.U = carver.take<Force<T>>(tables.nv);
-  w.D = carver.take<T>(tables.dNumbers);
-  w.dInverse = carver.take<T>(tables.nv);
-  w.u = carver.take<T>(tables.nv);
-  w.tau = carver.take<T>(tables.velocities);
-  w.loops = {carver.take<T>(tables.rowNumbers),         carver.take<T>(tables.mostRows),
-             carver.take<T>(tables.widestRightSide),    carver.take<T>(tables.factorNumbers),
-             carver.take<int>(tables.dependent.size()), carver.take<T>(tables.swaps),
-             carver.take<T>(tables.widestRows),         carver.take<T>(tables.mostRows),
-             carver.take<T>(tables.widestBasis),        carver.take<T>(tables.widestTriangle),
-             carver.take<T>(tables.functionNumbers)};
-  return w;
+  switch (stage) {
+    case WorkStage::Motion: {
+      w.origin = carver.take<Vec3<T>>(1);
+      // Sines and cosines are computed a register at a time.
+      const int angles = tables.positions + static_cast<int>(Carver::kAlignment / sizeof(float));
+      w.positions = carver.take<T>(angles);
+      w.sines = carver.take<T>(angles);
+      w.cosines = carver.take<T>(angles);
+      w.rates = carver.take<T>(tables.velocities);
+      w.G = carver.take<T>(tables.ratios);
+      w.accelerations = carver.take<T>(tables.velocities);
+      w.X = carver.takeWithWorld<Transform<T>>(bodies);
+      w.s = carver.take<Motion<T>>(tables.velocities);
+      w.S = carver.take<Motion<T>>(tables.sColumns);
+      w.v = carver.takeWithWorld<Motion<T>>(bodies);
+      w.a = carver.takeWithWorld<Motion<T>>(bodies);
+      w.f = carver.takeWithWorld<Force<T>>(bodies);
+      w.I = carver.take<RigidInertia<T>>(bodies);
+      w.tau = carver.take<T>(tables.velocities);
+      w.loops.K = carver.take<T>(tables.rowNumbers);
+      w.loops.k = carver.take<T>(tables.mostRows);
+      w.loops.rightSide = carver.take<T>(tables.widestRightSide);
+      w.loops.factors = carver.take<T>(tables.factorNumbers);
+      w.loops.pivots = carver.take<int>(tables.dependent.size());
+      w.loops.swaps = carver.take<T>(tables.swaps);
+      w.loops.function = carver.take<T>(tables.functionNumbers);
+      break;
+    }
+    case WorkStage::Articulated:
+      w.da = carver.takeWithWorld<Motion<T>>(bodies);
+      w.IA = carver.take<ArticulatedInertia<T>>(bodies);
+      w.U = carver.take<Force<T>>(tables.nv);
+      w.D = carver.take<T>(tables.dNumbers);
+      w.dInverse = carver.take<T>(tables.nv);
+      w.u = carver.take<T>(tables.nv);
+      break;
+    case WorkStage::LoopForces:
+      w.loops.rows = carver.take<T>(tables.widestRows);
+      w.loops.multipliers = carver.take<T>(tables.mostRows);
+      w.loops.basis = carver.take<T>(tables.widestBasis);
+      w.loops.triangle = carver.take<T>(tables.widestTriangle);
+      break;
+  }
 }
 
 /// The ratios of couplings, which never change.
@@ -104,26 +128,52 @@ void writeConstantRatios(const TablesView<R>& tables, const WorkView<T>& work) {
   }
 }
 
+/// Memory that grows by stages and stays where it is.
+class StagedMemory {
+ public:
+  /// Allocates the parts up to `last` that are missing: size(stage) bytes each, of which
+  /// prepare(stage, part, first part) makes use. Returns the first part.
+  template <typename Size, typename Prepare>
+  std::byte* upTo(WorkStage last, const Size& size, const Prepare& prepare) {
+    while (parts_.size() <= static_cast<std::size_t>(last)) {
+      const auto stage = static_cast<WorkStage>(parts_.size());
+      parts_.emplace_back(size(stage));
+      prepare(stage, parts_.back().data(), parts_.front().data());
+    }
+    return parts_.front().data();
+  }
+
+ private:
+  std::vector<AlignedMemory> parts_;
+};
+
 /// Scratch of the algorithms that compute with plain numbers.
 template <typename T>
 class Workspace {
  public:
-  explicit Workspace(const TablesView<T>& tables) : memory_(sizeFor(tables)) {
-    Carver carver(memory_.data());
-    view_ = carveWork<T>(tables, carver);
-    writeConstantRatios(tables, view_);
+  /// The scratch for algorithms that need the parts up to `last`, for tables of the same sizes at
+  /// every call.
+  WorkView<T>& upTo(const TablesView<T>& tables, WorkStage last) {
+    memory_.upTo(
+        last,
+        [&](WorkStage stage) {
+          Carver carver(nullptr);
+          WorkView<T> counted;
+          carveStage(tables, stage, carver, counted);
+          return carver.used();
+        },
+        [&](WorkStage stage, std::byte* part, std::byte* /*first*/) {
+          Carver carver(part);
+          carveStage(tables, stage, carver, view_);
+          if (stage == WorkStage::Motion) {
+            writeConstantRatios(tables, view_);
+          }
+        });
+    return view_;
   }
-
-  WorkView<T>& view() { return view_; }
 
  private:
-  static std::size_t sizeFor(const TablesView<T>& tables) {
-    Carver carver(nullptr);
-    carveWork<T>(tables, carver);
-    return carver.used();
-  }
-
-  AlignedMemory memory_;
+  StagedMemory memory_;
   WorkView<T> view_;
 };
 

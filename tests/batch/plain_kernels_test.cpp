@@ -35,9 +35,10 @@ class PlainKernels : public ::testing::TestWithParam<MechanismCase> {
     const Model model(randomMechanism(GetParam()));
     BasicData<T> data(model), scratch(model);
     const detail::TablesView<T>& tables = detail::viewOf<T>(model.impl());
-    detail::KernelMemory<T> memory(set, tables);
-    const detail::KernelContext<T> context{tables, memory.data(), model.mechanism().functions,
-                                           scratch.impl().loops.forFunctions(), false};
+    detail::KernelMemory<T> memory(set);
+    const detail::KernelContext<T> context{
+        tables, memory.upTo(tables, detail::WorkStage::Articulated), model.mechanism().functions,
+        scratch.impl().loops.forFunctions(), false};
     const int n = model.nv();
     const BatchStates<T> states = randomStates<T>(model, 5);
     for (Eigen::Index k = 0; k < states.count(); ++k) {

@@ -40,7 +40,7 @@ __global__ void dynamicsKernel(TablesView<T> tables, const WorkView<T>* work, co
   const ExternalForces<T, T> none;
   kempe::detail::inverseDynamicsKernel(tables, own, loops, q + i * tables.nq, v + i * nv,
                                        a + i * nv, none, tau + i * nv);
-  kempe::detail::MassMatrixKernel<T, T>(tables, own, H + i * nv * nv, nv).run();
+  kempe::detail::MassMatrixKernel(tables, own, H + i * nv * nv, nv).run();
   status[i] = kempe::detail::forwardDynamicsKernel(tables, own, loops, q + i * tables.nq,
                                                    v + i * nv, tau + i * nv, none, ydd + i * nv)
                   .indefinite;
@@ -50,7 +50,7 @@ __global__ void dynamicsKernel(TablesView<T> tables, const WorkView<T>* work, co
   request.tau = tau + i * nv;
   request.joints = joints + i * 6 * tables.bodyCount;
   request.loops = loopForces + i * forces;
-  InterBodyKernel<T, T, NoLoops>(tables, own, loops, request).run();
+  InterBodyKernel(tables, own, loops, request).run();
   const BodyFrame<T> last{tables.bodyCount - 1, {}, kempe::Reference::Local};
   kempe::detail::operationalInertiaKernel(tables, own, &last, 1, W + i * 6 * nv, Omega + i * 36, 6);
 }

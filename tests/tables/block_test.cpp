@@ -144,10 +144,11 @@ class CopiedTables : public ::testing::TestWithParam<MechanismCase> {
   static Numbers<T> evaluate(const Model& model, const TablesView<T>& tables, const Numbers<T>& q,
                              const Numbers<T>& v, const Numbers<T>& a) {
     const detail::KernelSet<T>& set = detail::kernelSets<T>().single;
-    detail::KernelMemory<T> memory(set, tables);
+    detail::KernelMemory<T> memory(set);
     BasicData<T> scratch(model);
-    const detail::KernelContext<T> context{tables, memory.data(), model.mechanism().functions,
-                                           scratch.impl().loops.forFunctions(), false};
+    const detail::KernelContext<T> context{
+        tables, memory.upTo(tables, detail::WorkStage::Articulated), model.mechanism().functions,
+        scratch.impl().loops.forFunctions(), false};
     const int n = model.nv();
     Numbers<T> results = Numbers<T>::Constant(n * (n + 2), std::numeric_limits<T>::quiet_NaN());
     EXPECT_FALSE(

@@ -99,7 +99,7 @@ class FreeBodies {
       }
       work_.f[b] = forceOn(inertia, work_.v[b], work_.a[b]);
     }
-    subtractExternal(external, work_);
+    subtractExternal(external, 0, bodies_, work_);
     addJoints();
     addLoops();
   }

@@ -121,7 +121,7 @@ class IndependentEvaluation {
   }
 
   KernelContext<T> context() {
-    KernelContext<T> own = e.context(scratch.independentKernels);
+    KernelContext<T> own = e.context(scratch.independentKernels, WorkStage::Articulated);
     own.wholeRotors = false;  // it has none
     return own;
   }

@@ -13,8 +13,7 @@ SpanningEvaluation<T>::SpanningEvaluation(Evaluation<T>& evaluation)
       tree(evaluation.impl.spanning()),
       model(viewOf<T>(evaluation.impl)),
       clusterWork(*evaluation.work) {
-  e.tables = &viewOf<T>(tree);
-  e.work = &scratch.spanning.view();
+  e.use(viewOf<T>(tree), scratch.spanning);
 }
 
 template <typename T>
@@ -105,16 +104,18 @@ void SpanningEvaluation<T>::move(const T* v, const T* a) {
 template <typename T>
 const T* SpanningEvaluation<T>::inverseDynamics(const ExternalForces<T, T>& external) {
   // In a tree of single bodies, velocities and forces have their places in the work already.
-  e.kernels().inverseDynamics(e.context(scratch.spanningKernels), e.work->positions, e.work->rates,
-                              e.work->accelerations, external, e.work->tau);
+  e.kernels().inverseDynamics(e.context(scratch.spanningKernels, WorkStage::Motion),
+                              e.work->positions, e.work->rates, e.work->accelerations, external,
+                              e.work->tau);
   placed_ = true;
   return e.work->tau;
 }
 
 template <typename T>
 T* SpanningEvaluation<T>::massMatrix() {
-  e.kernels().massMatrix(e.context(scratch.spanningKernels), placed_ ? nullptr : e.work->positions,
-                         scratch.H.data(), e.tables->velocities);
+  e.kernels().massMatrix(e.context(scratch.spanningKernels, WorkStage::Articulated),
+                         placed_ ? nullptr : e.work->positions, scratch.H.data(),
+                         e.tables->velocities);
   return scratch.H.data();
 }
 
