@@ -85,8 +85,8 @@ class RowEvaluation {
     solver.evaluate(time);
     if (closing) {
       for (const ActiveConstraint& active : solver.active()) {
-        if (active.entry->kind == ConstraintKind::Joint) {
-          const ClosingRows rows = closingRows(active.entry->type, active.entry->cosine,
+        if (active.entry->form.kind == RowKind::Joint) {
+          const ClosingRows rows = closingRows(active.entry->form.type, active.entry->form.cosine,
                                                motionOf(active.entry->predecessor, *e.work).X,
                                                motionOf(active.entry->successor, *e.work).X);
           for (int r = 0; r < rows.count; ++r) {
@@ -151,8 +151,8 @@ class RowEvaluation {
   /// Whether all rows are straight, so that steps may be as long as they like.
   [[nodiscard]] bool isLinear() const {
     return std::ranges::all_of(solver.active(), [](const ActiveConstraint& active) {
-      return active.entry->kind == ConstraintKind::Coupling ||
-             active.entry->kind == ConstraintKind::Prescribed;
+      return active.entry->form.kind == RowKind::Coupling ||
+             active.entry->form.kind == RowKind::Prescribed;
     });
   }
 
@@ -510,7 +510,7 @@ std::array<double, 6> constraintWrench(const Model& model, Data& data,
   const std::string& name = constraints.name(constraint);
   RowEvaluation rows(model, data, &constraints, time, q, nullptr);
   const ConstraintEntry& entry = constraints.table().entries[static_cast<std::size_t>(constraint)];
-  if (!entry.betweenBodies()) {
+  if (!entry.form.betweenBodies()) {
     throw std::invalid_argument("constraint " + kempe::quoted(name) +
                                 " acts on coordinates: its multipliers are its forces");
   }
@@ -524,7 +524,7 @@ std::array<double, 6> constraintWrench(const Model& model, Data& data,
   const EndMotion<double> A = motionOf(entry.predecessor, work),
                           B = motionOf(entry.successor, work);
   const Vector3 point =
-      entry.kind == ConstraintKind::Rolling ? contactOf(entry, A, B).point : B.X.p;
+      entry.form.kind == RowKind::Rolling ? contactOf(entry.form, A, B).point : B.X.p;
   const Vector3 moment = sum.moment - cross(point, sum.force);
   return {sum.force.x, sum.force.y, sum.force.z, moment.x, moment.y, moment.z};
 }

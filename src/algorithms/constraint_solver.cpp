@@ -134,7 +134,7 @@ void ConstraintSolver<T>::evaluate(double time) {
   for (const ActiveConstraint& active : scratch.active) {
     const ConstraintEntry& entry = *active.entry;
     ConstraintRow<T>* rows = scratch.rows.data() + active.firstRow;
-    if (entry.betweenBodies()) {
+    if (entry.form.betweenBodies()) {
       bodyRows(entry, *e.work, rows);
     } else {
       coordinateRows(entry, *e.work, time, scratch.functions, rows,
@@ -167,7 +167,7 @@ void ConstraintSolver<T>::propagate() {
   std::fill_n(scratch.unit.data(), product(rows_, tables.nv), T(0));
   for (const ActiveConstraint& active : scratch.active) {
     const ConstraintEntry& entry = *active.entry;
-    const T reach = entry.betweenBodies() ? reachOf(entry, tables, work) : T(0);
+    const T reach = entry.form.betweenBodies() ? reachOf(entry, tables, work) : T(0);
     for (int r = 0; r < entry.rows; ++r) {
       const Force<T>& own = scratch.rows[active.firstRow + r].wrench;
       const T* slopes =
@@ -180,7 +180,7 @@ void ConstraintSolver<T>::propagate() {
         std::fill_n(work.f + cluster.firstBody, cluster.bodies, Force<T>{});
         std::fill_n(work.u + cluster.firstV, cluster.nv, T(0));
       }
-      if (entry.betweenBodies()) {
+      if (entry.form.betweenBodies()) {
         work.f[entry.successor.body] -= own;
         work.f[entry.predecessor.body] += own;
       }
@@ -353,7 +353,7 @@ void ConstraintSolver<T>::row(int r, T* K) const {
   const ActiveConstraint& active = ownerOf(r);
   const ConstraintEntry& entry = *active.entry;
   std::fill_n(K, tables.nv, T(0));
-  if (entry.betweenBodies()) {
+  if (entry.form.betweenBodies()) {
     const Force<T>& wrench = scratch.rows[r].wrench;
     addGeneralizedForce(e, entry.successor.body, wrench, K);
     addGeneralizedForce(e, entry.predecessor.body, -wrench, K);

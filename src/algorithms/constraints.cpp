@@ -120,8 +120,8 @@ int Constraints::add(const LoopJoint& joint) {
                   "the axis must be a nonzero, finite vector");
   builder.require(joint.type != LoopType::Universal || EntryBuilder::isDirection(joint.axis2),
                   "the second axis must be a nonzero, finite vector");
-  setJoint(joint, builder.end(joint.predecessor.body), builder.end(joint.successor.body),
-           builder.entry);
+  setLoop(bodyForm(joint), builder.end(joint.predecessor.body), builder.end(joint.successor.body),
+          builder.entry);
   builder.require(builder.entry.predecessor.body != builder.entry.successor.body,
                   "its two ends are on the same rigid body");
   return append(std::move(builder.entry));
@@ -134,7 +134,7 @@ int Constraints::add(const Rod& rod) {
       "a point is not finite");
   builder.require(std::isfinite(rod.length) && rod.length > 0.0, "the length must be positive");
   ConstraintEntry& entry = builder.entry;
-  setRod(rod, builder.end(rod.predecessor.body), builder.end(rod.successor.body), entry);
+  setLoop(bodyForm(rod), builder.end(rod.predecessor.body), builder.end(rod.successor.body), entry);
   builder.require(entry.predecessor.body != entry.successor.body,
                   "its two ends are on the same rigid body");
   return append(std::move(entry));
@@ -148,9 +148,8 @@ int Constraints::add(const Coupling& coupling) {
   for (const Coupling::Term& term : coupling.terms) {
     builder.addTerm(term.coordinate, term.coefficient);
   }
-  entry.kind = ConstraintKind::Coupling;
+  entry.form = {.kind = RowKind::Coupling, .offset = coupling.offset};
   entry.rows = 1;
-  entry.offset = coupling.offset;
   return append(std::move(entry));
 }
 
@@ -164,7 +163,8 @@ int Constraints::add(TimedFunction function) {
   builder.require(
       phi.results() == 0 || (phi.results() == function.rows &&
                              phi.arguments() == static_cast<int>(function.coordinates.size()) + 1),
-      "its expression must have an argument for each coordinate and one for time, and "
+      "its expression must have an argument for each coordinate "
+      "and one for time, and "
       "a result for each row");
   for (const Coordinate& coordinate : function.coordinates) {
     builder.addTerm(coordinate, 1.0);
@@ -179,7 +179,7 @@ int Constraints::add(const KnifeEdge& edge) {
   builder.requirePose(edge.frame);
   const ConstraintEnd on = builder.end(edge.body);
   builder.require(on.body != kWorld, "its body does not move");
-  entry.kind = ConstraintKind::KnifeEdge;
+  entry.form.kind = RowKind::KnifeEdge;
   entry.rows = 1;
   entry.successor = {on.body, on.frame * edge.frame};
   return append(std::move(entry));
@@ -196,10 +196,8 @@ int Constraints::add(const Rolling& rolling) {
                   "the radius must be positive");
   const ConstraintEnd wheel = builder.end(rolling.body), ground = builder.end(rolling.ground);
   builder.require(wheel.body != ground.body, "the wheel and its ground are one rigid body");
-  entry.kind = ConstraintKind::Rolling;
+  entry.form = {.kind = RowKind::Rolling, .ball = rolling.ball, .length = rolling.radius};
   entry.rows = rolling.staysOnPlane ? 3 : 2;
-  entry.length = rolling.radius;
-  entry.ball = rolling.ball;
   const Rotation turn =
       rolling.ball ? Rotation::identity() : rotationTakingZTo(normalized(rolling.axle));
   entry.successor = {wheel.body, wheel.frame * Pose{turn, rolling.center}};
@@ -213,7 +211,7 @@ int Constraints::prescribe(std::string_view name, const Coordinate& coordinate,
   ConstraintEntry& entry = builder.entry;
   builder.require(motion != nullptr, "it has no motion");
   builder.addTerm(coordinate, 1.0);
-  entry.kind = ConstraintKind::Prescribed;
+  entry.form.kind = RowKind::Prescribed;
   entry.rows = 1;
   entry.motion = std::move(motion);
   return append(std::move(entry));
@@ -228,7 +226,7 @@ int Constraints::lock(std::string_view name, std::string_view joint, VectorIn q)
   std::vector<double> positions(static_cast<std::size_t>(model.tables.positions));
   expandPositions(model, q.data(), positions.data());
   const auto first = positions.begin() + moved.firstPosition;
-  entry.kind = ConstraintKind::Lock;
+  entry.form.kind = RowKind::Lock;
   entry.rows = velocitySize(moved.type);
   entry.jointType = moved.type;
   entry.reference.assign(first, first + positionSize(moved.type));

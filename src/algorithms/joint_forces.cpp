@@ -185,7 +185,7 @@ class ForceEvaluation : public Evaluation<T> {
     for (const ActiveConstraint& active : solver.active()) {
       const ConstraintEntry& entry = *active.entry;
       const T* lambda = solver.scratch.lambda.data() + active.firstRow;
-      if (entry.betweenBodies()) {
+      if (entry.form.betweenBodies()) {
         Force<T> wrench{};
         for (int r = 0; r < entry.rows; ++r) {
           wrench += lambda[r] * solver.scratch.rows[active.firstRow + r].wrench;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "constraints/table.hpp"
-#include "loops/joint_rows.hpp"
+#include "loops/body_rows.hpp"
 #include "loops/run_program.hpp"
 #include "spatial/joint_motion.hpp"
 #include "tables/workspace.hpp"
@@ -47,92 +47,15 @@ EndMotion<T> motionOf(const ConstraintEnd& end, const WorkView<T>& work) {
   return {placed(work.X[end.body], end.frame), work.v[end.body], work.a[end.body]};
 }
 
-/// Where a wheel or ball touches a plane, how fast that point travels, and the height over it.
-template <typename T>
-struct Contact {
-  Vec3<T> point{}, pointRate{};
-  T height{};
-};
-
-/// `B` has the wheel's centre as origin and its axle as z. With n the plane's normal and e the
-/// axle, the contact is at c − r d, d = n of a ball, d = (n − (n·e) e) / |…| of a disc.
-template <typename T>
-Contact<T> contactOf(const ConstraintEntry& entry, const EndMotion<T>& A, const EndMotion<T>& B) {
-  using std::sqrt;
-  const T radius = static_cast<T>(entry.length);
-  const Vec3<T> n = A.X.R.column(2), nRate = cross(A.v.angular, n);
-  const Vec3<T> centerRate = B.v.linear + cross(B.v.angular, B.X.p);
-  Vec3<T> d = n, dRate = nRate;
-  if (!entry.ball) {
-    const Vec3<T> e = B.X.R.column(2), eRate = cross(B.v.angular, e);
-    const T along = dot(n, e), alongRate = dot(nRate, e) + dot(n, eRate);
-    const Vec3<T> across = n - along * e;
-    const Vec3<T> acrossRate = nRate - alongRate * e - along * eRate;
-    const T inverse = T(1) / sqrt(dot(across, across));
-    d = inverse * across;
-    dRate = inverse * (acrossRate - dot(d, acrossRate) * d);
-  }
-  const Vec3<T> point = B.X.p - radius * d;
-  return {point, centerRate - radius * dRate, dot(n, point - A.X.p)};
-}
-
-/// A force along e through a point that travels, and its rate: f of (1) and ḟ.
-template <typename T>
-struct MovingForce {
-  Force<T> force, rate;
-};
-
-template <typename T>
-MovingForce<T> forceThrough(const Vec3<T>& point, const Vec3<T>& pointRate, const Vec3<T>& e,
-                            const Vec3<T>& eRate) {
-  return {{cross(point, e), e}, {cross(pointRate, e) + cross(point, eRate), eRate}};
-}
-
 /// Rows of a constraint between two bodies.
 template <typename T>
 void bodyRows(const ConstraintEntry& entry, const WorkView<T>& work, ConstraintRow<T>* rows) {
   const EndMotion<T> A = motionOf(entry.predecessor, work), B = motionOf(entry.successor, work);
   const Motion<T> v = B.v - A.v, a = B.a - A.a;
-  const auto write = [&](ConstraintRow<T>& row, const T& value, const Force<T>& f,
-                         const Force<T>& fRate) {
-    row = {f, value, dot(f, v), dot(f, a) + dot(fRate, v)};  // (1)
-  };
-  switch (entry.kind) {
-    case ConstraintKind::Joint: {
-      const RowRules rules = rowRules(entry.type);
-      for (int r = 0; r < rules.count; ++r) {
-        const RowRule& rule = rules.first[r];
-        write(rows[r], rowValue(rule, T(entry.cosine), A.X, B.X), rowWrench(rule, A.X, B.X),
-              rowWrenchRate(rule, A, B));
-      }
-      break;
-    }
-    case ConstraintKind::Rod: {
-      const T length = static_cast<T>(entry.length);
-      write(rows[0], rodValue(length, A.X, B.X), rodWrench(length, A.X, B.X),
-            rodWrenchRate(length, A, B));
-      break;
-    }
-    case ConstraintKind::KnifeEdge: {
-      const Vec3<T> e = B.X.R.column(0);
-      const Vec3<T> pointRate = B.v.linear + cross(B.v.angular, B.X.p);
-      const MovingForce<T> f = forceThrough(B.X.p, pointRate, e, cross(B.v.angular, e));
-      write(rows[0], T(0), f.force, f.rate);
-      break;
-    }
-    case ConstraintKind::Rolling: {
-      const Contact<T> contact = contactOf(entry, A, B);
-      for (int r = 0; r < entry.rows; ++r) {
-        const Vec3<T> e = A.X.R.column(r);
-        const MovingForce<T> f =
-            forceThrough(contact.point, contact.pointRate, e, cross(A.v.angular, e));
-        write(rows[r], r == 2 ? contact.height : T(0), f.force, f.rate);
-      }
-      break;
-    }
-    default:
-      break;
-  }
+  forBodyRows(entry.form, entry.rows, A, B, [&](int r, const auto& row) {
+    const Force<T> f = row.wrench();
+    rows[r] = {f, row.value(), dot(f, v), dot(f, a) + dot(row.wrenchRate(), v)};  // (1)
+  });
 }
 
 /// Rows of a constraint on coordinates; `slopes` is rows × terms.
@@ -140,10 +63,10 @@ template <typename T>
 void coordinateRows(const ConstraintEntry& entry, const WorkView<T>& work, double time,
                     TimedFunctionScratch& scratch, ConstraintRow<T>* rows, T* slopes) {
   const int terms = static_cast<int>(entry.terms.size());
-  switch (entry.kind) {
-    case ConstraintKind::Coupling: {
+  switch (entry.form.kind) {
+    case RowKind::Coupling: {
       ConstraintRow<T> row{};
-      row.value = T(-entry.offset);
+      row.value = T(-entry.form.offset);
       for (int t = 0; t < terms; ++t) {
         const ConstraintTerm& term = entry.terms[t];
         const T c = static_cast<T>(term.coefficient);
@@ -155,7 +78,7 @@ void coordinateRows(const ConstraintEntry& entry, const WorkView<T>& work, doubl
       rows[0] = row;
       break;
     }
-    case ConstraintKind::Prescribed: {
+    case RowKind::Prescribed: {
       const ConstraintTerm& term = entry.terms[0];
       const PrescribedMotion motion = entry.motion(time);
       rows[0] = {{},
@@ -165,7 +88,7 @@ void coordinateRows(const ConstraintEntry& entry, const WorkView<T>& work, doubl
       slopes[0] = T(1);
       break;
     }
-    case ConstraintKind::Lock: {
+    case RowKind::Lock: {
       T reference[7], step[6];
       for (std::size_t i = 0; i < entry.reference.size(); ++i) {
         reference[i] = T(entry.reference[i]);
@@ -180,13 +103,13 @@ void coordinateRows(const ConstraintEntry& entry, const WorkView<T>& work, doubl
       }
       break;
     }
-    case ConstraintKind::Held: {
+    case RowKind::Held: {
       const int velocity = entry.terms[0].velocity;
       rows[0] = {{}, T(0), work.rates[velocity], work.accelerations[velocity]};
       slopes[0] = T(1);
       break;
     }
-    case ConstraintKind::Function: {
+    case RowKind::Function: {
       if (entry.program.steps > 0) {
         double* const numbers = scratch.registers.data();
         for (int t = 0; t < terms; ++t) {
@@ -235,8 +158,8 @@ void coordinateRows(const ConstraintEntry& entry, const WorkView<T>& work, doubl
 
 /// Whether the rows of a constraint have a φ (holonomic), or constrain velocities only.
 inline bool isHolonomic(const ConstraintEntry& entry, int row) {
-  return entry.kind != ConstraintKind::KnifeEdge && entry.kind != ConstraintKind::Held &&
-         !(entry.kind == ConstraintKind::Rolling && row < 2);
+  return entry.form.kind != RowKind::KnifeEdge && entry.form.kind != RowKind::Held &&
+         !(entry.form.kind == RowKind::Rolling && row < 2);
 }
 
 }  // namespace kempe::detail

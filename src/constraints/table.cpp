@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "loops/joint_rows.hpp"
-
 namespace kempe::detail {
 namespace {
 
@@ -30,7 +28,7 @@ void ConstraintTable::append(const ModelTables<double>& tables, ConstraintEntry 
   entry.firstRow = rows;
   rows += entry.rows;
   mostTerms = std::max(mostTerms, static_cast<int>(entry.terms.size()));
-  if (entry.kind == ConstraintKind::Function) {
+  if (entry.form.kind == RowKind::Function) {
     mostFunctionRows = std::max(mostFunctionRows, entry.rows);
     functionNumbers = std::max(functionNumbers, entry.program.registers());
   }
@@ -54,29 +52,13 @@ void ConstraintTable::append(const ModelTables<double>& tables, ConstraintEntry 
   entries.push_back(std::move(entry));
 }
 
-void setJoint(const LoopJoint& joint, const ConstraintEnd& predecessor,
-              const ConstraintEnd& successor, ConstraintEntry& entry) {
-  entry.kind = ConstraintKind::Joint;
-  entry.type = joint.type;
-  entry.rows = rowRules(joint.type).count;
-  const LoopAxes axes = loopAxes(joint);
-  entry.cosine = axes.cosine;
-  entry.predecessor = {predecessor.body, predecessor.frame * joint.predecessor.frame *
-                                             Pose{rotationTakingZTo(axes.predecessor), {}}};
-  entry.forceFrame = successor.frame * joint.successor.frame;
-  entry.successor = {successor.body,
-                     entry.forceFrame * Pose{rotationTakingZTo(axes.successor), {}}};
-}
-
-void setRod(const Rod& rod, const ConstraintEnd& predecessor, const ConstraintEnd& successor,
-            ConstraintEntry& entry) {
-  entry.kind = ConstraintKind::Rod;
-  entry.rows = 1;
-  entry.length = rod.length;
-  entry.predecessor = {predecessor.body,
-                       predecessor.frame * Pose{Rotation::identity(), rod.predecessor.point}};
-  entry.forceFrame = successor.frame * Pose{Rotation::identity(), rod.successor.point};
-  entry.successor = {successor.body, entry.forceFrame};
+void setLoop(const BodyForm& loop, const ConstraintEnd& predecessor, const ConstraintEnd& successor,
+             ConstraintEntry& entry) {
+  entry.form = loop.form;
+  entry.rows = loop.rows;
+  entry.predecessor = {predecessor.body, predecessor.frame * loop.predecessor};
+  entry.successor = {successor.body, successor.frame * loop.successor};
+  entry.forceFrame = successor.frame * loop.forceFrame;
 }
 
 }  // namespace kempe::detail

@@ -5,24 +5,12 @@
 #include <vector>
 
 #include "kempe/constraints.hpp"
+#include "loops/body_rows.hpp"
 #include "tables/tables.hpp"
 
 namespace kempe::detail {
 
 struct ModelImpl;
-
-/// Held: a velocity that is kept at zero, such as that of a joint that sticks.
-enum class ConstraintKind {
-  Joint,
-  Rod,
-  Coupling,
-  Function,
-  Prescribed,
-  Lock,
-  KnifeEdge,
-  Rolling,
-  Held
-};
 
 /// A frame on a moving body or on the world.
 struct ConstraintEnd {
@@ -39,16 +27,11 @@ struct ConstraintTerm {
 
 struct ConstraintEntry {
   std::string name{};
-  ConstraintKind kind = ConstraintKind::Joint;
-  LoopType type = LoopType::Spherical;  ///< of joints
+  RowForm<double> form{};
   Pose forceFrame{};  ///< joints and rods: the successor's frame in its body, as it was given
   int firstRow = 0, rows = 0;
   bool enabled = true;
   ConstraintEnd predecessor{}, successor{};
-  double cosine = 0.0;  ///< universal joints: of the angle between the two axes
-  double length = 0.0;  ///< rods; rolling: the radius
-  double offset = 0.0;  ///< couplings
-  bool ball = false;    ///< rolling
   std::vector<ConstraintTerm> terms{};
   std::vector<int> clusters{};  ///< of each term
   TimedFunction function{};
@@ -61,14 +44,9 @@ struct ConstraintEntry {
   /// Clusters that a force of it reaches, those further out first.
   std::vector<int> path{};
 
-  /// Whether rows are forces between two bodies, rather than along coordinates.
-  [[nodiscard]] bool betweenBodies() const {
-    return kind == ConstraintKind::Joint || kind == ConstraintKind::Rod ||
-           kind == ConstraintKind::KnifeEdge || kind == ConstraintKind::Rolling;
-  }
   /// Its entries in loopForces(), if it is a loop that is cut.
   [[nodiscard]] int forceEntries() const {
-    return betweenBodies() ? 6 : static_cast<int>(terms.size());
+    return form.betweenBodies() ? 6 : static_cast<int>(terms.size());
   }
 };
 
@@ -86,17 +64,14 @@ struct ConstraintTable {
   void append(const ModelTables<double>& tables, ConstraintEntry entry);
 };
 
-/// Fills in the entry of a loop joint or rod, whose ends are given in the frames of their bodies.
-void setJoint(const LoopJoint& joint, const ConstraintEnd& predecessor,
-              const ConstraintEnd& successor, ConstraintEntry& entry);
+/// Fills in the entry of a loop between bodies, whose ends are given in the frames of their bodies.
+void setLoop(const BodyForm& loop, const ConstraintEnd& predecessor, const ConstraintEnd& successor,
+             ConstraintEntry& entry);
 
 /// The function φ(q, t) of an entry. Where it is an expression, a program computes φ, φ̇, φ̈ (rows
 /// each) and ∂φ/∂q (rows × terms) from q, t, q̇ and q̈.
 void setFunction(TimedFunction function, ConstraintEntry& entry);
 /// A function that does not depend on time.
 void setFunction(const Function& function, ConstraintEntry& entry);
-
-void setRod(const Rod& rod, const ConstraintEnd& predecessor, const ConstraintEnd& successor,
-            ConstraintEntry& entry);
 
 }  // namespace kempe::detail

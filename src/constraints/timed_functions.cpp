@@ -60,7 +60,7 @@ Expression withDerivatives(const Expression& phi) {
 }  // namespace
 
 void setFunction(TimedFunction function, ConstraintEntry& entry) {
-  entry.kind = ConstraintKind::Function;
+  entry.form.kind = RowKind::Function;
   entry.rows = function.rows;
   try {
     function.expression = function.traced();

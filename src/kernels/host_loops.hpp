@@ -5,20 +5,22 @@
 
 namespace kempe::detail {
 
-/// G and g of implicit clusters for the recursions, by the loops' own code (see NoLoops).
+/// G and g of implicit clusters for the recursions, by the loops' own code (see NoLoops). In device
+/// code there are no callbacks.
 template <typename T>
 class HostLoops {
  public:
-  HostLoops(const TablesOf<T>& tables, const Functions& functions, const FunctionScratch& scratch)
+  KEMPE_HD HostLoops(const TablesOf<T>& tables, const FunctionCalls& functions,
+                     const FunctionScratch& scratch)
       : tables_(tables), functions_(functions), scratch_(scratch) {}
 
-  bool solve(int c, const WorkView<T>& work) const {
+  KEMPE_HD bool solve(int c, const WorkView<T>& work) const {
     const ClusterEntry& cluster = tables_.clusters[c];
     return !isSingular(implicitJacobian(tables_, functions_, cluster, stateOf(cluster, work),
                                         work.loops, scratch_, work.G + cluster.firstRatio));
   }
 
-  void bias(int c, const WorkView<T>& work) const {
+  KEMPE_HD void bias(int c, const WorkView<T>& work) const {
     const ClusterEntry& cluster = tables_.clusters[c];
     ClusterState<T> state = stateOf(cluster, work);
     state.outputV = work.v[cluster.output];
@@ -28,7 +30,8 @@ class HostLoops {
   }
 
   /// Ġ, after bias; `sRates` are the rates of the cluster's joint directions.
-  void ratioRates(int c, const WorkView<T>& work, const Motion<T>* sRates, T* rates) const {
+  KEMPE_HD void ratioRates(int c, const WorkView<T>& work, const Motion<T>* sRates,
+                           T* rates) const {
     const ClusterEntry& cluster = tables_.clusters[c];
     ClusterState<T> state = stateOf(cluster, work);
     state.outputV = work.v[cluster.output];
@@ -37,22 +40,22 @@ class HostLoops {
   }
 
   /// Multipliers of the rows of cluster c for the spanning forces in work.tau, after solve.
-  void findMultipliers(int c, const WorkView<T>& work) const {
+  KEMPE_HD void findMultipliers(int c, const WorkView<T>& work) const {
     const ClusterEntry& cluster = tables_.clusters[c];
     loopMultipliers(tables_, functions_, cluster, stateOf(cluster, work), work.loops, scratch_,
                     work.tau + cluster.firstVelocity);
   }
   /// The force of loop l of the cluster, after findMultipliers.
-  Force<T> wrench(const ClusterEntry& cluster, int l, const WorkView<T>& work) const {
+  KEMPE_HD Force<T> wrench(const ClusterEntry& cluster, int l, const WorkView<T>& work) const {
     return transmittedWrench(tables_, cluster, l, stateOf(cluster, work), work.loops);
   }
-  void alongCoordinates(const ClusterEntry& cluster, int l, const WorkView<T>& work,
-                        T* forces) const {
+  KEMPE_HD void alongCoordinates(const ClusterEntry& cluster, int l, const WorkView<T>& work,
+                                 T* forces) const {
     coordinateForces(tables_, cluster, l, work.loops, forces);
   }
 
  private:
-  static ClusterState<T> stateOf(const ClusterEntry& cluster, const WorkView<T>& work) {
+  KEMPE_HD static ClusterState<T> stateOf(const ClusterEntry& cluster, const WorkView<T>& work) {
     return {work.positions + cluster.firstPosition,
             work.rates + cluster.firstVelocity,
             work.X + cluster.firstBody,
@@ -66,7 +69,7 @@ class HostLoops {
   }
 
   const TablesOf<T>& tables_;
-  const Functions& functions_;
+  FunctionCalls functions_;
   FunctionScratch scratch_;
 };
 

@@ -315,7 +315,7 @@ class InterBodyKernel {
     for (int l = 0; l < cluster.loops; ++l) {
       const LoopEntry<R>& loop = tables_.loops[cluster.firstLoop + l];
       T* out = request_.loops == nullptr ? nullptr : request_.loops + loop.firstForce;
-      if (loop.kind == LoopKind::Joint || loop.kind == LoopKind::Rod) {
+      if (loop.form.betweenBodies()) {
         const Force<T> w = loops_.wrench(cluster, l, work_);
         takeOff(cluster, loop.successor, w);
         takeOff(cluster, loop.predecessor, -w);

@@ -32,7 +32,7 @@ KEMPE_HD void writeTerms(const TablesView<R>& tables, const WorkView<T>& work, c
   const bool ofMomenta =
       request.momentumMatrix || request.centerOfMassJacobian || request.gravity != nullptr;
   if (request.H != nullptr) {
-    MassMatrixKernel<T, R>(tables, work, request.H, request.stride).run();
+    MassMatrixKernel(tables, work, request.H, request.stride).run();
     if (ofMomenta) {
       composeBaseMomenta(tables, work);
     }

@@ -2,9 +2,8 @@
 
 #include "tables/kernel_set.hpp"
 
-#include <type_traits>
-
 #include <new>
+#include <type_traits>
 
 #include "kernels/forward_dynamics.hpp"
 #include "kernels/integrate.hpp"

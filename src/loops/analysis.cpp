@@ -619,7 +619,7 @@ class ClusterAnalyzer {
     Eigen::VectorXd b(cluster_.rows);
     for (int l = 0; l < cluster_.loops; ++l) {
       const LoopEntry<double>& loop = tables_.loops[cluster_.firstLoop + l];
-      b[loop.firstRow] = loop.offset;
+      b[loop.firstRow] = loop.form.offset;
     }
     return b;
   }

@@ -107,7 +107,7 @@ class Descent {
     for (int l = 0; l < cluster_.loops; ++l) {
       const LoopEntry<double>& loop = tables_.loops[cluster_.firstLoop + l];
       double* phi = scratch_.phi.data() + loop.firstRow;
-      if (loop.kind == LoopKind::Joint) {
+      if (loop.form.kind == RowKind::Joint) {
         const ClosingRows rows = closingRowsOf(loop, state);
         std::copy_n(rows.value, rows.count, phi);
       } else {
@@ -124,7 +124,7 @@ class Descent {
 
   static ClosingRows closingRowsOf(const LoopEntry<double>& loop,
                                    const ClusterState<double>& state) {
-    return closingRows(loop.type, loop.cosine, endPlacement(loop.predecessor, state),
+    return closingRows(loop.form.type, loop.form.cosine, endPlacement(loop.predecessor, state),
                        endPlacement(loop.successor, state));
   }
 
@@ -167,7 +167,7 @@ class Descent {
     for (int l = 0; l < cluster_.loops; ++l) {
       const LoopEntry<double>& loop = tables_.loops[cluster_.firstLoop + l];
       double* own = scratch_.K.data() + loop.firstRow * n;
-      if (loop.kind == LoopKind::Joint) {
+      if (loop.form.kind == RowKind::Joint) {
         const ClosingRows rows = closingRowsOf(loop, state);
         for (int r = 0; r < rows.count; ++r) {
           spreadWrench(view_, loop, state, rows.wrench[r], own + r * n);
@@ -197,7 +197,7 @@ class Descent {
           }
         }
       };
-      if (loop.kind == LoopKind::Joint || loop.kind == LoopKind::Rod) {
+      if (loop.form.betweenBodies()) {
         add(loop.columns, [&](int c) { return tables_.columns[loop.firstColumn + c].velocity; });
       } else {
         add(loop.terms, [&](int t) { return tables_.terms[loop.firstTerm + t].velocity; });

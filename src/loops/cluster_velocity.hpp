@@ -16,7 +16,7 @@ inline constexpr S kSingular = std::is_same_v<S, float> ? S(1e-5) : S(1e-9);
 
 /// For the ratio that factorLoops returns, of any state in it; NaN is singular too.
 template <typename T>
-bool isSingular(const T& ratio) {
+KEMPE_HD bool isSingular(const T& ratio) {
   const T limit(kSingular<typename Lanes<T>::Scalar>);
   return any(select(ratio >= limit, T(0), T(1)) > T(0.5));
 }
@@ -24,7 +24,7 @@ bool isSingular(const T& ratio) {
 /// Factors K_d of a cluster. Returns how far from singular it is: the ratio of its smallest to its
 /// largest pivot.
 template <typename T>
-T factorLoops(const ClusterEntry& cluster, const LoopWork<T>& work) {
+KEMPE_HD T factorLoops(const ClusterEntry& cluster, const LoopWork<T>& work) {
   T* factor = work.factors + cluster.firstFactor;
   if constexpr (Lanes<T>::count > 1) {
     return packFactor(factor, cluster.kept, work.swaps + cluster.firstSwap);
@@ -35,7 +35,7 @@ T factorLoops(const ClusterEntry& cluster, const LoopWork<T>& work) {
 
 /// K_d⁻¹ b in place for `columns` right-hand sides, after factorLoops.
 template <typename T>
-void solveLoops(const ClusterEntry& cluster, const LoopWork<T>& work, T* b, int columns) {
+KEMPE_HD void solveLoops(const ClusterEntry& cluster, const LoopWork<T>& work, T* b, int columns) {
   const T* factor = work.factors + cluster.firstFactor;
   if constexpr (Lanes<T>::count > 1) {
     packSolve(factor, cluster.kept, work.swaps + cluster.firstSwap, b, columns);
@@ -58,9 +58,9 @@ void solveLoopsTransposed(const ClusterEntry& cluster, const LoopWork<T>& work, 
 /// Writes G (n×m, row-major) of a placed implicit cluster. Returns how far from singular K_d is;
 /// where isSingular, G is not usable. Leaves K_d factored for clusterBias.
 template <typename T>
-T implicitJacobian(const TablesOf<T>& tables, const Functions& functions,
-                   const ClusterEntry& cluster, const ClusterState<T>& state,
-                   const LoopWork<T>& work, const FunctionScratch& scratch, T* G) {
+KEMPE_HD T implicitJacobian(const TablesOf<T>& tables, const FunctionCalls& functions,
+                            const ClusterEntry& cluster, const ClusterState<T>& state,
+                            const LoopWork<T>& work, const FunctionScratch& scratch, T* G) {
   const int n = cluster.velocities, m = cluster.nv, d = cluster.kept;
   const int* independent = tables.independent + cluster.firstIndependent;
   const int* dependent = tables.dependent + cluster.firstDependent;
@@ -97,9 +97,9 @@ T implicitJacobian(const TablesOf<T>& tables, const Functions& functions,
 
 /// Writes g (n) of a moving implicit cluster, after implicitJacobian at the same position.
 template <typename T>
-void implicitBias(const TablesOf<T>& tables, const Functions& functions,
-                  const ClusterEntry& cluster, const ClusterState<T>& state,
-                  const LoopWork<T>& work, const FunctionScratch& scratch, T* g) {
+KEMPE_HD void implicitBias(const TablesOf<T>& tables, const FunctionCalls& functions,
+                           const ClusterEntry& cluster, const ClusterState<T>& state,
+                           const LoopWork<T>& work, const FunctionScratch& scratch, T* g) {
   loopBias(tables, functions, cluster, state, scratch, tables.rowSlots + cluster.firstRow, work.k);
   solveLoops(cluster, work, work.k, 1);
   for (int i = 0; i < cluster.nv; ++i) {
@@ -112,7 +112,7 @@ void implicitBias(const TablesOf<T>& tables, const Functions& functions,
 
 /// implicitJacobian of a cluster of any kind; 1 where there is nothing to solve.
 template <typename T>
-T clusterJacobian(const TablesOf<T>& tables, const Functions& functions,
+T clusterJacobian(const TablesOf<T>& tables, const FunctionCalls& functions,
                   const ClusterEntry& cluster, const ClusterState<T>& state,
                   LoopScratch<T>& scratch, T* G) {
   const int n = cluster.velocities, m = cluster.nv;
@@ -132,8 +132,9 @@ T clusterJacobian(const TablesOf<T>& tables, const Functions& functions,
 
 /// implicitBias of a cluster of any kind.
 template <typename T>
-void clusterBias(const TablesOf<T>& tables, const Functions& functions, const ClusterEntry& cluster,
-                 const ClusterState<T>& state, LoopScratch<T>& scratch, T* g) {
+void clusterBias(const TablesOf<T>& tables, const FunctionCalls& functions,
+                 const ClusterEntry& cluster, const ClusterState<T>& state, LoopScratch<T>& scratch,
+                 T* g) {
   if (cluster.kind == ClusterKind::Implicit) {
     implicitBias(tables, functions, cluster, state, scratch.work(), scratch.forFunctions(), g);
   } else {
@@ -144,12 +145,14 @@ void clusterBias(const TablesOf<T>& tables, const Functions& functions, const Cl
 /// Writes Ġ (n×m, row-major) of a moving cluster, after clusterJacobian, which gave G, at the same
 /// position: Ġ_d = −K_d⁻¹ K̇ G.
 template <typename T>
-void clusterJacobianRate(const TablesOf<T>& tables, const Functions& functions,
-                         const ClusterEntry& cluster, const ClusterState<T>& state,
-                         const LoopWork<T>& work, const FunctionScratch& scratch,
-                         const Motion<T>* sRates, const T* G, T* rate) {
+KEMPE_HD void clusterJacobianRate(const TablesOf<T>& tables, const FunctionCalls& functions,
+                                  const ClusterEntry& cluster, const ClusterState<T>& state,
+                                  const LoopWork<T>& work, const FunctionScratch& scratch,
+                                  const Motion<T>* sRates, const T* G, T* rate) {
   const int n = cluster.velocities, m = cluster.nv, d = cluster.kept;
-  std::fill_n(rate, n * m, T(0));
+  for (int i = 0; i < n * m; ++i) {
+    rate[i] = T(0);
+  }
   if (cluster.kind != ClusterKind::Implicit) {
     return;
   }
@@ -167,7 +170,9 @@ void clusterJacobianRate(const TablesOf<T>& tables, const Functions& functions,
   }
   solveLoops(cluster, work, work.rightSide, m);
   for (int i = 0; i < d; ++i) {
-    std::copy_n(work.rightSide + i * m, m, rate + dependent[i] * m);
+    for (int j = 0; j < m; ++j) {
+      rate[dependent[i] * m + j] = work.rightSide[i * m + j];
+    }
   }
 }
 

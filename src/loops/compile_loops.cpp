@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "expressions/graph.hpp"
-#include "loops/joint_rows.hpp"
+#include "loops/body_rows.hpp"
 #include "text/messages.hpp"
 
 namespace kempe::detail {
@@ -34,40 +34,31 @@ class LoopCompiler {
       : places_(places), bodyOfJoint_(bodyOfJoint), cluster_(cluster), tables_(tables) {}
 
   void compile(const Coupling& coupling, LoopEntry<double>& entry) {
+    entry.form = {.kind = RowKind::Coupling, .offset = coupling.offset};
     entry.rows = 1;
-    entry.offset = coupling.offset;
     entry.forces = static_cast<int>(coupling.terms.size());
     for (const Coupling::Term& term : coupling.terms) {
       addTerm(term.coordinate, term.coefficient, entry);
     }
   }
 
-  void compile(const LoopJoint& loop, LoopEntry<double>& entry) {
-    entry.type = loop.type;
-    entry.rows = rowRules(loop.type).count;
-    const LoopAxes axes = loopAxes(loop);
-    entry.cosine = axes.cosine;
-    entry.predecessor = end(loop.predecessor.body,
-                            loop.predecessor.frame * Pose{rotationTakingZTo(axes.predecessor), {}});
-    entry.successor = end(loop.successor.body,
-                          loop.successor.frame * Pose{rotationTakingZTo(axes.successor), {}});
-    entry.forces = 6;
-    entry.forceFrame = end(loop.successor.body, loop.successor.frame).frame;
-    addColumns(entry);
-  }
+  /// Loops between two bodies.
+  template <typename Loop>
+  requires requires(const Loop& loop) { bodyForm(loop); }
 
-  void compile(const Rod& rod, LoopEntry<double>& entry) {
-    entry.rows = 1;
-    entry.length = rod.length;
-    entry.predecessor =
-        end(rod.predecessor.body, Pose{Rotation::identity(), rod.predecessor.point});
-    entry.successor = end(rod.successor.body, Pose{Rotation::identity(), rod.successor.point});
+  void compile(const Loop& loop, LoopEntry<double>& entry) {
+    const BodyForm compiled = bodyForm(loop);
+    entry.form = compiled.form;
+    entry.rows = compiled.rows;
+    entry.predecessor = end(loop.predecessor.body, compiled.predecessor);
+    entry.successor = end(loop.successor.body, compiled.successor);
     entry.forces = 6;
-    entry.forceFrame = entry.successor.frame;
+    entry.forceFrame = end(loop.successor.body, compiled.forceFrame).frame;
     addColumns(entry);
   }
 
   void compile(const Function& function, LoopEntry<double>& entry) {
+    entry.form = {.kind = RowKind::Function};
     entry.rows = function.rows;
     entry.forces = static_cast<int>(function.coordinates.size());
     for (const Coordinate& coordinate : function.coordinates) {
@@ -150,7 +141,6 @@ void compileLoops(const Mechanism& mechanism, const BodyCluster& source, const B
   LoopCompiler compiler(places, bodyOfJoint, cluster, tables);
   for (const LoopRef& loop : source.loops) {
     LoopEntry<double> entry;
-    entry.kind = loop.kind;
     entry.firstRow = cluster.rows;
     entry.firstColumn = static_cast<int>(tables.columns.size());
     entry.firstTerm = static_cast<int>(tables.terms.size());

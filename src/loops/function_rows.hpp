@@ -30,8 +30,8 @@ using TablesOf = TablesView<typename Lanes<T>::Scalar>;
 
 /// Runs a program of a function on q or on q and q̇.
 template <typename T>
-const T* runFunction(const TablesOf<T>& tables, const auto& loop, const ProgramEntry& program,
-                     const ClusterState<T>& state) {
+KEMPE_HD const T* runFunction(const TablesOf<T>& tables, const auto& loop,
+                              const ProgramEntry& program, const ClusterState<T>& state) {
   const auto* terms = tables.terms + loop.firstTerm;
   for (int t = 0; t < loop.terms; ++t) {
     state.function[t] = state.q[terms[t].position];
@@ -44,20 +44,23 @@ const T* runFunction(const TablesOf<T>& tables, const auto& loop, const ProgramE
 
 /// Calls `call(lane, put)` for each lane, which gives the lane's results by `put(i, number)`.
 template <typename T, typename Call>
-const T* callFunction(const ClusterState<T>& state, const Call& call) {
+KEMPE_HD const T* callFunction(const ClusterState<T>& state, const Call& call) {
   T* const results = state.function;
+#ifndef __CUDA_ARCH__  // a model with callbacks does not get to a device
   for (int lane = 0; lane < Lanes<T>::count; ++lane) {
     call(lane, [&](int i, double number) {
       Lanes<T>::set(results[i], lane, static_cast<typename Lanes<T>::Scalar>(number));
     });
   }
+#endif
   return results;
 }
 
 /// φ: rows.
 template <typename T>
-const T* functionValue(const TablesOf<T>& tables, const Functions& functions, const auto& loop,
-                       const ClusterState<T>& state, const FunctionScratch& scratch) {
+KEMPE_HD const T* functionValue(const TablesOf<T>& tables, const FunctionCalls& functions,
+                                const auto& loop, const ClusterState<T>& state,
+                                const FunctionScratch& scratch) {
   if (loop.programs.exist()) {
     return runFunction(tables, loop, loop.programs.value, state);
   }
@@ -75,7 +78,7 @@ const T* functionValue(const TablesOf<T>& tables, const Functions& functions, co
 }
 
 /// Calls a function with scratch.jetQ, for scratch.jetPhi.
-inline void callWithJets(const Functions& functions, const auto& loop,
+inline void callWithJets(const FunctionCalls& functions, const auto& loop,
                          const FunctionScratch& scratch) {
   functions[loop.function].jet(std::span<const Jet>(scratch.jetQ, loop.terms),
                                std::span<Jet>(scratch.jetPhi, loop.rows));
@@ -83,8 +86,9 @@ inline void callWithJets(const Functions& functions, const auto& loop,
 
 /// ∂φ/∂q: rows × terms.
 template <typename T>
-const T* functionSlopes(const TablesOf<T>& tables, const Functions& functions, const auto& loop,
-                        const ClusterState<T>& state, const FunctionScratch& scratch) {
+KEMPE_HD const T* functionSlopes(const TablesOf<T>& tables, const FunctionCalls& functions,
+                                 const auto& loop, const ClusterState<T>& state,
+                                 const FunctionScratch& scratch) {
   if (loop.programs.exist()) {
     return runFunction(tables, loop, loop.programs.slopes, state);
   }
@@ -106,8 +110,9 @@ const T* functionSlopes(const TablesOf<T>& tables, const Functions& functions, c
 
 /// φ̈ where q̈ = 0: rows.
 template <typename T>
-const T* functionSecondRate(const TablesOf<T>& tables, const Functions& functions, const auto& loop,
-                            const ClusterState<T>& state, const FunctionScratch& scratch) {
+KEMPE_HD const T* functionSecondRate(const TablesOf<T>& tables, const FunctionCalls& functions,
+                                     const auto& loop, const ClusterState<T>& state,
+                                     const FunctionScratch& scratch) {
   if (loop.programs.exist()) {
     return runFunction(tables, loop, loop.programs.secondRate, state);
   }
@@ -127,8 +132,9 @@ const T* functionSecondRate(const TablesOf<T>& tables, const Functions& function
 
 /// d/dt ∂φ/∂q: rows × terms.
 template <typename T>
-const T* functionSlopeRates(const TablesOf<T>& tables, const Functions& functions, const auto& loop,
-                            const ClusterState<T>& state, const FunctionScratch& scratch) {
+KEMPE_HD const T* functionSlopeRates(const TablesOf<T>& tables, const FunctionCalls& functions,
+                                     const auto& loop, const ClusterState<T>& state,
+                                     const FunctionScratch& scratch) {
   if (loop.programs.exist()) {
     return runFunction(tables, loop, loop.programs.slopeRates, state);
   }

@@ -18,23 +18,9 @@
 /// equation was scaled.
 namespace kempe::detail {
 
-/// Whether the force of a loop is a force along each of its coordinates, not a wrench.
-template <typename R>
-bool actsOnCoordinates(const LoopEntry<R>& loop) {
-  return loop.kind == LoopKind::Coupling || loop.kind == LoopKind::Function;
-}
-
-/// The factor that makes a row's wrench one of unit force or unit moment.
-template <typename R>
-R wrenchScale(const LoopEntry<R>& loop, const RowRule& rule) {
-  using std::sqrt;
-  const bool tilted = loop.type == LoopType::Universal && rule.kind == RowRule::Alignment;
-  return tilted ? R(1) / sqrt(R(1) - loop.cosine * loop.cosine) : R(1);
-}
-
 /// Makes `count` rows of n numbers orthonormal; those that the ones before imply become zero.
 template <typename T>
-void orthonormalizeRows(T* rows, int count, int n) {
+KEMPE_HD void orthonormalizeRows(T* rows, int count, int n) {
   using std::sqrt;
   const auto product = [n](const T* a, const T* b) {
     T sum(0);
@@ -63,29 +49,27 @@ void orthonormalizeRows(T* rows, int count, int n) {
 
 /// Brings all rows of K to the scale of (3).
 template <typename T>
-void scaleRows(const TablesOf<T>& tables, const ClusterEntry& cluster, T* K) {
+KEMPE_HD void scaleRows(const TablesOf<T>& tables, const ClusterEntry& cluster, T* K) {
   const int n = cluster.velocities;
   for (int l = 0; l < cluster.loops; ++l) {
     const auto& loop = tables.loops[cluster.firstLoop + l];
     T* rows = K + loop.firstRow * n;
-    if (actsOnCoordinates(loop)) {
+    if (!loop.form.betweenBodies()) {
       orthonormalizeRows(rows, loop.rows, n);
-    } else if (loop.kind == LoopKind::Joint) {
-      const RowRules rules = rowRules(loop.type);
-      for (int r = 0; r < rules.count; ++r) {
-        const T scale(wrenchScale(loop, rules.first[r]));
-        for (int i = 0; i < n; ++i) {
-          rows[r * n + i] = scale * rows[r * n + i];
-        }
-      }
     }
+    forLoopRows(loop, LoopEnds<T>{}, [&](int r, const auto& row) {
+      const T scale = row.unitScale();
+      for (int i = 0; i < n; ++i) {
+        rows[r * n + i] = scale * rows[r * n + i];
+      }
+    });
   }
 }
 
 /// (3), from scaled rows in work.rows.
 template <typename T>
-void leastMultipliers(const TablesOf<T>& tables, const ClusterEntry& cluster,
-                      const LoopWork<T>& work, const T* r) {
+KEMPE_HD void leastMultipliers(const TablesOf<T>& tables, const ClusterEntry& cluster,
+                               const LoopWork<T>& work, const T* r) {
   using std::sqrt;
   const int n = cluster.velocities, d = cluster.kept, rows = cluster.rows;
   const int* dependent = tables.dependent + cluster.firstDependent;
@@ -133,9 +117,9 @@ void leastMultipliers(const TablesOf<T>& tables, const ClusterEntry& cluster,
 /// λ of all rows into work.multipliers, after implicitJacobian at the same position; r has the n
 /// spanning forces of the cluster.
 template <typename T>
-void loopMultipliers(const TablesOf<T>& tables, const Functions& functions,
-                     const ClusterEntry& cluster, const ClusterState<T>& state,
-                     const LoopWork<T>& work, const FunctionScratch& scratch, const T* r) {
+KEMPE_HD void loopMultipliers(const TablesOf<T>& tables, const FunctionCalls& functions,
+                              const ClusterEntry& cluster, const ClusterState<T>& state,
+                              const LoopWork<T>& work, const FunctionScratch& scratch, const T* r) {
   if (cluster.rows > cluster.kept) {
     loopJacobian(tables, functions, cluster, state, scratch, nullptr, cluster.rows, work.rows);
     scaleRows(tables, cluster, work.rows);
@@ -155,29 +139,22 @@ void loopMultipliers(const TablesOf<T>& tables, const Functions& functions,
 
 /// Σ λ f of a loop joint or rod: the wrench on its successor, after loopMultipliers.
 template <typename T>
-Force<T> transmittedWrench(const TablesOf<T>& tables, const ClusterEntry& cluster, int l,
-                           const ClusterState<T>& state, const LoopWork<T>& work) {
+KEMPE_HD Force<T> transmittedWrench(const TablesOf<T>& tables, const ClusterEntry& cluster, int l,
+                                    const ClusterState<T>& state, const LoopWork<T>& work) {
   const auto& loop = tables.loops[cluster.firstLoop + l];
-  const Transform<T> A = endPlacement(loop.predecessor, state);
-  const Transform<T> B = endPlacement(loop.successor, state);
   const T* lambda = work.multipliers + loop.firstRow;
-  if (loop.kind == LoopKind::Rod) {
-    return lambda[0] * rodWrench(T(loop.length), A, B);
-  }
   const bool scaled = cluster.rows > cluster.kept;
-  const RowRules rules = rowRules(loop.type);
   Force<T> sum{};
-  for (int r = 0; r < rules.count; ++r) {
-    const T scale(scaled ? wrenchScale(loop, rules.first[r]) : typename Lanes<T>::Scalar(1));
-    sum += (scale * lambda[r]) * rowWrench(rules.first[r], A, B);
-  }
+  forLoopRows(loop, endsOf(loop, state, false), [&](int r, const auto& row) {
+    sum += (scaled ? row.unitScale() * lambda[r] : lambda[r]) * row.wrench();
+  });
   return sum;
 }
 
 /// λᵀ K along the coordinates of a coupling or function, in their order, after loopMultipliers.
 template <typename T>
-void coordinateForces(const TablesOf<T>& tables, const ClusterEntry& cluster, int l,
-                      const LoopWork<T>& work, T* forces) {
+KEMPE_HD void coordinateForces(const TablesOf<T>& tables, const ClusterEntry& cluster, int l,
+                               const LoopWork<T>& work, T* forces) {
   const auto& loop = tables.loops[cluster.firstLoop + l];
   const bool redundant = cluster.rows > cluster.kept;
   for (int t = 0; t < loop.terms; ++t) {

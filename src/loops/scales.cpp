@@ -16,10 +16,10 @@ void followCouplings(const ModelTables<double>& tables, const ClusterEntry& clus
     for (int c = 0; c < loop.columns; ++c) {
       known[tables.columns[loop.firstColumn + c].velocity] = 1;
     }
-    for (int t = 0; t < loop.terms && loop.kind == LoopKind::Function; ++t) {
+    for (int t = 0; t < loop.terms && loop.form.kind == RowKind::Function; ++t) {
       known[tables.terms[loop.firstTerm + t].velocity] = 1;
     }
-    if (loop.kind == LoopKind::Coupling) {
+    if (loop.form.kind == RowKind::Coupling) {
       couplings.push_back(&loop);
     }
   }
@@ -81,7 +81,7 @@ double clusterReach(const ModelTables<double>& tables, const ClusterEntry& clust
   for (int l = 0; l < cluster.loops; ++l) {
     const LoopEntry<double>& loop = tables.loops[cluster.firstLoop + l];
     length = std::max(
-        {length, norm(loop.predecessor.frame.p), norm(loop.successor.frame.p), loop.length});
+        {length, norm(loop.predecessor.frame.p), norm(loop.successor.frame.p), loop.form.length});
   }
   return length > 0.0 ? length : 1.0;
 }
@@ -101,21 +101,18 @@ void setScales(ModelTables<double>& tables, const Functions& functions, const Cl
   double* scales = tables.rowScales.data() + cluster.firstRow;
   for (int l = 0; l < cluster.loops; ++l) {
     const LoopEntry<double>& loop = tables.loops[cluster.firstLoop + l];
-    const RowRules rules =
-        loop.kind == LoopKind::Joint ? rowRules(loop.type) : RowRules{nullptr, 0};
-    for (int r = 0; r < loop.rows; ++r) {
-      const bool aligns = r < rules.count && rules.first[r].kind == RowRule::Alignment;
-      scales[loop.firstRow + r] = aligns ? 1.0 : 1.0 / reach;
-    }
+    forLoopRows(loop, LoopEnds<double>{}, [&](int r, const auto& row) {
+      scales[loop.firstRow + r] = row.turns() ? 1.0 : 1.0 / reach;
+    });
     const LoopTerm<double>* terms = tables.terms.data() + loop.firstTerm;
-    if (loop.kind == LoopKind::Coupling) {
+    if (loop.form.kind == RowKind::Coupling) {
       double square = 0.0;
       for (int t = 0; t < loop.terms; ++t) {
         const double slope = terms[t].coefficient * units[terms[t].velocity];
         square += slope * slope;
       }
       scales[loop.firstRow] = square > 0.0 ? 1.0 / std::sqrt(square) : 1.0;
-    } else if (loop.kind == LoopKind::Function) {
+    } else if (loop.form.kind == RowKind::Function) {
       std::vector<double> largest(static_cast<std::size_t>(loop.rows), 0.0);
       for (const std::vector<double>& q : positions) {
         const double* slopes = functionSlopes(TablesView<double>(tables), functions, loop,

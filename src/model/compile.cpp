@@ -384,7 +384,7 @@ class Compiler {
         const LoopEntry<double>& entry = model_.tables.loops[l];
         LoopInfo info;
         info.name = model_.loopNames[l];
-        info.kind = entry.kind;
+        info.kind = loop.kind;
         info.firstRow = cluster.firstRow + entry.firstRow;
         info.rows = entry.rows;
         info.firstForce = entry.firstForce;

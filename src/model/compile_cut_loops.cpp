@@ -22,23 +22,21 @@ ConstraintEntry entryOf(const ModelImpl& model, const LoopRef& loop) {
   const auto index = static_cast<std::size_t>(loop.index);
   ConstraintEntry entry;
   entry.name = nameOf(model.mechanism, loop);
+  const auto setBetween = [&](const auto& between) {
+    setLoop(bodyForm(between), endOf(model, between.predecessor.body),
+            endOf(model, between.successor.body), entry);
+  };
   switch (loop.kind) {
-    case LoopKind::Joint: {
-      const LoopJoint& joint = model.mechanism.loops[index];
-      setJoint(joint, endOf(model, joint.predecessor.body), endOf(model, joint.successor.body),
-               entry);
+    case LoopKind::Joint:
+      setBetween(model.mechanism.loops[index]);
       break;
-    }
-    case LoopKind::Rod: {
-      const Rod& rod = model.mechanism.rods[index];
-      setRod(rod, endOf(model, rod.predecessor.body), endOf(model, rod.successor.body), entry);
+    case LoopKind::Rod:
+      setBetween(model.mechanism.rods[index]);
       break;
-    }
     case LoopKind::Coupling: {
       const Coupling& coupling = model.mechanism.couplings[index];
-      entry.kind = ConstraintKind::Coupling;
+      entry.form = {.kind = RowKind::Coupling, .offset = coupling.offset};
       entry.rows = 1;
-      entry.offset = coupling.offset;
       for (const Coupling::Term& term : coupling.terms) {
         entry.terms.push_back(termOf(model, term.coordinate, term.coefficient));
       }
@@ -62,26 +60,17 @@ ConstraintEntry entryOf(const ModelImpl& model, const ClusterEntry& cluster,
   ConstraintEntry entry;
   entry.name = name;
   entry.rows = loop.rows;
-  entry.type = loop.type;
-  entry.cosine = loop.cosine;
-  entry.length = loop.length;
-  entry.offset = loop.offset;
+  entry.form = loop.form;
   const auto end = [&](const LoopEnd<double>& e) {
     return ConstraintEnd{e.body < 0 ? cluster.output : cluster.firstBody + e.body, e.frame};
   };
-  switch (loop.kind) {
-    case LoopKind::Joint:
-    case LoopKind::Rod:
-      entry.kind = loop.kind == LoopKind::Rod ? ConstraintKind::Rod : ConstraintKind::Joint;
-      entry.predecessor = end(loop.predecessor);
-      entry.successor = end(loop.successor);
-      return entry;
-    case LoopKind::Function:
-      setFunction(model.mechanism.functions[static_cast<std::size_t>(loop.function)], entry);
-      break;
-    case LoopKind::Coupling:
-      entry.kind = ConstraintKind::Coupling;
-      break;
+  if (loop.form.betweenBodies()) {
+    entry.predecessor = end(loop.predecessor);
+    entry.successor = end(loop.successor);
+    return entry;
+  }
+  if (loop.form.kind == RowKind::Function) {
+    setFunction(model.mechanism.functions[static_cast<std::size_t>(loop.function)], entry);
   }
   for (int t = loop.firstTerm; t < loop.firstTerm + loop.terms; ++t) {
     const LoopTerm<double>& term = model.tables.terms[static_cast<std::size_t>(t)];

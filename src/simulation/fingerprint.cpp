@@ -64,11 +64,11 @@ std::uint64_t fingerprintOf(const Model& model) {
     }
   }
   for (const LoopEntry<double>& loop : tables.loops) {
-    hash.add(static_cast<std::uint64_t>(loop.kind));
-    hash.add(static_cast<std::uint64_t>(loop.type));
+    hash.add(static_cast<std::uint64_t>(loop.form.kind));
+    hash.add(static_cast<std::uint64_t>(loop.form.type));
     hash.add(loop.predecessor.frame);
     hash.add(loop.successor.frame);
-    for (const double x : {loop.cosine, loop.length, loop.offset}) {
+    for (const double x : {loop.form.cosine, loop.form.length, loop.form.offset}) {
       hash.add(x);
     }
   }

@@ -212,7 +212,7 @@ void Simulation::addConstraintForces() {
     const std::size_t terms = entry.terms.size();
     for (int r = 0; r < entry.rows; ++r) {
       const double lambda = solver.scratch.lambda[active.firstRow + r];
-      if (entry.betweenBodies()) {
+      if (entry.form.betweenBodies()) {
         const Force<double> wrench = lambda * solver.scratch.rows[active.firstRow + r].wrench;
         addWrench(*e.work, entry.successor.body, wrench, loads_.bodies);
         addWrench(*e.work, entry.predecessor.body, -wrench, loads_.bodies);

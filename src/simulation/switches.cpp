@@ -98,7 +98,7 @@ void Readings::add(double weight, const Readings& other) {
 void Switches::append(const ModelImpl& model, Switch one) {
   ConstraintEntry entry;
   entry.name = one.joint;
-  entry.kind = ConstraintKind::Held;
+  entry.form.kind = RowKind::Held;
   entry.rows = 1;
   entry.enabled = false;
   entry.terms.push_back({one.place.position, one.place.velocity, 1.0});

@@ -58,4 +58,17 @@ struct FunctionScratch {
 
 using Functions = std::deque<Function>;
 
+/// The functions that are called back where they have no program; none in device code.
+class FunctionCalls {
+ public:
+  FunctionCalls() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): as good as the functions
+  FunctionCalls(const Functions& functions) : functions_(&functions) {}
+
+  const Function& operator[](int i) const { return (*functions_)[static_cast<std::size_t>(i)]; }
+
+ private:
+  const Functions* functions_ = nullptr;
+};
+
 }  // namespace kempe::detail

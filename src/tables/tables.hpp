@@ -97,16 +97,43 @@ struct FunctionPrograms {
   [[nodiscard]] KEMPE_HD bool exist() const { return value.steps > 0; }
 };
 
+/// The kinds of loops and constraints, by the form of their rows. Loops have the first four; Held is
+/// a velocity that is kept at zero, such as that of a joint that sticks.
+enum class RowKind : std::uint8_t {
+  Coupling,
+  Joint,
+  Rod,
+  Function,
+  Prescribed,
+  Lock,
+  KnifeEdge,
+  Rolling,
+  Held
+};
+
+/// The equations of a loop or constraint, apart from its place in the mechanism.
+template <typename R>
+struct RowForm {
+  RowKind kind = RowKind::Coupling;
+  LoopType type = LoopType::Revolute;  ///< of loop joints
+  bool ball = false;                   ///< rolling: a ball, not a disc
+  R cosine{};                          ///< universal loop joints: of the angle between the two axes
+  R length{};                          ///< rods; rolling: the radius
+  R offset{};                          ///< couplings
+
+  /// Whether rows are forces between two bodies, rather than along coordinates.
+  [[nodiscard]] KEMPE_HD bool betweenBodies() const {
+    return kind == RowKind::Joint || kind == RowKind::Rod || kind == RowKind::KnifeEdge ||
+           kind == RowKind::Rolling;
+  }
+};
+
 template <typename T>
 struct LoopEntry {
-  LoopKind kind = LoopKind::Coupling;
-  LoopType type = LoopType::Revolute;  ///< of loop joints
-  int firstRow = 0;                    ///< within the cluster
+  RowForm<T> form{};
+  int firstRow = 0;  ///< within the cluster
   int rows = 0;
   LoopEnd<T> predecessor{}, successor{};
-  T cosine{};                        ///< universal loop joints: of the angle between the two axes
-  T length{};                        ///< rods
-  T offset{};                        ///< couplings
   int firstColumn = 0, columns = 0;  ///< loop joints and rods: into ModelTables::columns
   int firstTerm = 0, terms = 0;      ///< couplings and functions: into ModelTables::terms
   int function = -1;                 ///< into Mechanism::functions

@@ -2,6 +2,7 @@
 
 #include "kernels/coriolis.hpp"
 #include "kernels/forward_dynamics.hpp"
+#include "kernels/host_loops.hpp"
 #include "kernels/inverse_dynamics.hpp"
 #include "kernels/joint_forces.hpp"
 #include "kernels/mass_matrix.hpp"
@@ -14,6 +15,7 @@ namespace {
 using kempe::detail::BodyFrame;
 using kempe::detail::CoriolisWork;
 using kempe::detail::ExternalForces;
+using kempe::detail::HostLoops;
 using kempe::detail::InterBodyKernel;
 using kempe::detail::InterBodyRequest;
 using kempe::detail::MotionLevel;
@@ -91,6 +93,42 @@ template __global__ void termsKernel<double>(TablesView<double>, const WorkView<
                                              const double*, const double*,
                                              const TermRequest<double, double>*,
                                              const CoriolisWork<double>*, int);
+
+/// Dynamics and forces of models whose loops are solved, functions among them if they are
+/// expressions. `status` is −1, or a cluster in a singular configuration.
+template <typename T>
+__global__ void loopsKernel(TablesView<T> tables, const WorkView<T>* work, const T* q, const T* v,
+                            const T* tau, T* ydd, T* back, T* joints, T* loopForces, int forces,
+                            int* status, int count) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= count) {
+    return;
+  }
+  HostLoops<T> loops(tables, {}, {});
+  const int nv = tables.nv;
+  const WorkView<T>& own = work[i];
+  const ExternalForces<T, T> none;
+  status[i] = kempe::detail::forwardDynamicsKernel<kempe::detail::DepthFirst>(
+                  tables, own, loops, q + i * tables.nq, v + i * nv, tau + i * nv, none,
+                  ydd + i * nv)
+                  .singular;
+  InterBodyRequest<T, T> request;
+  request.v = v + i * nv;
+  request.ydd = ydd + i * nv;
+  request.tau = tau + i * nv;
+  request.joints = joints + i * 6 * tables.bodyCount;
+  request.loops = loopForces + i * forces;
+  InterBodyKernel(tables, own, loops, request).run();
+  kempe::detail::inverseDynamicsKernel(tables, own, loops, q + i * tables.nq, v + i * nv,
+                                       ydd + i * nv, none, back + i * nv);
+}
+
+template __global__ void loopsKernel<float>(TablesView<float>, const WorkView<float>*, const float*,
+                                            const float*, const float*, float*, float*, float*,
+                                            float*, int, int*, int);
+template __global__ void loopsKernel<double>(TablesView<double>, const WorkView<double>*,
+                                             const double*, const double*, const double*, double*,
+                                             double*, double*, double*, int, int*, int);
 
 /// The program of a function, one state per thread; `registers` holds its arguments.
 template <typename T>

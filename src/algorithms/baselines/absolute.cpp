@@ -234,7 +234,7 @@ class FreeBodies {
       const auto terms = entry.terms.size();
       rows_.resize(static_cast<std::size_t>(entry.rows));
       slopes_.resize(static_cast<std::size_t>(entry.rows) * terms);
-      if (entry.betweenBodies()) {
+      if (entry.form.betweenBodies()) {
         bodyRows(entry, work_, rows_.data());
       } else {
         coordinateRows(entry, work_, 0.0, scratch.functions, rows_.data(), slopes_.data());
@@ -244,7 +244,7 @@ class FreeBodies {
           continue;
         }
         const int row = addRow(-rows_[r].bias);
-        if (entry.betweenBodies()) {
+        if (entry.form.betweenBodies()) {
           addBetween(row, entry.successor.body, entry.predecessor.body, six(rows_[r].wrench));
         }
         for (std::size_t t = 0; t < terms; ++t) {

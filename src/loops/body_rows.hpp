@@ -1,0 +1,159 @@
+#pragma once
+
+#include "loops/joint_rows.hpp"
+#include "tables/tables.hpp"
+
+/// The rows of loops and constraints between two bodies, embedded, cut or switched on and off: the
+/// one place where their kinds are told apart.
+///
+/// A kind of row is a struct with the functions
+///   value()       φ; 0 of rows that have none
+///   wrench()      f of (1) of joint_rows.hpp
+///   wrenchRate()  ḟ of (2)
+///   unitScale()   the factor that makes f one of unit force or unit moment
+///   turns()       whether φ is an angle, not a length
+/// at the motion of the two ends; wrenchRate() needs velocities, the others only placements.
+namespace kempe::detail {
+
+template <typename T>
+struct JointRow {
+  const RowRule& rule;
+  T cosine;
+  bool universal;
+  const EndMotion<T>&A, &B;
+
+  KEMPE_HD T value() const { return rowValue(rule, cosine, A.X, B.X); }
+  KEMPE_HD Force<T> wrench() const { return rowWrench(rule, A.X, B.X); }
+  KEMPE_HD Force<T> wrenchRate() const { return rowWrenchRate(rule, A, B); }
+  KEMPE_HD T unitScale() const {
+    using std::sqrt;
+    return universal && turns() ? T(1) / sqrt(T(1) - cosine * cosine) : T(1);
+  }
+  KEMPE_HD bool turns() const { return rule.kind == RowRule::Alignment; }
+};
+
+template <typename T>
+struct RodRow {
+  T length;
+  const EndMotion<T>&A, &B;
+
+  KEMPE_HD T value() const { return rodValue(length, A.X, B.X); }
+  KEMPE_HD Force<T> wrench() const { return rodWrench(length, A.X, B.X); }
+  KEMPE_HD Force<T> wrenchRate() const { return rodWrenchRate(length, A, B); }
+  KEMPE_HD T unitScale() const { return T(1); }
+  KEMPE_HD bool turns() const { return false; }
+};
+
+/// A force along `axis` through a point, both moving.
+template <typename T>
+struct ForceRow {
+  Vec3<T> point, pointRate, axis, axisRate;
+  T height;  ///< φ
+
+  KEMPE_HD T value() const { return height; }
+  KEMPE_HD Force<T> wrench() const { return {cross(point, axis), axis}; }
+  KEMPE_HD Force<T> wrenchRate() const {
+    return {cross(pointRate, axis) + cross(point, axisRate), axisRate};
+  }
+  KEMPE_HD T unitScale() const { return T(1); }
+  KEMPE_HD bool turns() const { return false; }
+};
+
+/// Where a wheel or ball touches a plane, how fast that point travels, and the height over it.
+template <typename T>
+struct Contact {
+  Vec3<T> point{}, pointRate{};
+  T height{};
+};
+
+/// `B` has the wheel's centre as origin and its axle as z. With n the plane's normal and e the
+/// axle, the contact is at c − r d, d = n of a ball, d = (n − (n·e) e) / |…| of a disc.
+template <typename T, typename R>
+KEMPE_HD Contact<T> contactOf(const RowForm<R>& form, const EndMotion<T>& A,
+                              const EndMotion<T>& B) {
+  using std::sqrt;
+  const T radius = static_cast<T>(form.length);
+  const Vec3<T> n = A.X.R.column(2), nRate = cross(A.v.angular, n);
+  const Vec3<T> centerRate = B.v.linear + cross(B.v.angular, B.X.p);
+  Vec3<T> d = n, dRate = nRate;
+  if (!form.ball) {
+    const Vec3<T> e = B.X.R.column(2), eRate = cross(B.v.angular, e);
+    const T along = dot(n, e), alongRate = dot(nRate, e) + dot(n, eRate);
+    const Vec3<T> across = n - along * e;
+    const Vec3<T> acrossRate = nRate - alongRate * e - along * eRate;
+    const T inverse = T(1) / sqrt(dot(across, across));
+    d = inverse * across;
+    dRate = inverse * (acrossRate - dot(d, acrossRate) * d);
+  }
+  const Vec3<T> point = B.X.p - radius * d;
+  return {point, centerRate - radius * dRate, dot(n, point - A.X.p)};
+}
+
+/// Calls visit(r, row) for the `count` rows of a form between the bodies of A and B; for none where
+/// the form acts along coordinates.
+template <typename T, typename R, typename Visit>
+KEMPE_HD void forBodyRows(const RowForm<R>& form, int count, const EndMotion<T>& A,
+                          const EndMotion<T>& B, const Visit& visit) {
+  switch (form.kind) {
+    case RowKind::Joint: {
+      const RowRule* const rules = rowRules(form.type).first;
+      const bool universal = form.type == LoopType::Universal;
+      for (int r = 0; r < count; ++r) {
+        visit(r, JointRow<T>{rules[r], T(form.cosine), universal, A, B});
+      }
+      break;
+    }
+    case RowKind::Rod:
+      visit(0, RodRow<T>{T(form.length), A, B});
+      break;
+    case RowKind::KnifeEdge: {
+      const Vec3<T> e = B.X.R.column(0);
+      visit(0, ForceRow<T>{B.X.p, B.v.linear + cross(B.v.angular, B.X.p), e, cross(B.v.angular, e),
+                           T(0)});
+      break;
+    }
+    case RowKind::Rolling: {
+      const Contact<T> contact = contactOf(form, A, B);
+      for (int r = 0; r < count; ++r) {
+        const Vec3<T> e = A.X.R.column(r);
+        visit(r, ForceRow<T>{contact.point, contact.pointRate, e, cross(A.v.angular, e),
+                             r == 2 ? contact.height : T(0)});
+      }
+      break;
+    }
+    case RowKind::Coupling:
+    case RowKind::Function:
+    case RowKind::Prescribed:
+    case RowKind::Lock:
+    case RowKind::Held:
+      break;
+  }
+}
+
+/// The compiled form of a loop between two bodies, and its frames in the frames of the bodies.
+struct BodyForm {
+  RowForm<double> form{};
+  int rows = 0;
+  Pose predecessor{}, successor{};
+  Pose forceFrame{};  ///< the successor's frame as it was given
+};
+
+inline BodyForm bodyForm(const LoopJoint& joint) {
+  const LoopAxes axes = loopAxes(joint);
+  return {.form = {.kind = RowKind::Joint, .type = joint.type, .cosine = axes.cosine},
+          .rows = rowRules(joint.type).count,
+          .predecessor = joint.predecessor.frame * Pose{rotationTakingZTo(axes.predecessor), {}},
+          .successor = joint.successor.frame * Pose{rotationTakingZTo(axes.successor), {}},
+          .forceFrame = joint.successor.frame};
+}
+
+inline BodyForm bodyForm(const Rod& rod) {
+  const Pose successor{Rotation::identity(), rod.successor.point};
+  return {.form = {.kind = RowKind::Rod, .length = rod.length},
+          .rows = 1,
+          .predecessor = Pose{Rotation::identity(), rod.predecessor.point},
+          .successor = successor,
+          .forceFrame = successor};
+}
+
+}  // namespace kempe::detail
