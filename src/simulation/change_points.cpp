@@ -134,6 +134,24 @@ void Simulation::aroundChangePoint(VectorIn q, const Visit& visit) {
   });
 }
 
+bool Simulation::visitAround(VectorIn q, const std::function<void(double, VectorIn)>& visit) {
+  const Standing standing = standAt(q, node_.G.data());
+  if (standing == Standing::Regular) {
+    visit(1.0, q);
+    return false;
+  }
+  if (standing != Standing::ChangePoint) {
+    work().throwSingular();
+  }
+  aroundChangePoint(q, [&](double weight, VectorIn aside) {
+    if (work().placeAt(aside, node_.G.data()) != Standing::Regular) {
+      work().throwSingular();
+    }
+    visit(weight, aside);
+  });
+  return true;
+}
+
 void Simulation::evaluateAcross(double t, VectorIn q, VectorIn v, Rates& rates) {
   rates.setZero();
   aroundChangePoint(q, [&](double weight, VectorIn aside) {

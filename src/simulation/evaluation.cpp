@@ -228,7 +228,6 @@ void Simulation::accelerate(double t, VectorIn q, VectorIn v, Rates& rates) {
       const double lambda = solver.scratch.lambda[active.firstRow + r];
       if (active.firstOutput >= heldRows) {
         rates.readings.force[active.firstOutput - heldRows] = lambda;
-        holdExactly(entry, rates.a);
         continue;
       }
       if (active.firstOutput >= cutRows) {
@@ -241,6 +240,9 @@ void Simulation::accelerate(double t, VectorIn q, VectorIn v, Rates& rates) {
             lambda * solver.scratch.slopes[slope] * rates.velocities[entry.terms[i].velocity];
       }
     }
+  }
+  if (holds) {
+    holdExactly(rates.a);
   }
 }
 

@@ -5,10 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "algorithms/constraint_solver.hpp"
-#include "kernels/articulated.hpp"
 #include "model/follow_loops.hpp"
-#include "simulation/simulation.hpp"
+#include "simulation/switch_rows.hpp"
 #include "text/messages.hpp"
 
 namespace kempe::detail {
@@ -18,6 +16,8 @@ namespace {
 constexpr double kNoAcceleration = 1e-11;
 /// A row that holds a joint is implied by others if they leave less than this of it.
 constexpr double kImplied = 1e-9;
+/// Both across a change point, where rows are interpolated with errors of up to 6e-10.
+constexpr double kNoneAcross = 1e-8;
 /// Dependent joints that hold are brought back if they have moved by more than this in a step, rad
 /// or m: rounding of loops. Independent ones do not move at all.
 constexpr double kRoundingOfPosition = 1e-15;
@@ -38,121 +38,6 @@ constexpr int kMostImpacts = 50;
 constexpr double kUnbalanced = 1e-6;
 
 }  // namespace
-
-/// Rows of loops that are cut, of constraints, and of switches that are enabled.
-struct Simulation::Rows {
-  explicit Rows(Simulation& of)
-      : simulation(of), e(of.work().model(), of.work().data()), solver(e) {
-    solver.add(e.impl.cuts);
-    if (of.constraints) {
-      solver.add(of.constraints->table());
-    }
-    firstHeld = solver.rows();
-    solver.add(of.elements.switches.held());
-  }
-
-  /// Rates of the rows and K H⁻¹ Kᵀ at a state.
-  void place(double t, VectorIn q, VectorIn v) {
-    e.work->wholeRotors = true;
-    e.place(q);
-    e.move(v.data(), nullptr);
-    solver.evaluate(t);
-    solver.requireDefined();
-    const int indefinite = condenseInertias(*e.tables, *e.work);
-    if (indefinite >= 0) {
-      e.throwIndefinite(indefinite);
-    }
-    solver.propagate();
-  }
-
-  /// v + H⁻¹ Kᵀ λ.
-  void addImpulse(const double* lambda, VectorOut v) {
-    std::fill_n(e.work->u, e.tables->nv, 0.0);
-    solver.addForces(lambda, e.work->u);
-    accelerateClusters(*e.tables, *e.work, solver.scratch.accelerations.data());
-    v += Eigen::Map<const Eigen::VectorXd>(solver.scratch.accelerations.data(), v.size());
-  }
-
-  void startBox(BoxProblem& box) {
-    box.resize(solver.rows());
-    for (int r = 0; r < solver.rows(); ++r) {
-      for (int s = 0; s < solver.rows(); ++s) {
-        box.matrix(r, s) = solver.accelerationAlong(r, solver.unit(s));
-      }
-    }
-  }
-
-  /// Calls visit(row, switch) for the switches whose rows are enabled.
-  template <typename Visit>
-  void visitHeld(const Visit& visit) const {
-    const auto& entries = simulation.elements.switches.held().entries;
-    for (const ActiveConstraint& active : solver.active()) {
-      if (active.firstRow >= firstHeld) {
-        visit(active.firstRow, static_cast<int>(active.entry - entries.data()));
-      }
-    }
-  }
-
-  /// Of the switches that hold, marks those that the rows before them imply. Destroys the box's A.
-  void markImplied(BoxProblem& box) {
-    // Cholesky's method, which leaves out rows of which too little remains.
-    Switches& switches = simulation.elements.switches;
-    const auto keep = [&](int r, bool wanted) {
-      const double own = box.matrix(r, r);
-      double rest = own;
-      for (int s = 0; s < r; ++s) {
-        double sum = box.matrix(r, s);
-        for (int t = 0; t < s; ++t) {
-          sum -= box.matrix(r, t) * box.matrix(s, t);
-        }
-        box.matrix(r, s) = box.matrix(s, s) > 0.0 ? sum / box.matrix(s, s) : 0.0;
-        rest -= box.matrix(r, s) * box.matrix(r, s);
-      }
-      const bool kept = wanted && rest > kImplied * own;
-      box.matrix(r, r) = kept ? std::sqrt(rest) : 0.0;
-      return kept;
-    };
-    for (int r = 0; r < firstHeld; ++r) {
-      keep(r, true);
-    }
-    visitHeld([&](int r, int which) {
-      const bool holding = switches.holds(which);
-      const bool kept = keep(r, holding);
-      if (holding) {
-        switches.markImplied(which, !kept);
-      }
-    });
-  }
-
-  /// The constraint, loop or joint of a row.
-  [[nodiscard]] const ConstraintEntry& entryOf(int row) const {
-    const auto after =
-        std::ranges::upper_bound(solver.active(), row, {}, &ActiveConstraint::firstRow);
-    return *(after - 1)->entry;
-  }
-
-  Simulation& simulation;
-  Evaluation<double> e;
-  ConstraintSolver<double> solver;
-  int firstHeld = 0;
-};
-
-int Simulation::rankOfRows(VectorIn q) {
-  Rows rows(*this);
-  rows.place(state_.time, q, state_.v);
-  rows.solver.factorize();
-  return rows.solver.rank();
-}
-
-void Simulation::makeRoomForRows() {
-  Switches& switches = elements.switches;
-  if (!switches.empty()) {
-    rowsWanted_.assign(static_cast<std::size_t>(switches.count()), 1);
-    const Switches::EnabledRows enabled(switches, rowsWanted_);
-    const Rows rows(*this);
-    box_.resize(rows.solver.rows());
-  }
-}
 
 double Simulation::speed() const {
   return velocities_.cwiseAbs().maxCoeff();
@@ -176,26 +61,16 @@ bool Simulation::releaseLeaving(const Rows& rows, const Rates& rates) {
   return any;
 }
 
-bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates, bool onlyAsk) {
+bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, const Rates& rates,
+                                 bool onlyAsk) {
   Switches& switches = elements.switches;
-  if (work().placeAt(q, node_.G.data()) != Standing::Regular) {
-    return false;  // at a change point what sticks goes on sticking
-  }
-  gatherForces(t, q, v, rates);
   for (int i = 0; i < switches.count(); ++i) {
     rowsWanted_[i] = static_cast<char>(switches.holds(i));  // those that are implied too
   }
   const Switches::EnabledRows enabled(switches, rowsWanted_);
+  // Forces in the rates are those of the modes before.
+  const bool across = balanceRows(t, q, v, onlyAsk ? &rates : nullptr, stabilizationRate());
   Rows rows(*this);
-  const detail::ExternalForces<double, double> onBodies = rows.e.prepareExternal(rates.external);
-  freeAccelerations(rows.solver, t, stabilizationRate(), q.data(), v.data(), tau_.data(), onBodies);
-  rows.startBox(box_);
-  for (int r = 0; r < rows.solver.rows(); ++r) {
-    box_.b[r] = rows.solver.accelerationAlong(r, rows.solver.scratch.uFree.data()) +
-                rows.solver.scratch.beta[r];
-  }
-  rows.visitHeld([&](int r, int which) { switches.bounds(which, box_.lower[r], box_.upper[r]); });
-  box_.solve();
   while (!onlyAsk && releaseLeaving(rows, rates)) {
     box_.solve();
   }
@@ -210,7 +85,7 @@ bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates,
   reportImbalance(t, rows, size);
   rows.visitHeld([&](int r, int which) {
     const bool holding = switches.holds(which);  // others leave
-    if (holding && std::abs(box_.g[r]) > kNoAcceleration * size(r)) {
+    if (holding && std::abs(box_.g[r]) > (across ? kNoneAcross : kNoAcceleration) * size(r)) {
       any = true;
       if (!onlyAsk) {
         switches.release(which, box_.g[r]);
@@ -218,7 +93,7 @@ bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates,
     }
   });
   if (!onlyAsk) {
-    rows.markImplied(box_);
+    rows.markImplied(box_, across ? kNoneAcross : kImplied);
   }
   return any;
 }
@@ -253,19 +128,14 @@ bool Simulation::holdPositions(const Readings& start) {
 }
 
 void Simulation::movePositions(const Readings& to) {
-  Rows rows(*this);
-  rows.place(state_.time, state_.q, state_.v);
-  rows.solver.factorize();
-  ConstraintScratch<double>& scratch = rows.solver.scratch;
-  for (int r = 0; r < rows.firstHeld; ++r) {
-    scratch.rightSide[r] = -scratch.rows[r].value;
-  }
-  rows.visitHeld([&](int r, int which) {
-    scratch.rightSide[r] = to.position[which] - first_->readings.position[which];
-  });
-  rows.solver.solve(scratch.rightSide.data(), scratch.lambda.data());
+  placeRows(state_.q, state_.v);
+  const Rows rows(*this);
+  std::copy_n(rowValues_.begin(), rows.firstHeld, box_.b.begin());
+  rows.visitHeld(
+      [&](int r, int which) { box_.b[r] = first_->readings.position[which] - to.position[which]; });
+  box_.solve();
   y_.setZero();
-  rows.addImpulse(scratch.lambda.data(), y_);
+  addImpulses(y_);
   work().follow(state_.q, first_->G.data(), y_, stageQ_);
   state_.q = stageQ_;
 }
@@ -319,29 +189,27 @@ void Simulation::catchUpWithEvents(double h) {
 }
 
 void Simulation::holdVelocities() {
-  Rows rows(*this);
-  rows.place(state_.time, state_.q, state_.v);
-  rows.solver.factorize();
-  ConstraintScratch<double>& scratch = rows.solver.scratch;
-  for (int r = 0; r < rows.solver.rows(); ++r) {
-    scratch.rightSide[r] = -scratch.rows[r].rate;
-  }
-  rows.solver.solve(scratch.rightSide.data(), scratch.lambda.data());
-  rows.addImpulse(scratch.lambda.data(), state_.v);
-  for (const ConstraintEntry& entry : elements.switches.held().entries) {
-    if (entry.enabled) {
-      holdExactly(entry, state_.v);
-    }
-  }
+  placeRows(state_.q, state_.v);
+  std::ranges::copy(rowRates_, box_.b.begin());
+  box_.solve();
+  addImpulses(state_.v);
+  holdExactly(state_.v);
 }
 
-void Simulation::holdExactly(const ConstraintEntry& entry, VectorOut x) {
+void Simulation::holdExactly(VectorOut x) {
   const ModelTables<double>& tables = work().impl().tables;
-  const ClusterEntry& cluster = tables.clusters[entry.clusters.front()];
-  const int own = entry.terms.front().velocity - cluster.firstVelocity;
-  for (int j = 0; j < cluster.nv; ++j) {
-    if (independentOf(tables, cluster)[j] == own) {
-      x[cluster.firstV + j] = 0.0;
+  const Switches& switches = elements.switches;
+  for (int i = 0; i < switches.count(); ++i) {
+    if (!switches.holds(i)) {
+      continue;
+    }
+    const ConstraintEntry& entry = switches.held().entries[i];
+    const ClusterEntry& cluster = tables.clusters[entry.clusters.front()];
+    const int own = entry.terms.front().velocity - cluster.firstVelocity;
+    for (int j = 0; j < cluster.nv; ++j) {
+      if (independentOf(tables, cluster)[j] == own) {
+        x[cluster.firstV + j] = 0.0;
+      }
     }
   }
 }
@@ -360,12 +228,9 @@ bool Simulation::collide() {
     const double before = energyNow().kinetic;
     {
       const Switches::EnabledRows enabled(switches, rowsWanted_);
-      Rows rows(*this);
-      rows.place(state_.time, state_.q, state_.v);
-      rows.startBox(box_);
-      for (int r = 0; r < rows.solver.rows(); ++r) {
-        box_.b[r] = rows.solver.scratch.rows[r].rate;
-      }
+      placeRows(state_.q, state_.v);
+      const Rows rows(*this);
+      std::ranges::copy(rowRates_, box_.b.begin());
       rows.visitHeld([&](int r, int which) {
         switches.bounds(which, box_.lower[r], box_.upper[r]);
         const double rate = first_->readings.rate[which];
@@ -375,7 +240,7 @@ bool Simulation::collide() {
       });
       box_.solve();
       throwIfDriven(rows);
-      rows.addImpulse(box_.x.data(), state_.v);
+      addImpulses(state_.v);
     }
     state_.work[kLimits] += before - energyNow().kinetic;
     switches.resetModes();  // friction, which is bounded, holds nothing against an impulse
@@ -391,7 +256,7 @@ bool Simulation::collide() {
   return true;
 }
 
-void Simulation::throwIfDriven(Rows& rows) {
+void Simulation::throwIfDriven(const Rows& rows) {
   const Switches& switches = elements.switches;
   rows.visitHeld([&](int r, int which) {
     const double rate = first_->readings.rate[which];
@@ -434,10 +299,10 @@ void Simulation::limitElasticSteps() {
     return;
   }
   const Switches::EnabledRows enabled(switches, rowsWanted_);
-  Rows rows(*this);
-  rows.place(state_.time, state_.q, state_.v);
+  placeRows(state_.q, state_.v);
+  const Rows rows(*this);
   rows.visitHeld([&](int r, int which) {
-    const double mobility = rows.solver.accelerationAlong(r, rows.solver.unit(r));
+    const double mobility = box_.matrix(r, r);
     const double fastest = std::max(std::sqrt(switches.stiffness(which) * mobility),
                                     switches.damping(which) * mobility);
     longestStep_ = std::min(longestStep_, kElastic / fastest);
@@ -452,7 +317,7 @@ SwitchEvent Simulation::eventOfStep(double h) {
     if (!releaseSwitches(next_.time, next_.q, next_.v, *last_, true)) {
       return switches.firstEvent(first_->readings, last_->readings, h, true);
     }
-    event.yesOrNo = !(event.before > 0.0);
+    event.yesOrNo = !(event.before > 0.0) || switches.isRedundant();
   }
   return event;
 }

@@ -166,12 +166,13 @@ const Loads& Simulation::loadsNow() {
   }
   if (first_->rowRegularity < kForcesDetermined || (constraints && first_->crossing)) {
     loads_.joints.setConstant(std::numeric_limits<double>::quiet_NaN());
-  } else if (constraints) {
-    addConstraintForces();
-  }
-  const auto& held = elements.switches.held().entries;
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    loads_.joints[held[i].terms.front().velocity] += first_->readings.force[i];
+  } else {
+    if (elements.switches.holds()) {
+      addHoldingForces(loads_.joints);
+    }
+    if (constraints) {
+      addConstraintForces();
+    }
   }
   if (!first_->external.empty()) {
     const PlacedEvaluation<double> placed(work().model(), work().data(), state_.q);
@@ -199,9 +200,6 @@ void Simulation::addConstraintForces() {
   const int first = e.impl.cuts.rows;
   solver.add(constraints->table());
   const int end = first + constraints->rows();
-  if (elements.switches.holds()) {
-    solver.add(elements.switches.held());
-  }
   constrainedAccelerations(solver, state_.time, 0.0, state_.q.data(), state_.v.data(), tau_.data(),
                            onBodies, y_.data());
   for (const ActiveConstraint& active : solver.active()) {

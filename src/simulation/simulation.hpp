@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -235,6 +236,13 @@ class Simulation {
   /// that interpolate smooth functions of the way along heading_ at q.
   template <typename Visit>
   void aroundChangePoint(VectorIn q, const Visit& visit);
+  /// Calls `visit(weight, q)` at q, or around the change point near it, with G of the position in
+  /// node_. Returns whether there was one.
+  template <typename Visit>
+  bool aroundPosition(VectorIn q, const Visit& visit) {
+    return visitAround(q, std::cref(visit));
+  }
+  bool visitAround(VectorIn q, const std::function<void(double, VectorIn)>& visit);
   /// Puts the state onto the branch that it follows through a change point.
   void straighten();
   /// Whether loops miss the point that was found last by no more than rounding.
@@ -259,7 +267,7 @@ class Simulation {
   void chooseModes(int event);
   /// Of the switches that hold, finds those that must give way (BoxProblem), and releases them
   /// unless `onlyAsk`. Returns whether there are any.
-  bool releaseSwitches(double t, VectorIn q, VectorIn v, Rates& rates, bool onlyAsk);
+  bool releaseSwitches(double t, VectorIn q, VectorIn v, const Rates& rates, bool onlyAsk);
   /// After box_ was solved: releases stops whose joints leave them for good, and excludes these from
   /// box_. Returns whether there were any.
   bool releaseLeaving(const Rows& rows, const Rates& rates);
@@ -274,14 +282,14 @@ class Simulation {
   void catchUpWithEvents(double h);
   /// Removes what errors have left of the velocities that are held, by an impulse.
   void holdVelocities();
-  /// Sets the number of a coordinate that is held to zero exactly, if the coordinate is independent.
-  void holdExactly(const ConstraintEntry& entry, VectorOut x);
+  /// Sets the numbers of coordinates that are held to zero exactly, if they are independent.
+  void holdExactly(VectorOut x);
   /// Takes note of forces of the BoxProblem that do not fulfil their conditions, relative to
   /// size(row).
   template <typename Size>
   void reportImbalance(double t, const Rows& rows, const Size& size);
   /// Throws if a constraint or loop drives a joint on into the rigid stop that it has hit.
-  void throwIfDriven(Rows& rows);
+  void throwIfDriven(const Rows& rows);
   /// Impacts on rigid stops. Returns whether there were any; modes must then be chosen.
   bool collide();
   /// Steps on elastic stops that integrators without error control can take.
@@ -293,10 +301,28 @@ class Simulation {
   double locate(SwitchEvent event, double h);
   /// The rank of the rows of loops that are left cut, and of constraints.
   int rankOfRows(VectorIn q);
-  /// Allocates memory for all rows of switches in the current coordinates.
-  void makeRoomForRows();
   /// Largest velocity of all joints.
   [[nodiscard]] double speed() const;
+
+  // --- switch_rows.cpp ---
+  // At a change point, rows, mobilities and forces are their limits along the motion.
+  /// Allocates memory for all rows of switches in the current coordinates.
+  void makeRoomForRows();
+  /// Makes box_ and the numbers of rows zero.
+  void startRows(int count);
+  /// Adds K H⁻¹ Kᵀ of placed rows to box_.
+  void addMobilities(const Rows& rows, double weight);
+  void clearImmobileRows();
+  /// K H⁻¹ Kᵀ of the rows that are enabled, into box_, their rates and values, and response_.
+  /// Returns whether loops pass a change point.
+  bool placeRows(VectorIn q, VectorIn v);
+  /// Adds the velocities that the impulses x of box_ cause, after placeRows().
+  void addImpulses(VectorOut v);
+  /// Solves for the forces of the rows that are enabled under those of `acting`, or those of the
+  /// present modes if it is null, into box_. Returns as placeRows().
+  bool balanceRows(double t, VectorIn q, VectorIn v, const Rates* acting, double stabilization);
+  /// Adds the forces of switches that hold, within their bounds, per spanning velocity.
+  void addHoldingForces(VectorOut sum);
 
   void semiImplicitEuler(double h);
   /// The work of a step from the powers at its ends.
@@ -440,6 +466,9 @@ class Simulation {
   Readings lowReadings_;
   BoxProblem box_;
   std::vector<char> rowsWanted_;  // per switch
+  std::vector<double> rowRates_, rowValues_;
+  std::vector<double> rowMobilities_;  // of the terms of the interpolation
+  Eigen::MatrixXd response_;           // H⁻¹ Kᵀ, nv × rows
 
   // Scratch.
   Eigen::VectorXd spanningForces_, tau_, stageQ_, stageV_, y_, nodeQ_, residual_, trial_, middle_,

@@ -427,6 +427,10 @@ bool Switches::holds() const {
                              [](const Switch& one) { return one.mode == Mode::Holding; });
 }
 
+bool Switches::isRedundant() const {
+  return std::ranges::any_of(switches_, &Switch::implied);
+}
+
 void Switches::resetModes() {
   for (int i = 0; i < count(); ++i) {
     setMode(i, switches_[at(i)].isFriction ? Mode::Forward : Mode::Clear);

@@ -65,6 +65,8 @@ class Switches {
   [[nodiscard]] const ConstraintTable& held() const { return held_; }
   [[nodiscard]] bool holds() const;
   [[nodiscard]] bool holds(int which) const;
+  /// Whether some that hold are implied by others: forces of single ones are then not unique.
+  [[nodiscard]] bool isRedundant() const;
   /// Whether rounding has left a velocity to one that holds.
   [[nodiscard]] bool slips(const Readings& readings, double speed) const;
   /// Bounds of the force of a switch that holds.

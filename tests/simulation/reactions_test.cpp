@@ -3,6 +3,7 @@
 #include <Eigen/Geometry>
 #include <cmath>
 #include <filesystem>
+#include <random>
 
 #include "linkages.hpp"
 #include "support/close_to.hpp"
@@ -309,6 +310,95 @@ TEST(Reactions, OfARecordingAreThoseOfTheSimulation) {
   EXPECT_NE(refusal([&] { without.loopForces(1, pin); }).find("earlier version"),
             std::string::npos);
   EXPECT_NE(refusal([&] { without.loopForces(1000, pin); }).find("1000"), std::string::npos);
+}
+
+/// Every sample of a recording must give its accelerations, which Replay checks.
+void expectReplayed(const Model& model, const Recording& run) {
+  Replay replay(model, run);
+  Eigen::MatrixXd forces(6, static_cast<Eigen::Index>(model.jointNames().size()));
+  for (std::size_t i = 0; i < run.samples.size(); ++i) {
+    EXPECT_NO_THROW(replay.jointForces(i, forces)) << i;
+  }
+}
+
+/// A mass with friction falls onto its stop, whichever of the two was added first.
+TEST(Reactions, FrictionAndAStopHoldTogether) {
+  for (const bool stopFirst : {false, true}) {
+    Mechanism robot = block(1.0, 9.81);
+    robot.joints.back().limitedTo(0.0, 1.0);
+    if (!stopFirst) {
+      robot.joints.back().withFriction(1.0);
+    }
+    const Model model(robot);
+    Simulator simulator(model);
+    simulator.addLimits();
+    if (stopFirst) {
+      simulator.addFriction({.joint = "slide", .coulomb = 1.0});
+    }
+    simulator.setState(one(0.5), one(0.0));
+    const Recording run = simulator.run(2.0, 0.1);
+    ASSERT_EQ(simulator.v()[0], 0.0);
+    EXPECT_NEAR(jointForcesOf(simulator)(0, 0), 9.81, 1e-11) << stopFirst;
+    EXPECT_NEAR(run.samples.back().forces[0], 9.81, 1e-11) << stopFirst;
+    expectReplayed(model, run);
+  }
+}
+
+/// Friction in several joints of a loop, of which any one may hold all: Newton and Euler for each
+/// body at rest, and no friction above its bound.
+TEST(Reactions, FrictionOfALoopHoldsTogether) {
+  const Model model(fourBar(0.6, 0.2, 0.5, 0.4));
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> bound(0.1, 0.9);
+  int resting = 0;
+  for (int i = 0; i < 40; ++i) {
+    SCOPED_TRACE(i);
+    Simulator simulator(model);
+    simulator.setState(configuration(model, {{"crank", 0.7}}), one(i % 2 == 0 ? 0.0 : 0.8));
+    std::vector<double> bounds(3);
+    for (std::size_t j = 0; j < 3; ++j) {
+      if (j != static_cast<std::size_t>(i) % 4) {
+        bounds[j] = bound(random);
+        simulator.addFriction({.joint = model.jointNames()[j], .coulomb = bounds[j]});
+      }
+    }
+    const Recording run = simulator.run(2.0, 0.05);
+    expectReplayed(model, run);
+    if (simulator.spanningVelocities().cwiseAbs().maxCoeff() < 1e-12) {
+      ++resting;
+      for (std::size_t j = 0; j < 3; ++j) {
+        const int at = model.jointVelocityIndex(model.jointNames()[j]);
+        EXPECT_LE(std::abs(run.samples.back().forces[at]), bounds[j] * (1 + 1e-9));
+      }
+      expectBalance(simulator);
+    }
+  }
+  EXPECT_GE(resting, 10);
+}
+
+/// The same with stops, and with a constraint that holds what friction and a stop hold, too.
+TEST(Reactions, StopsFrictionAndConstraintsHoldTogether) {
+  const Model model(fiveBar());
+  for (const bool locked : {false, true}) {
+    Simulator simulator(model);
+    for (const char* joint : {"left", "right", "left_elbow", "right_elbow"}) {
+      simulator.addFriction({.joint = joint, .coulomb = 0.05});
+    }
+    simulator.addLimit({.joint = "left", .lower = 1.8, .upper = 2.4});
+    simulator.addLimit({.joint = "right", .lower = 0.5, .upper = 1.2});
+    const Eigen::VectorXd q = configuration(model, {{"left", 2.2}, {"right", 0.9}});
+    simulator.setState(q, Eigen::Vector2d(0.0, 0.0));
+    simulator.run(3.0, 0.01);
+    ASSERT_LT(simulator.spanningVelocities().cwiseAbs().maxCoeff(), 1e-12);
+    if (locked) {
+      Constraints lock(simulator.model());
+      lock.lock("lock", "left", simulator.q());
+      simulator.setConstraints(lock);
+    }
+    const Recording run = simulator.run(0.1, 0.01);
+    expectReplayed(model, run);
+    expectBalance(simulator);
+  }
 }
 
 }  // namespace

@@ -15,6 +15,8 @@
 namespace kempe::test {
 namespace {
 
+constexpr double kPi = std::numbers::pi;
+
 constexpr Integrator kAll[] = {
     Integrator::SemiImplicitEuler, Integrator::RungeKutta4, Integrator::ImplicitMidpoint,
     Integrator::Adaptive,          Integrator::Radau,       Integrator::Auto};
@@ -589,6 +591,79 @@ TEST(Friction, AtRestInFreeFallCostsNothing) {
   EXPECT_LT(std::abs(rateOf(simulator, "joint")), 1e-12);
 }
 
+/// A scissor of two stages, all bars 1 m and 1 kg, with its foot on a slide.
+Mechanism scissor(double angle) {
+  Mechanism robot = planar("scissor");
+  const double turn = kPi - 2.0 * angle;
+  for (const char* name : {"A0", "B0", "A1", "B1"}) {
+    addLink(robot, name, 1.0, 1.0);
+  }
+  robot.bodies[2].centeredAt({0, 0, 0});  // B0 turns about its middle
+  robot.addBody("slider").withMass(0.1).withInertia(1e-4, 1e-4, 1e-4);
+  robot.addRevolute("pA0").from("ground").to("A0").at({0, 0, 0}, {0, 0, angle}).independent();
+  robot.addRevolute("pB0").from("A0").to("B0").at({0.5, 0, 0}, {0, 0, turn});
+  robot.addRevolute("pA1").from("B0").to("A1").at({0.5, 0, 0}, {0, 0, -turn});
+  robot.addRevolute("pB1").from("A0").to("B1").at({1, 0, 0}, {0, 0, turn});
+  robot.addPrismatic("slide")
+      .from("ground")
+      .to("slider")
+      .at({std::cos(angle), 0, 0})
+      .along({1, 0, 0});
+  robot.addLoop("foot", LoopType::Revolute).from("B0", at({-0.5, 0, 0})).to("slider");
+  robot.addLoop("middle", LoopType::Revolute).from("A1", at({0.5, 0, 0})).to("B1", at({0.5, 0, 0}));
+  return robot;
+}
+
+TEST(Friction, TurnsRoundAtAChangePoint) {
+  // The slide is farthest out where the scissor lies flat, a change point. Its angle θ from 0.5 rad:
+  //   T = ½ M θ̇², M = Σ 2 (¼ sin² + (i + ½)² cos² + 1/12) + 0.1 sin², V = 4 g sin θ,
+  // friction of 0.05 N against ẋ = −sin θ θ̇; SciPy's DOP853 at tolerances of 1e-13, event ẋ = 0.
+  constexpr double kAngle = -3.1024917786498465, kRate = -2.7565702451281364;
+  for (const Integrator integrator :
+       {Integrator::Adaptive, Integrator::Radau, Integrator::RungeKutta4}) {
+    Simulator simulator(Model(scissor(0.5)), {.integrator = integrator});
+    simulator.addFriction({.joint = "slide", .coulomb = 0.05});
+    ASSERT_NO_THROW(simulator.run(1.0, 0.005)) << toString(integrator);
+    EXPECT_NEAR(positionOf(simulator, "pA0") + 0.5, kAngle, 1e-6) << toString(integrator);
+    EXPECT_NEAR(rateOf(simulator, "pA0"), kRate, 1e-6) << toString(integrator);
+  }
+}
+
+TEST(Stops, AreHitAtAChangePoint) {
+  // The coupler of a parallelogram moves in parallel: it is a pendulum with
+  // I = (0.5 + 0.6) 0.3²/3 + 0.4 · 0.3² and the moment of weight g ((0.5 + 0.6) 0.15 + 0.4 · 0.3).
+  const double moment = 1.1 * 0.15 + 0.4 * 0.3, inertia = 1.1 * 0.09 / 3 + 0.4 * 0.09;
+  Mechanism bar = planar("bar");
+  const double own = inertia - moment * 0.15;
+  bar.addBody("bar").withMass(moment / 0.15).centeredAt({0.15, 0, 0}).withInertia(own, own, own);
+  bar.addRevolute("crank").from("ground").to("bar");
+  for (const double restitution : {0.8, 0.0}) {
+    for (const Integrator integrator :
+         {Integrator::Adaptive, Integrator::Radau, Integrator::RungeKutta4}) {
+      Simulator exact(Model(bar), {.integrator = Integrator::Adaptive,
+                                   .relativeTolerance = 1e-12,
+                                   .absoluteTolerance = 1e-12});
+      const Model model(fourBar(0.7, 0.3, 0.7, 0.3));
+      Simulator simulator(model, {.integrator = integrator});
+      simulator.setState(configuration(model, {{"crank", 1.5}, {"knee", -1.5}, {"pivot", 1.5}}),
+                         one(6.0));
+      exact.setState(one(1.5), one(6.0));
+      for (Simulator* each : {&simulator, &exact}) {
+        each->addLimit({.joint = "crank", .lower = 0.0, .upper = kPi, .restitution = restitution});
+      }
+      for (int i = 1; i <= 300; ++i) {
+        exact.stepTo(0.01 * i);
+        ASSERT_NO_THROW(simulator.stepTo(0.01 * i)) << toString(integrator);
+        ASSERT_NEAR(positionOf(simulator, "crank"), exact.q()[0], 1e-6)
+            << toString(integrator) << " " << i;
+        ASSERT_NEAR(positionOf(simulator, "pivot"), exact.q()[0], 1e-6) << toString(integrator);
+      }
+      EXPECT_GT(exact.work().limits, 0.1);
+      EXPECT_NEAR(simulator.work().limits, exact.work().limits, 1e-6);
+    }
+  }
+}
+
 TEST(Switches, ContinueFromSnapshotsToTheLastBit) {
   Simulator simulator{Model(fiveBar())};
   for (const char* joint : {"left", "right", "left_elbow", "right_elbow"}) {
@@ -607,6 +682,28 @@ TEST(Switches, ContinueFromSnapshotsToTheLastBit) {
       simulator.step(1e-3);
       ASSERT_TRUE(simulator.q() == q && simulator.v() == v) << i;
     }
+  }
+}
+
+TEST(Switches, ContinueFromSnapshotsOnAStopWithFriction) {
+  const Model model(fourBar(0.6, 0.2, 0.5, 0.4));
+  const auto make = [&] {
+    Simulator simulator(model);
+    simulator.addFriction({.joint = "knee", .coulomb = 0.05});
+    simulator.addFriction({.joint = "crank", .coulomb = 0.02});
+    simulator.addLimit({.joint = "pivot", .lower = -5.0, .upper = 1.8, .restitution = 0.6});
+    simulator.setState(configuration(model, {{"crank", 0.7}, {"pivot", 1.2}}), one(-2.0));
+    return simulator;
+  };
+  Simulator simulator = make();
+  for (int i = 0; i < 200; ++i) {
+    const Snapshot snapshot = simulator.snapshot();
+    simulator.step(0.01);
+    Simulator other = make();
+    other.restore(snapshot);
+    other.step(0.01);
+    ASSERT_TRUE(simulator.q() == other.q() && simulator.v() == other.v()) << i;
+    ASSERT_EQ(simulator.spanningVelocities(), other.spanningVelocities()) << i;
   }
 }
 
