@@ -322,13 +322,13 @@ SwitchEvent Simulation::eventOfStep(double h) {
   return event;
 }
 
-double Simulation::locate(SwitchEvent event, double h) {
+double Simulation::locate(SwitchEvent event, double h, double& error) {
   const Switches& switches = elements.switches;
   double low = 0.0, high = h, tried = h;
   lowReadings_ = first_->readings;
   const auto endAtHigh = [&] {
     if (tried != high) {
-      attempt(high);
+      error = attempt(high);
       tried = high;
     }
     return !switches.isBeyond(last_->readings);
@@ -350,7 +350,7 @@ double Simulation::locate(SwitchEvent event, double h) {
         x = low + width * std::clamp(before / (before - after), 1e-3, 1.0 - 1e-3);
       }
     }
-    attempt(x);
+    error = attempt(x);
     tried = x;
     const SwitchEvent found = eventOfStep(x);
     if (found.which >= 0) {

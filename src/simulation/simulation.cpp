@@ -432,12 +432,13 @@ void Simulation::advanceTo(double end) {
       ++effort().refusedSteps;
       return part > shortest;
     };
+    elements.switches.watchPeaks(first_->readings);
     try {
       error = attempt(h);
       if (error <= 1.0 && !elements.switches.empty()) {
         const SwitchEvent event = pace.ignoresEvents() ? SwitchEvent{} : eventOfStep(h);
         if (event.which >= 0) {
-          h = locate(event, h);
+          h = locate(event, h, error);
           shortened = true;
         }
       }

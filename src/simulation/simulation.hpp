@@ -296,9 +296,9 @@ class Simulation {
   void limitElasticSteps();
   /// The first event of the step from state_ to next_.
   SwitchEvent eventOfStep(double h);
-  /// Repeats a step in which an event was found so that it ends there. Returns its length, and the
-  /// switch in located_.
-  double locate(SwitchEvent event, double h);
+  /// Repeats a step in which an event was found so that it ends there. Returns its length and error,
+  /// and the switch in located_.
+  double locate(SwitchEvent event, double h, double& error);
   /// The rank of the rows of loops that are left cut, and of constraints.
   int rankOfRows(VectorIn q);
   /// Largest velocity of all joints.

@@ -39,6 +39,11 @@ constexpr double kMayReturn = 1e-4;
 /// by rounding.
 constexpr double kOutside = 1e-9;
 
+/// Stribeck's curve is flat to rounding above this many of its speeds: exp(−36) = 2e-16.
+constexpr double kPeak = 6.0;
+/// A speed this near to the start of a peak, relatively, has reached it: events are located to 1e-13.
+constexpr double kReached = 1e-9;
+
 /// The lowest point of a curve over (0, 1); at = 1 if that is not inside.
 struct Lowest {
   double at = 1.0, value = 0.0;
@@ -109,6 +114,7 @@ void Switches::append(const ModelImpl& model, Switch one) {
 
 void Switches::addFriction(const ModelImpl& model, const std::string& joint, SpanningPlace place,
                            const JointFriction& friction) {
+  havePeaks_ |= friction.breakaway > 0.0;
   for (Switch& one : switches_) {
     if (one.isFriction && one.place.velocity == place.velocity) {
       one.frictions.push_back(friction);
@@ -229,9 +235,9 @@ double Switches::margin(int which, const Readings& readings) const {
   const double force = readings.force[at(which)];
   switch (one.mode) {
     case Mode::Forward:
-      return rate;
+      return rate - one.peak;
     case Mode::Backward:
-      return -rate;
+      return -rate - one.peak;
     case Mode::Clear:
       return -beyond(one, position);
     case Mode::Pushing:
@@ -250,7 +256,8 @@ SwitchEvent Switches::endOf(int which, const Readings& start, const Readings& en
   switch (one.mode) {
     case Mode::Forward:
     case Mode::Backward:
-      event.most = kAtRest * std::max({std::abs(event.before), std::abs(event.after), kSlow});
+      event.most =
+          kAtRest * std::max({std::abs(event.before), std::abs(event.after), one.peak, kSlow});
       event.least = -event.most;
       break;
     case Mode::Clear:
@@ -295,11 +302,28 @@ double Switches::lowestInside(int which, const Readings& start, const Readings& 
       return 1.0;
     }
     const double sign = one.mode == Mode::Forward ? 1.0 : -1.0;
-    const double mean = sign * (end.position[i] - start.position[i]) / h;
+    const double mean = sign * (end.position[i] - start.position[i]) / h - one.peak;
     const Lowest lowest = lowestOfParabola(before, after, mean);
     return lowest.value < -kInside * (before + after) ? lowest.at : 1.0;
   }
   return 1.0;
+}
+
+void Switches::watchPeaks(const Readings& start) {
+  if (!havePeaks_) {
+    return;
+  }
+  for (std::size_t i = 0; i < switches_.size(); ++i) {
+    Switch& one = switches_[i];
+    const double speed = std::abs(start.rate[i]);
+    one.peak = 0.0;
+    for (const JointFriction& friction : one.frictions) {
+      const double begins = kPeak * friction.stribeckSpeed;
+      if (friction.breakaway > 0.0 && begins * (1.0 + kReached) < speed) {
+        one.peak = std::max(one.peak, begins);
+      }
+    }
+  }
 }
 
 SwitchEvent Switches::firstEvent(const Readings& start, const Readings& end, double h,
@@ -338,7 +362,8 @@ bool Switches::chooseModes(const Readings& readings, double speed, int event) {
     const double position = readings.position[at(i)], rate = readings.rate[at(i)];
     Mode mode = Mode::Clear;
     if (one.isFriction) {
-      const bool resting = i == event || one.mode == Mode::Holding || std::abs(rate) <= rest;
+      const bool stopped = i == event && one.peak == 0.0;
+      const bool resting = stopped || one.mode == Mode::Holding || std::abs(rate) <= rest;
       mode = resting ? Mode::Holding : rate > 0.0 ? Mode::Forward : Mode::Backward;
     } else if (isRigid(one)) {
       const double leaving = -one.side * rate;

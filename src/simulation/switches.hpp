@@ -72,6 +72,9 @@ class Switches {
   /// Bounds of the force of a switch that holds.
   void bounds(int which, double& lower, double& upper) const;
 
+  /// Before a step: joints that slide end it, too, where they enter the peak of their friction at low
+  /// speeds (breakaway), so that no step passes the peak unseen.
+  void watchPeaks(const Readings& start);
   /// The first event of a step of length h between two readings, without those of switches that
   /// hold if `ignoreHolding`.
   [[nodiscard]] SwitchEvent firstEvent(const Readings& start, const Readings& end, double h,
@@ -157,6 +160,7 @@ class Switches {
     double side = 1.0, bound = 0.0;
     Mode mode = Mode::Clear;
     bool implied = false;  ///< it holds if others do
+    double peak = 0.0;     ///< speed at which its friction begins to rise, in this step; 0 below
   };
 
   static std::size_t at(int which) { return static_cast<std::size_t>(which); }
@@ -188,6 +192,7 @@ class Switches {
 
   std::vector<Switch> switches_;
   std::vector<Mode> saved_;
+  bool havePeaks_ = false;
   ConstraintTable held_;
 };
 
