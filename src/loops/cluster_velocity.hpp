@@ -46,7 +46,7 @@ KEMPE_HD void solveLoops(const ClusterEntry& cluster, const LoopWork<T>& work, T
 
 /// K_d⁻ᵀ b in place for one right-hand side, after factorLoops.
 template <typename T>
-void solveLoopsTransposed(const ClusterEntry& cluster, const LoopWork<T>& work, T* b) {
+KEMPE_HD void solveLoopsTransposed(const ClusterEntry& cluster, const LoopWork<T>& work, T* b) {
   const T* factor = work.factors + cluster.firstFactor;
   if constexpr (Lanes<T>::count > 1) {
     packSolveTransposed(factor, cluster.kept, work.swaps + cluster.firstSwap, b);
