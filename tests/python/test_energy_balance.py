@@ -123,8 +123,7 @@ def test_vanishing_inertia_is_named(size: float, integrator: str) -> None:
 
 
 @pytest.mark.parametrize(("integrator", "dt", "cause"), [
-    ("implicit_midpoint", 0.01, "almost only bodies without mass move"),
-    ("implicit_midpoint", 1e-3, "steps of 0.001 s are too long"),
+    ("implicit_midpoint", 1e-3, "almost only bodies without mass move"),
     ("rk4", 1e-3, "steps of 0.001 s are too long"),
     ("semi_implicit_euler", 1e-3, "steps of 0.001 s are too long"),
 ])
