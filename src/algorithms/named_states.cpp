@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "kempe/configuration.hpp"
 #include "kempe/constraints.hpp"
@@ -27,13 +29,22 @@ using namespace detail;  // NOLINT(google-build-using-namespace): this file impl
 
 namespace {
 
-/// Longest part, in radians or reaches, in which named joints are moved from the neutral position:
-/// loops then stay on their branch. A rotor after many turns is moved in so many parts at most.
-constexpr double kPart = 0.25;
-constexpr int kMostParts = 1000;
+/// Longest part, in radians or reaches, in which named joints are moved from the neutral position.
+/// The other joints are predicted from the parts before, by polynomials of up to this order. Where
+/// branches meet, at a distance r, they are about r apart, and the prediction is wrong by
+/// kPart^(order + 1) = 2e-8 or so: the loops stay on their branch. A rotor after many turns is moved
+/// in so many parts at most.
+constexpr double kPart = 0.05;
+constexpr int kOrder = 5;
+constexpr int kMostParts = 5000;
+/// Loops whose smallest singular value is below this part of the largest are near a change point. The
+/// last parts of the way there are divided into so many, which predict the end to rounding: in the
+/// direction that the loops leave open, the equations determine it to its square root only.
+constexpr double kNearChangePoint = 0.02;
+constexpr int kLastParts = 2, kFineParts = 12;
 /// Starts of the other joints where that does not lead to the named positions.
 constexpr int kRestarts = 24;
-/// Halvings of the last part, to find the end of what can be reached: 0.25 / 2³⁰ is rounding.
+/// Halvings of the last part, to find the end of what can be reached: 0.05 / 2³⁰ is rounding.
 constexpr int kHalvings = 30;
 /// Named positions and velocities are met within this many radians or reaches (per second). More of
 /// them than the mechanism has DoFs cannot agree exactly; these are numbers with six digits.
@@ -187,6 +198,32 @@ bool hasLoops(const ClusterEntry& cluster) {
   return cluster.kind == ClusterKind::Explicit || cluster.kind == ClusterKind::Implicit;
 }
 
+/// K of the rows that are kept, for velocities in the units of ModelTables::velocityScales and rows in
+/// those of ModelTables::rowScales.
+Eigen::MatrixXd scaledLoopJacobian(const Model& model, Data& data, const ClusterEntry& cluster,
+                                   const std::vector<double>& positions) {
+  const ModelImpl& m = model.impl();
+  LoopScratch<double>& scratch = data.impl().loops;
+  ClusterState<double> state = scratch.state(positions.data() + cluster.firstPosition);
+  placeCluster(m.tables, cluster, state);
+  const int n = cluster.velocities;
+  loopJacobian(m.tables, m.mechanism.functions, cluster, state, scratch.forFunctions(),
+               m.tables.rowSlots.data() + cluster.firstRow, cluster.kept, scratch.K.data());
+  const Eigen::Map<const Eigen::VectorXd> units(
+      m.tables.velocityScales.data() + cluster.firstVelocity, n);
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Eigen::MatrixXd K = Eigen::Map<const RowMajor>(scratch.K.data(), cluster.kept, n);
+  // Not relative to their own lengths: where all links lie on one line, some rows are zero.
+  for (int r = 0; r < cluster.rows; ++r) {
+    const int slot = m.tables.rowSlots[cluster.firstRow + r];
+    if (slot >= 0) {
+      K.row(slot) =
+          m.tables.rowScales[cluster.firstRow + r] * K.row(slot).cwiseProduct(units.transpose());
+    }
+  }
+  return K;
+}
+
 /// Moves the named joints from the neutral configuration to their positions.
 class NamedPose {
  public:
@@ -298,24 +335,58 @@ class NamedPose {
   }
 
   /// Moves named joints by a fraction of their way and closes the loops. The other joints start up
-  /// to `spread` radians or reaches away from where they are. False if the loops stay open.
+  /// to `spread` radians or reaches away from where they are, or where steps_ predict them. False if
+  /// the loops stay open.
   bool advance(const std::vector<int>& clusters, double fraction, double spread = 0.0) {
     std::vector<double> moved = positions_;
     for (const int c : clusters) {
       const ClusterEntry& cluster = tables_.clusters[c];
-      if (!advanceCluster(cluster, fraction, spread, moved.data())) {
+      const std::vector<double> none(static_cast<std::size_t>(cluster.velocities), 0.0);
+      const bool foreseen =
+          spread == 0.0 && !steps_.empty() &&
+          advanceCluster(cluster, fraction, spread, predicted(cluster), moved.data());
+      if (!foreseen && !advanceCluster(cluster, fraction, spread, none, moved.data())) {
         return false;
       }
     }
     if (!impl_.cuts.entries.empty() && !closeCutLoops(moved, true)) {
       return false;
     }
+    steps_.insert(steps_.begin(), differenceOf(positions_, moved));
+    steps_.resize(std::min<std::size_t>(steps_.size(), kOrder));
     positions_ = std::move(moved);
     return true;
   }
 
+  /// Spanning velocities that lead from one position to another in unit time.
+  [[nodiscard]] std::vector<double> differenceOf(const std::vector<double>& from,
+                                                 const std::vector<double>& to) const {
+    std::vector<double> step(static_cast<std::size_t>(model_.nvSpanning()), 0.0);
+    for (const BodyEntry<double>& body : tables_.bodies) {
+      jointDifference(body.type, from.data() + body.firstPosition, to.data() + body.firstPosition,
+                      step.data() + body.firstVelocity);
+    }
+    return step;
+  }
+
+  /// The next step of a cluster, after those in steps_ of the same length: the polynomial through m of
+  /// them continues with Σ (−1)^(k+1) (m over k) step_k.
+  [[nodiscard]] std::vector<double> predicted(const ClusterEntry& cluster) const {
+    std::vector<double> next(static_cast<std::size_t>(cluster.velocities), 0.0);
+    const auto m = static_cast<double>(steps_.size());
+    double weight = -1.0;
+    for (std::size_t k = 0; k < steps_.size(); ++k) {
+      weight *= -(m - static_cast<double>(k)) / static_cast<double>(k + 1);
+      for (std::size_t i = 0; i < next.size(); ++i) {
+        next[i] += weight * steps_[k][static_cast<std::size_t>(cluster.firstVelocity) + i];
+      }
+    }
+    return next;
+  }
+
+  /// `others` are the steps with which joints that are not named start.
   bool advanceCluster(const ClusterEntry& cluster, double fraction, double spread,
-                      double* positions) {
+                      const std::vector<double>& others, double* positions) {
     std::vector<double> step(static_cast<std::size_t>(cluster.velocities), 0.0);
     for (const HeldCoordinate& held : held_) {
       if (isIn(held, cluster)) {
@@ -336,13 +407,18 @@ class NamedPose {
       return true;
     }
     const std::vector<int> held = heldIn(cluster);
-    const std::vector<int> others = complementOf(held, cluster.velocities);
+    const auto close = [&](std::span<const int> movable) {
+      std::vector<double> start = step;
+      for (const int i : movable) {
+        start[i] = others[i];
+      }
+      return closeCluster(cluster, start, movable, spread, place);
+    };
     // Independent joints that are not named stay if that is possible.
-    if (areAmong(held, independentOf(tables_, cluster)) &&
-        closeCluster(cluster, step, dependentOf(tables_, cluster), spread, place)) {
+    if (areAmong(held, independentOf(tables_, cluster)) && close(dependentOf(tables_, cluster))) {
       return true;
     }
-    return closeCluster(cluster, step, others, spread, place);
+    return close(complementOf(held, cluster.velocities));
   }
 
   bool closeCluster(const ClusterEntry& cluster, std::vector<double> step,
@@ -437,6 +513,32 @@ class NamedPose {
     }
   }
 
+  /// Whether the loops of a cluster are near a change point with the named joints held.
+  [[nodiscard]] bool isFlat(int c) {
+    const ClusterEntry& cluster = tables_.clusters[c];
+    const std::vector<int> movable = complementOf(heldIn(cluster), cluster.velocities);
+    if (cluster.kind != ClusterKind::Implicit || cluster.kept == 0 ||
+        static_cast<int>(movable.size()) < cluster.kept) {
+      return false;
+    }
+    const Eigen::MatrixXd K = scaledLoopJacobian(model_, data_, cluster, positions_);
+    const Eigen::VectorXd values = firstLeftSingularVectors(K(Eigen::all, movable)).values;
+    return !(values[cluster.kept - 1] > kNearChangePoint * values[0]);
+  }
+
+  /// Goes the last part of the way again, from these positions, in steps that are shorter.
+  void approachFinely(const std::vector<int>& clusters, const std::vector<double>& from) {
+    const std::vector<double> reached = std::exchange(positions_, from);
+    steps_.clear();
+    for (int part = 0; part < kFineParts; ++part) {
+      if (!advance(clusters, 1.0 / (kFineParts - part))) {
+        positions_ = reached;
+        return;
+      }
+    }
+    settle(clusters);
+  }
+
   /// Brings the named joints of clusters, which no loop connects to others, to their targets.
   void reach(const std::vector<int>& clusters) {
     const HeldCoordinate* first = farthest(clusters, positions_);
@@ -452,17 +554,27 @@ class NamedPose {
         loops ? std::clamp(static_cast<int>(std::min(std::ceil(way / kPart), 1e6)), 1, kMostParts)
               : 1;
     int done = 0;
+    steps_.clear();
+    std::vector<double> beforeLast = start;
     while (done < parts && advance(clusters, 1.0 / (parts - done))) {
       ++done;
+      if (done + kLastParts == parts) {
+        beforeLast = positions_;
+      }
     }
     if (done == parts) {
       settle(clusters);
+      if (loops && way > 0.0 && std::ranges::any_of(clusters, [&](int c) { return isFlat(c); })) {
+        approachFinely(clusters, beforeLast);
+      }
       return;
     }
+    steps_.clear();
     double fraction = 1.0 / (parts - done);
     for (int halving = 0; halving < kHalvings; ++halving) {
       fraction *= 0.5;
       advance(clusters, fraction);
+      steps_.clear();  // of other lengths
     }
     const std::vector<double> limit = positions_;
     gap_ = std::numeric_limits<double>::infinity();  // what counts is the gap at the targets
@@ -513,36 +625,119 @@ class NamedPose {
   std::vector<double> positions_;  // spanning, closed
   std::vector<double> target_;     // spanning; only the named ones count
   std::vector<HeldCoordinate> held_;
+  std::vector<std::vector<double>> steps_;  // the last ones, of equal lengths, latest first
   // Positions at the targets with loops open by the least, and the worst of these loops.
   std::vector<double> open_;
   double gap_ = std::numeric_limits<double>::infinity(), opening_ = 0.0;
   std::string openLoop_;
 };
 
+/// Steps over which curvatures of loops are taken, and named joints are moved to find a branch, in
+/// radians or reaches.
+constexpr double kCurvatureStep = 1e-3, kBranchStep = 0.02;
+
+/// The two branches that meet at a change point, for velocities u + α d which loops allow to first
+/// order. They stay closed to second order if, with the combination w of rows that K lacks,
+///   w · (dK/dt) (u + α d) = 0,
+/// a quadratic equation in α. Returns its roots; none if they are complex or d is no branch.
+std::vector<double> branches(const Model& model, Data& data, const ClusterEntry& cluster,
+                             const std::vector<double>& positions, const Eigen::MatrixXd& K,
+                             const Eigen::VectorXd& u, const Eigen::VectorXd& d) {
+  const ModelTables<double>& tables = model.impl().tables;
+  const Eigen::VectorXd w = leftSingularVectors(K).U.col(cluster.kept - 1);
+  const Eigen::Map<const Eigen::VectorXd> units(
+      tables.velocityScales.data() + cluster.firstVelocity, cluster.velocities);
+  const auto jacobianAt = [&](const Eigen::VectorXd& step) {
+    const Eigen::VectorXd way = step.cwiseProduct(units);
+    std::vector<double> moved = positions;
+    retractCluster(tables, cluster, positions.data() + cluster.firstPosition, way.data(),
+                   moved.data() + cluster.firstPosition);
+    return scaledLoopJacobian(model, data, cluster, moved);
+  };
+  const auto curvature = [&](const Eigen::VectorXd& v) {
+    const auto difference = [&](double h) {
+      return w.dot((jacobianAt(h * v) - jacobianAt(-h * v)) * v) / (2.0 * h);
+    };
+    const double h = kCurvatureStep / v.cwiseAbs().maxCoeff();
+    return (4.0 * difference(h) - difference(2.0 * h)) / 3.0;  // of order four (Richardson)
+  };
+  const double at = curvature(u), up = curvature(u + d), down = curvature(u - d);
+  const double a = 0.5 * (up + down) - at, b = 0.5 * (up - down);
+  const double size = std::abs(a) + std::abs(b) + std::abs(at);
+  const double discriminant = b * b - 4.0 * a * at;
+  if (!(size > kAllowed) || discriminant < 0.0) {
+    return {};
+  }
+  if (std::abs(a) <= kAllowed * size) {
+    return std::abs(b) <= kAllowed * size ? std::vector<double>{} : std::vector<double>{-at / b};
+  }
+  const double q = -0.5 * (b + std::copysign(std::sqrt(discriminant), b));
+  return {q / a, q == 0.0 ? 0.0 : at / q};
+}
+
+/// The velocity with which a cluster leaves `positions` if the named joints go on from the branch
+/// that they are on when moved there from the neutral position, roughly; nothing if they do not pass
+/// these positions.
+std::optional<Eigen::VectorXd> velocityFromNeutral(const Model& model, Data& data,
+                                                   const ClusterEntry& cluster,
+                                                   const std::vector<double>& positions,
+                                                   const NamedCoordinates& named) {
+  const ModelImpl& m = model.impl();
+  double fastest = 0.0;
+  for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
+    fastest = std::max(fastest, std::abs(named.values[i]) / m.tables.velocityScales[i]);
+  }
+  const double time = kBranchStep / fastest;
+  NamedValues targets;
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<double>& body = m.tables.bodies[b];
+    for (int i = 0; hasScalarCoordinates(body.type) && i < velocitySize(body.type); ++i) {
+      if (named.given[body.firstVelocity + i] != 0) {
+        const int position = body.firstPosition + i;
+        targets[m.positionNames[position]] = {positions[position] +
+                                              time * named.values[body.firstVelocity + i]};
+      }
+    }
+  }
+  Eigen::VectorXd q(model.nq());
+  try {
+    NamedPose(model, data, targets).write(q);
+  } catch (const AssemblyError&) {
+    return std::nullopt;
+  }
+  std::vector<double> next(positions.size());
+  expandPositions(m, q.data(), next.data());
+  Eigen::VectorXd velocity(cluster.velocities);
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<double>& body = m.tables.bodies[b];
+    jointDifference(body.type, positions.data() + body.firstPosition,
+                    next.data() + body.firstPosition,
+                    velocity.data() + body.firstVelocity - cluster.firstVelocity);
+  }
+  const Eigen::Map<const Eigen::VectorXd> units(
+      m.tables.velocityScales.data() + cluster.firstVelocity, cluster.velocities);
+  velocity = velocity.cwiseQuotient(units) / time;
+  // Joints that move much faster than those named have jumped to another branch.
+  constexpr double kFast = 20.0;
+  if (!(velocity.cwiseAbs().maxCoeff() <= kFast * fastest)) {
+    return std::nullopt;
+  }
+  return velocity;
+}
+
 /// Velocities of one cluster with loops, in the units of ModelTables::velocityScales.
 ///
 /// Velocities that keep the loops closed are N y, with an orthonormal basis N of the null space of
 /// K. Of all y for which E N y is nearest to the named velocities, the shortest gives the shortest
-/// N y.
+/// N y. At a change point, that on the branch to which the neutral position leads.
 Eigen::VectorXd velocitiesOfCluster(const Model& model, Data& data, const ClusterEntry& cluster,
                                     const std::vector<double>& positions,
                                     const NamedCoordinates& named) {
   const ModelImpl& m = model.impl();
-  LoopScratch<double>& scratch = data.impl().loops;
-  ClusterState<double> state = scratch.state(positions.data() + cluster.firstPosition);
-  placeCluster(m.tables, cluster, state);
   const int n = cluster.velocities;
-  loopJacobian(m.tables, m.mechanism.functions, cluster, state, scratch.forFunctions(),
-               m.tables.rowSlots.data() + cluster.firstRow, cluster.kept, scratch.K.data());
   const Eigen::Map<const Eigen::VectorXd> units(
       m.tables.velocityScales.data() + cluster.firstVelocity, n);
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  Eigen::MatrixXd K = Eigen::Map<const RowMajor>(scratch.K.data(), cluster.kept, n);
-  for (int r = 0; r < cluster.kept; ++r) {
-    K.row(r) = K.row(r).cwiseProduct(units.transpose());
-    const double size = K.row(r).norm();
-    K.row(r) /= size > 0.0 ? size : 1.0;
-  }
+  const Eigen::MatrixXd K = scaledLoopJacobian(model, data, cluster, positions);
   const LeftSingularVectors decomposed = leftSingularVectors(K.transpose());
   const auto rank = std::ranges::count_if(
       decomposed.values, [&](double x) { return x > kAllowed * decomposed.values[0]; });
@@ -563,9 +758,29 @@ Eigen::VectorXd velocitiesOfCluster(const Model& model, Data& data, const Cluste
       wanted[static_cast<Eigen::Index>(i)] =
           named.values[cluster.firstVelocity + rows[i]] / units[rows[i]];
     }
-    const Eigen::MatrixXd EN = N(rows, Eigen::all);
+    const Eigen::MatrixXd all = N(rows, Eigen::all);
+    // Relative to the columns of N, of length one: a joint at its dead point does not move.
+    const Eigen::MatrixXd EN = (all.array().abs() > kAllowed).select(all, 0.0);
     const Eigen::VectorXd velocity = N * leastNormSolution(EN, wanted, kAllowed).x;
-    return velocity;
+    const bool isChangePoint = n - rank == cluster.nv + 1 && rank == cluster.kept - 1;
+    if (!isChangePoint || velocity.isZero(0.0)) {
+      return velocity;
+    }
+    const LeftSingularVectors open = leftSingularVectors(EN.transpose());
+    const auto fixed = std::ranges::count_if(open.values, [](double x) { return x > kAllowed; });
+    if (fixed != cluster.nv) {
+      return velocity;
+    }
+    const Eigen::VectorXd d = velocity.norm() * (N * open.U.col(cluster.nv));
+    const std::vector<double> roots = branches(model, data, cluster, positions, K, velocity, d);
+    if (roots.empty()) {
+      return velocity;
+    }
+    const Eigen::VectorXd near =
+        velocityFromNeutral(model, data, cluster, positions, named).value_or(velocity);
+    const double best = *std::ranges::min_element(
+        roots, {}, [&](double root) { return (velocity + root * d - near).norm(); });
+    return velocity + best * d;
   };
   const std::span<const int> independent = independentOf(m.tables, cluster);
   if (areAmong(given, independent)) {

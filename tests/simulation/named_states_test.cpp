@@ -51,6 +51,54 @@ Mechanism crankRocker(std::string_view independent = "crank") {
   return fourBar(0.5, 0.2, 0.5, 0.3, independent);
 }
 
+/// Where all links lie on one line, branches meet, and loops close to second order only.
+TEST(NamedStates, FlatPositionsAreExactAndOnTheBranchOfTheNeutralOne) {
+  const Model parallelogram(fourBar(0.7, 0.3, 0.7, 0.3));
+  const int knee = parallelogram.jointPositionIndex("knee");
+  const int pivot = parallelogram.jointPositionIndex("pivot");
+  Data data(parallelogram);
+  Eigen::VectorXd neutral(parallelogram.nqSpanning());
+  spanningPositions(parallelogram, data, parallelogram.neutral(), neutral);
+  ASSERT_NEAR(neutral[pivot], neutral[parallelogram.jointPositionIndex("crank")], 1e-9);
+  for (const double angle : {0.0, 1e-9, 1e-5, -1.0, 3.1, 3.1416, kPi, -kPi, 5.0}) {
+    const Eigen::VectorXd pose = poseAt(parallelogram, {{"crank", {angle}}});
+    EXPECT_NEAR(pose[pivot], angle, 1e-11);
+    EXPECT_NEAR(pose[knee], -angle, 1e-11);
+  }
+  Eigen::VectorXd q(parallelogram.nq()), v(1), velocities(3);
+  for (const double angle : {0.0, kPi}) {
+    configurationAt(parallelogram, data, {{"crank", {angle}}}, q);
+    velocitiesAt(parallelogram, data, q, {{"crank", {2.0}}}, v, velocities);
+    EXPECT_NEAR(velocities[pivot], 2.0, 1e-9) << angle;
+    EXPECT_NEAR(velocities[knee], -2.0, 1e-9) << angle;
+  }
+
+  // A kite is its mirror image after the flat position. Crank and coupler, of one length, could also
+  // fold onto each other and turn while the rocker lies on the ground.
+  const Model kite(fourBar(0.7, 0.3, 0.3, 0.7));
+  const Eigen::VectorXd left = poseAt(kite, {{"crank", {-1.0}}});
+  const Eigen::VectorXd right = poseAt(kite, {{"crank", {1.0}}});
+  EXPECT_NEAR(std::remainder(left[2] + right[2], 2 * kPi), 0.0, 1e-12);
+  EXPECT_GT(std::abs(std::sin(right[2])), 0.1);
+}
+
+TEST(NamedStates, SimulationsFromFlatPositionsStayOnTheBranch) {
+  const Model model(fourBar(0.7, 0.3, 0.7, 0.3));
+  const int crank = model.jointPositionIndex("crank"), pivot = model.jointPositionIndex("pivot");
+  Data data(model);
+  Eigen::VectorXd positions(model.nqSpanning());
+  for (const double angle : {0.0, 1e-9, 1e-5}) {
+    Simulator simulator(model);
+    simulator.setState({{"crank", {angle}}}, {{"crank", {1.0}}});
+    static_cast<void>(simulator.run(0.3, 0.05));
+    spanningPositions(model, data, simulator.q(), positions);
+    EXPECT_NEAR(positions[crank], positions[pivot], 1e-8) << angle;
+  }
+  Simulator simulator(model);
+  simulator.setState({{"crank", {0.0}}});
+  EXPECT_THROW(simulator.step(0.01), SingularityError);  // at rest, any branch could follow
+}
+
 TEST(NamedStates, DependentJointIsHeld) {
   const Model model(crankRocker());
   for (const double pivot : {1.3, 1.9, 2.2}) {
