@@ -34,13 +34,22 @@ void requirePositive(const std::string& element, const char* name, double value)
   }
 }
 
-/// The index of a coordinate, for elements on scalar positions.
+/// The index of a coordinate, for elements on scalar positions. Its own name, such as
+/// "slide.distance", may stand for that of the joint and the component.
 SpanningPlace placeOf(const Model& model, const std::string& element, const Coordinate& where) {
   const ModelImpl& m = model.impl();
   const auto found = m.bodyByJoint.find(where.joint);
   if (found == m.bodyByJoint.end()) {
-    refuse(element,
-           "model " + kempe::quoted(m.mechanism.name) + " has no moving joint of this name");
+    for (std::size_t b = 0; b < m.jointNames.size(); ++b) {
+      const BodyEntry<double>& body = m.tables.bodies[b];
+      for (int i = 0; hasScalarCoordinates(body.type) && i < velocitySize(body.type); ++i) {
+        if (where.component == 0 && m.positionNames[body.firstPosition + i] == where.joint) {
+          return {body.firstPosition + i, body.firstVelocity + i};
+        }
+      }
+    }
+    refuse(element, "model " + kempe::quoted(m.mechanism.name) +
+                        " has no moving joint or coordinate of this name");
   }
   const BodyEntry<double>& body = m.tables.bodies[found->second];
   if (!hasScalarCoordinates(body.type)) {
@@ -111,7 +120,7 @@ int ForceElements::add(const Model& model, const PointSpring& spring) {
       "spring from " + kempe::quoted(spring.from.frame) + " to " + kempe::quoted(spring.to.frame);
   requireNotNegative(name, "stiffness", spring.stiffness);
   requireNotNegative(name, "damping", spring.damping);
-  requireNotNegative(name, "restLength", spring.restLength);
+  requireNotNegative(name, "the rest length", spring.restLength);
   const auto placed = [&](const PointSpring::End& end) {
     for (int i = 0; i < 3; ++i) {
       requireFinite(name, "point", end.point[i]);
@@ -169,8 +178,8 @@ int ForceElements::add(const Model& model, const JointFriction& friction) {
   requireNotNegative(name, "coulomb", friction.coulomb);
   requireNotNegative(name, "viscous", friction.viscous);
   requireNotNegative(name, "breakaway", friction.breakaway);
-  requireNotNegative(name, "slipSpeed", friction.slipSpeed);
-  requirePositive(name, "stribeckSpeed", friction.stribeckSpeed);
+  requireNotNegative(name, "the slip speed", friction.slipSpeed);
+  requirePositive(name, "the Stribeck speed", friction.stribeckSpeed);
   if (friction.breakaway > 0.0 && friction.breakaway < friction.coulomb) {
     refuse(name, "breakaway " + shortNumber(friction.breakaway) + " is less than coulomb " +
                      shortNumber(friction.coulomb));
@@ -192,17 +201,17 @@ int ForceElements::add(const Model& model, const Motor& motor) {
   if (!std::isfinite(motor.gear) || motor.gear == 0.0) {
     refuse(name, "gear must be finite and not zero, got " + shortNumber(motor.gear));
   }
-  requireNotNegative(name, "rotorInertia", motor.rotorInertia);
-  requireNotNegative(name, "viscousFriction", motor.viscousFriction);
-  requirePositive(name, "torqueLimit", motor.torqueLimit);
-  requirePositive(name, "stallTorque", motor.stallTorque);
-  requirePositive(name, "noLoadSpeed", motor.noLoadSpeed);
+  requireNotNegative(name, "the rotor inertia", motor.rotorInertia);
+  requireNotNegative(name, "the viscous friction", motor.viscousFriction);
+  requirePositive(name, "the torque limit", motor.torqueLimit);
+  requirePositive(name, "the stall torque", motor.stallTorque);
+  requirePositive(name, "the no-load speed", motor.noLoadSpeed);
   Motor complete = motor;
   if (std::isinf(motor.stallTorque)) {
     complete.stallTorque = motor.torqueLimit;
   }
   if (std::isfinite(motor.noLoadSpeed) && !std::isfinite(complete.stallTorque)) {
-    refuse(name, "a noLoadSpeed needs a stallTorque or a torqueLimit with it");
+    refuse(name, "a no-load speed needs a stall torque or a torque limit with it");
   }
   motors_.push_back({complete, place});
   return lastOf(motors_);
@@ -243,7 +252,13 @@ void ForceElements::applyBetweenPoints(const WorkView<double>& work,
     const Vector3 line = b.position - a.position;
     const double length = norm(line);
     if (!(length > 0.0)) {
-      continue;  // no direction, and none is missed where restLength is zero
+      if (spring.element.restLength > 0.0 && spring.element.stiffness > 0.0) {
+        refuse("spring from " + kempe::quoted(spring.element.from.frame) + " to " +
+                   kempe::quoted(spring.element.to.frame),
+               "its length is zero, so that the direction in which it pushes is not determined. "
+               "Start with its ends apart, or give it a rest length of zero.");
+      }
+      continue;  // no force
     }
     const Vector3 direction = (1.0 / length) * line;
     const double rate = dot(direction, b.velocity - a.velocity);

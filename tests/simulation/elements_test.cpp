@@ -257,13 +257,15 @@ TEST(Elements, WrongOnesAreRefused) {
       },
       "rigid stops");
   says([&] { simulator.addFriction({.joint = "slide", .coulomb = 1, .slipSpeed = -1}); },
-       "slipSpeed");
+       "the slip speed");
   says([&] { simulator.addFriction({.joint = "slide", .coulomb = 2, .breakaway = 1}); },
        "breakaway");
   says([&] { simulator.addMotor({.joint = "slide", .gear = 0}); }, "gear");
-  says([&] { simulator.addMotor({.joint = "slide", .torqueLimit = 0}); }, "torqueLimit");
-  says([&] { simulator.addMotor({.joint = "slide", .noLoadSpeed = 3}); }, "needs a stallTorque");
+  says([&] { simulator.addMotor({.joint = "slide", .torqueLimit = 0}); }, "the torque limit");
+  says([&] { simulator.addMotor({.joint = "slide", .noLoadSpeed = 3}); }, "needs a stall torque");
   says([&] { simulator.setMotorTorque(0, 1.0); }, "there are 0 motors");
+  simulator.addSpring(PointSpring{{"ground", {}}, {"block", {}}, 1, 1, 1});
+  says([&] { simulator.step(0.1); }, "its length is zero");
   Mechanism ball = planar("ball");
   ball.addBody("brick").withMass(1).withInertia(1, 1, 1);
   ball.addJoint("ball", JointType::Spherical).from("ground").to("brick");
