@@ -98,10 +98,11 @@ struct Recording {
   std::vector<Sample> samples{};
   std::uint64_t model = 0;              ///< fingerprint of the robot, for Snapshot::model
   std::vector<std::string> warnings{};  ///< of Simulator::warnings() at the end of the run
+  /// Simulator::energyExchanged() at the end of the run; 0 in files of earlier versions.
+  double energyExchanged = 0.0;
 
   /// Returns the largest |energy − energy at the start − work + losses|, relative to the energy
-  /// exchanged: the largest of the peak kinetic energy, the range of the potential energy, the
-  /// work, the losses, and a millionth of the energy (for robots at rest).
+  /// exchanged: the larger of energyExchanged and that of the samples.
   [[nodiscard]] KEMPE_API double energyDrift() const;
 
   /// Returns sample i as a snapshot for Simulator::restore.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -32,12 +33,17 @@ enum class Stabilization {
 struct SimulatorOptions {
   /// Auto has error control and copes with stiff motions; dt is then the interval of samples only.
   Integrator integrator = Integrator::Auto;
-  /// Integrators with error control: tolerated error per step of each position (relative to one
-  /// radian or metre) and velocity.
+  /// Integrators with error control: tolerated error per step. Positions count relative to one radian
+  /// or metre and velocities relative to their size, but at least one, so that motions of micrometres
+  /// need smaller tolerances.
   double relativeTolerance = 1e-8;
   double absoluteTolerance = 1e-10;
   Stabilization stabilization = Stabilization::Projection;
   double baumgarteRate = 100.0;  ///< 1/s
+  /// No step is longer, in seconds. Integrators with error control see forces only at the stages of
+  /// their steps: a pulse that is shorter than a step can pass between them. Half the length of the
+  /// shortest pulse is enough.
+  double maxStep = std::numeric_limits<double>::infinity();
 };
 
 /// Effort of an integrator since the simulator was created.
@@ -148,12 +154,19 @@ class Simulator {
   /// integrator. The start is that of the last run(), or the time at which the state was set or an
   /// element was added, if that was later.
   [[nodiscard]] KEMPE_API double energyError() const;
+  /// Returns the energy exchanged since then in joules, to which the error is compared: the largest
+  /// of the peak kinetic energy and the range of the potential energy at samples, work and losses
+  /// after every step, and a millionth of the energy (for robots at rest).
+  [[nodiscard]] KEMPE_API double energyExchanged() const;
   /// Returns warnings about the motion since then: where the samples lose the energy balance by
-  /// more than 1 % of the energy exchanged (Recording::energyDrift), a text that states the cause;
-  /// or where the estimated errors of steps of fixed length add up to more than 0.01 rad or m. Also
+  /// more than 1 % of the energy exchanged (Recording::energyDrift), and by more than lifts the robot
+  /// by 1e-9 m, a text that states the cause; or where the estimated errors of steps of fixed length add up to more than 0.01 rad or m. Also
   /// events of friction and end stops that could not be followed exactly, and why steps of an
   /// integrator with error control are very short, so that the run takes long.
   [[nodiscard]] KEMPE_API std::vector<std::string> warnings() const;
+  /// Returns the last of these, empty if steps are not very short. Callbacks may call it, also the
+  /// interrupt check within one long step.
+  [[nodiscard]] KEMPE_API std::string shortStepsWarning() const;
   /// Returns the largest |loopResidual|; 0 if there are no loops.
   [[nodiscard]] KEMPE_API double loopError() const;
   /// The independent coordinates that the simulator currently uses.

@@ -41,6 +41,7 @@ void Simulation::restartBalance() {
   events_.restart();
   effort_.restart();
   alongSingular_ = 0;
+  prescribed_.restart();
   stepLength_ = 0.0;
   leastRegularity_ = 1.0;
   leastRegular_ = -1;
@@ -118,6 +119,20 @@ std::string Simulation::errorWarning() const {
          " s are too long for this motion: their errors, " +
          "estimated from the accelerations, add up to " + shortNumber(errors_.sum()) +
          " rad or m. Use the integrator \"adaptive\", or a smaller dt.";
+}
+
+std::string Simulation::smallMotionWarning() const {
+  if (!controlsError() || watch_.isAtRest() || !effort_.isTooSmall(tolerances())) {
+    return {};
+  }
+  const double size = effort_.sizeOfMotion();
+  return "the motion is small, " + shortNumber(size) +
+         " rad or m in all (or per second, if that is more), and the tolerances of the integrator, "
+         "which count relative to one, are too large for it: the error of a step is " +
+         shortNumber(effort_.errorOfMotion(tolerances())) +
+         " of the motion on average. Use a relative tolerance of " +
+         shortNumber(size * options.relativeTolerance) + " and an absolute one of " +
+         shortNumber(size * options.absoluteTolerance) + ".";
 }
 
 std::string Simulation::effortWarning() const {
@@ -223,6 +238,19 @@ void Simulation::throwIfInertiaVanishes() {
   }
 }
 
+std::string Simulation::divergenceRemedy() const {
+  if (controller || motorController) {
+    return "Use a controller with lower gains, or a smaller dt";
+  }
+  if (externalFunction || !externalForces.empty() || !forces.isZero(0.0)) {
+    return "Use smaller forces, or a smaller dt";
+  }
+  if (elements.actOnJoints() || elements.actBetweenPoints()) {
+    return "Use softer springs and stops, or a smaller dt";
+  }
+  return "Give the bodies that move larger masses and inertias, or a joint an armature";
+}
+
 void Simulation::throwIfDiverging(double h) {
   Eigen::Index fastest = 0;
   const double speed = velocities_.cwiseAbs().maxCoeff(&fastest);
@@ -240,8 +268,8 @@ void Simulation::throwIfDiverging(double h) {
     throw std::runtime_error(
         "the simulation diverged: the velocity of " +
         kempe::quoted(model.spanningVelocityNames()[static_cast<std::size_t>(fastest)]) + " is " +
-        shortNumber(speed) + ", which takes steps of " + shortNumber(h) +
-        " s. Use a controller with lower gains, or a smaller dt");
+        shortNumber(speed) + ", which takes steps of " + shortNumber(h) + " s. " +
+        divergenceRemedy());
   }
 }
 

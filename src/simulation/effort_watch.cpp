@@ -1,5 +1,6 @@
 #include "simulation/effort_watch.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace kempe::detail {
@@ -18,10 +19,18 @@ constexpr double kStable = 1.0;
 constexpr double kMostlyStiff = 0.5, kMostlyRefused = 0.15, kMostlyEvents = 0.1;
 constexpr double kMostlySingular = 0.5;
 
+/// Errors of a step that are a larger part of the motion add up to 1e-4 of it or more in ten periods of
+/// an oscillation. With the default tolerances those of usual motions are 1e-8 of it.
+constexpr double kVisible = 1e-5;
+/// Ways below this, in radians or metres, can be rounding.
+constexpr double kRounding = 1e-13;
+
 }  // namespace
 
-void EffortWatch::addStep(double h, double speed, double stiffness) {
+void EffortWatch::addStep(double h, double speed, double error, double stiffness) {
   ++steps_;
+  fastest_ = std::max(fastest_, speed);
+  errors_ += error;
   seconds_ += h;
   way_ += h * speed;
   stiff_ += stiffness > kStable ? 1 : 0;
@@ -44,6 +53,16 @@ double EffortWatch::excess(const Tolerances& tolerances) const {
 
 bool EffortWatch::isLarge(const Tolerances& tolerances) const {
   return taken() > kFew && excess(tolerances) > kMany;
+}
+
+double EffortWatch::errorOfMotion(const Tolerances& tolerances) const {
+  const double ofPositions = tolerances.ofPosition() / way_;
+  const double ofVelocities = tolerances.ofVelocity(fastest_) / fastest_;
+  return errors_ / static_cast<double>(steps_) * std::min(ofPositions, ofVelocities);
+}
+
+bool EffortWatch::isTooSmall(const Tolerances& tolerances) const {
+  return way_ > kRounding && errorOfMotion(tolerances) > kVisible;
 }
 
 EffortWatch::Cause EffortWatch::cause() const {

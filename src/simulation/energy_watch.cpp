@@ -27,8 +27,7 @@ void EnergyWatch::add(const Sample& sample) {
   peakKinetic_ = std::max(peakKinetic_, sample.kinetic);
   lowest_ = std::min(lowest_, sample.potential);
   highest_ = std::max(highest_, sample.potential);
-  peakWork_ = std::max(peakWork_, std::abs(sample.work - startWork_));
-  peakLosses_ = std::max(peakLosses_, std::abs(sample.losses - startLosses_));
+  addFlows(sample.work, sample.losses);
   peakEnergy_ = std::max(peakEnergy_, std::abs(energy));
   const double error = energy - sample.work + sample.losses - start_;
   if (!(std::abs(error - error_) <= std::abs(jump_.change))) {
@@ -41,9 +40,21 @@ void EnergyWatch::add(const Sample& sample) {
   }
 }
 
+void EnergyWatch::addFlows(double work, double losses) {
+  peakWork_ = std::max(peakWork_, std::abs(work - startWork_));
+  peakLosses_ = std::max(peakLosses_, std::abs(losses - startLosses_));
+}
+
+double EnergyWatch::exchangedInMotion() const {
+  return std::max({peakKinetic_, highest_ - lowest_, peakWork_, peakLosses_});
+}
+
 double EnergyWatch::exchanged() const {
-  return std::max(
-      {peakKinetic_, highest_ - lowest_, peakWork_, peakLosses_, kAtRest * peakEnergy_});
+  return std::max(exchangedInMotion(), kAtRest * peakEnergy_);
+}
+
+bool EnergyWatch::isAtRest() const {
+  return exchangedInMotion() <= kAtRest * peakEnergy_;
 }
 
 double EnergyWatch::drift() const {

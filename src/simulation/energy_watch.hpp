@@ -6,7 +6,9 @@ namespace kempe::detail {
 ///   error = energy − energy at the first sample − work + losses,
 /// which is zero for an exact integrator. It is judged relative to the energy exchanged: the
 /// largest of the peak kinetic energy, the range of the potential energy, work and losses, and a
-/// millionth of the energy itself, so that rounding does not count for a robot at rest.
+/// millionth of the energy itself, so that rounding does not count for a robot at rest. Work and
+/// losses count between samples too: a controller that stops a motion there supplies and takes back
+/// energy of which the samples show nothing.
 class EnergyWatch {
  public:
   struct Sample {
@@ -28,6 +30,8 @@ class EnergyWatch {
   void reset() { *this = {}; }
   [[nodiscard]] bool started() const { return started_; }
   void add(const Sample& sample);
+  /// Work and losses after a step, between samples.
+  void addFlows(double work, double losses);
 
   /// At the last sample, J.
   [[nodiscard]] double error() const { return error_; }
@@ -39,8 +43,14 @@ class EnergyWatch {
   /// Whether the error exceeds by far the energy exchanged while the balance was kept.
   [[nodiscard]] bool diverged() const;
 
- private:
+  /// J.
   [[nodiscard]] double exchanged() const;
+  /// Whether no more than a millionth of the energy was exchanged.
+  [[nodiscard]] bool isAtRest() const;
+
+ private:
+  /// But for that of a robot at rest.
+  [[nodiscard]] double exchangedInMotion() const;
 
   bool started_ = false;
   double start_ = 0.0;  // energy − work + losses

@@ -90,8 +90,8 @@ void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
       ++wrong;
     }
     throw Diverged("the simulation diverged: the velocity of " +
-                   kempe::quoted(work().model().vNames()[wrong]) +
-                   " exceeded 1e100. Use a smaller dt, or a controller with lower gains");
+                   kempe::quoted(work().model().vNames()[wrong]) + " exceeded 1e100. " +
+                   divergenceRemedy());
   }
   const Standing standing = standAt(q, rates.G.data());
   rates.regularity = work().regularity();
@@ -269,17 +269,16 @@ void Simulation::catchConstraints() {
   }
 }
 
-double Simulation::constraintGap(int constraint) {
+double Simulation::constraintGap(const Constraints& of, int constraint) {
   Evaluation<double> e(work().model(), work().data());
   e.work->wholeRotors = true;
   e.place(state_.q);
   e.move(state_.v.data(), nullptr);
   ConstraintSolver<double> solver(e);
-  solver.add(constraints->table());
+  solver.add(of.table());
   solver.evaluate(state_.time);
   double gap = 0.0;
-  const ConstraintEntry* asked =
-      &constraints->table().entries[static_cast<std::size_t>(constraint)];
+  const ConstraintEntry* asked = &of.table().entries[static_cast<std::size_t>(constraint)];
   for (const ActiveConstraint& active : solver.active()) {
     for (int r = 0; active.entry == asked && r < asked->rows; ++r) {
       gap = std::max(gap, std::abs(solver.scratch.rows[active.firstRow + r].value));

@@ -1,5 +1,6 @@
 #include "kempe/recording.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -205,7 +206,8 @@ double Recording::energyDrift() const {
     watch.add({sample.time, sample.kinetic, sample.potential, sample.work.supplied(),
                sample.work.lost()});
   }
-  return watch.drift();
+  const double exchanged = std::max(watch.exchanged(), energyExchanged);
+  return exchanged > 0.0 ? watch.largestError() / exchanged : watch.largestError();
 }
 
 void Recording::save(const std::filesystem::path& path) const {
@@ -230,6 +232,11 @@ void Recording::save(const std::filesystem::path& path) const {
     list("independent", choice);
   }
   list("warning", warnings);
+  if (energyExchanged > 0.0) {
+    number.clear();
+    writeNumber(number, energyExchanged);
+    file << "exchanged " << number << '\n';
+  }
   file << "samples " << samples.size() << '\n';
   std::string line;
   for (const Sample& sample : samples) {
@@ -304,6 +311,8 @@ Recording Recording::load(const std::filesystem::path& path) {
       recording.choices.emplace_back();
     } else if (word == "independent" && !recording.choices.empty()) {
       recording.choices.back().push_back(rest);
+    } else if (word == "exchanged") {
+      recording.energyExchanged = lines.number(at);
     } else if (word == "warning") {
       recording.warnings.push_back(rest);
     } else if (word == "samples") {

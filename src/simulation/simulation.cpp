@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <tuple>
 
 #include "kempe/configuration.hpp"
 #include "model/arguments.hpp"
@@ -78,6 +79,10 @@ Simulation::Simulation(const Model& userModel, const SimulatorOptions& chosen)
   };
   require("relativeTolerance", options.relativeTolerance);
   require("absoluteTolerance", options.absoluteTolerance);
+  if (!(options.maxStep > 0.0)) {
+    throw std::invalid_argument("maxStep: a positive number of seconds is needed, got " +
+                                shortNumber(options.maxStep));
+  }
   addModelFriction();
   start(model);
   resizeForElements();
@@ -231,6 +236,45 @@ void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
   }
 }
 
+template <typename Change>
+void Simulation::allOrNothing(const Change& change) {
+  keepBefore();
+  const auto watches =
+      std::tuple(watch_, errors_, events_, effort_, prescribed_, stepLength_, leastRegularity_,
+                 leastRegular_, usualRows_, rowsMiss_, alongSingular_);
+  try {
+    change();
+  } catch (...) {
+    returnToBefore();
+    std::tie(watch_, errors_, events_, effort_, prescribed_, stepLength_, leastRegularity_,
+             leastRegular_, usualRows_, rowsMiss_, alongSingular_) = watches;
+    throw;
+  }
+}
+
+void Simulation::setState(VectorIn q, VectorIn velocities, double time) {
+  allOrNothing([&] {
+    setMotion(q, velocities, time);
+    catchConstraints();
+  });
+}
+
+void Simulation::changeConstraints(const Constraints& next) {
+  std::optional<Constraints> replaced = next;
+  Vector replacedMultipliers = Eigen::VectorXd::Zero(next.rows());
+  const auto exchange = [&] {
+    std::swap(constraints, replaced);
+    multipliers.swap(replacedMultipliers);
+  };
+  exchange();
+  try {
+    allOrNothing([&] { catchConstraints(); });
+  } catch (...) {
+    exchange();
+    throw;
+  }
+}
+
 std::size_t Simulation::choiceOf(const std::vector<std::vector<int>>& independent) {
   const ModelTables<double>& tables = work().impl().tables;
   const ModelTables<double>& user = model.impl().tables;
@@ -333,6 +377,7 @@ void Simulation::completeStep(double time) {
   }
   show();
   watchLoops();
+  watch_.addFlows(workNow().supplied(), workNow().lost());
   if (work().worstRatio(first_->G.data()) > Coordinates::kExchange) {
     exchangeCoordinates(kGain);
   }
@@ -344,7 +389,10 @@ void Simulation::stepTo(double end) {
                                 shortNumber(end - state_.time));
   }
   refresh();
-  stepLength_ = std::max(stepLength_, end - state_.time);
+  if (constraints) {
+    prescribed_.check(constraints->table(), state_.time, end - state_.time);
+  }
+  stepLength_ = std::max(stepLength_, std::min(end - state_.time, options.maxStep));
   if (!watch_.started()) {
     watchEnergy(energyNow());
   }
@@ -406,15 +454,14 @@ void Simulation::advanceTo(double end) {
     const double rest = end - state_.time;
     const double ahead =
         std::min(first_->secondsAhead, work().secondsAhead(first_->regularity, velocities_));
-    const double most = std::min({part, ahead, longestStep_});
+    const double most = std::min({part, ahead, longestStep_, options.maxStep});
     const bool last = most >= rest * (1.0 - 1e-9);
     double h = last ? rest : most;
     int turning = -1;
     if (!last && state_.time + h == state_.time) {
       throw std::runtime_error("the simulation diverged: velocities are so large that a step of " +
-                               shortNumber(h) +
-                               " s does not advance the time. Use a smaller dt, or a controller "
-                               "that limits its forces");
+                               shortNumber(h) + " s does not advance the time. " +
+                               divergenceRemedy());
     }
     if (controlled && h < kVanishing * whole && !last) {
       throwIfDiverging(h);
@@ -511,7 +558,8 @@ void Simulation::advanceTo(double end) {
       effort_.addEvent(located_);
     }
     if (controlled) {
-      effort_.addStep(h, speed(), integratorInUse() == Integrator::Adaptive ? stiffness_ : 0.0);
+      effort_.addStep(h, speed(), error,
+                      integratorInUse() == Integrator::Adaptive ? stiffness_ : 0.0);
       acceptStep(h, part, error);
       part = stepControl_.nextStep;
     } else {

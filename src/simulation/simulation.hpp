@@ -18,6 +18,7 @@
 #include "simulation/forces.hpp"
 #include "simulation/loads.hpp"
 #include "simulation/occupancy.hpp"
+#include "simulation/prescribed_watch.hpp"
 #include "simulation/radau.hpp"
 #include "simulation/singular_point.hpp"
 #include "simulation/tolerances.hpp"
@@ -106,10 +107,12 @@ class Simulation {
   void projectNow();
   /// The same after a change of state or constraints.
   void catchConstraints();
+  /// Replaces the constraints, and projects the state onto them. If that fails, nothing changes.
+  void changeConstraints(const Constraints& next);
   /// Throws AssemblyError if constraints contradict each other at the state.
   void requireCompatibleNow();
-  /// The largest |φ| of a constraint that is on.
-  double constraintGap(int constraint);
+  /// The largest |φ| of one of these constraints, if it is on.
+  double constraintGap(const Constraints& of, int constraint);
 
   // --- integrators.cpp ---
   /// One step of the integrator from state_ and first_ to next_ and last_. Returns the error
@@ -120,7 +123,8 @@ class Simulation {
   }
 
   // --- simulation.cpp ---
-  void setMotion(VectorIn q, VectorIn velocities, double time);
+  /// Sets the state, projected onto the constraints. If that fails, nothing changes.
+  void setState(VectorIn q, VectorIn velocities, double time);
   void stepTo(double end);
   /// Rates at the state into first(), in coordinates that suit it.
   void refresh();
@@ -147,6 +151,12 @@ class Simulation {
   /// Where steps with error control are much shorter than the motion suggests, the reason;
   /// otherwise empty.
   [[nodiscard]] std::string effortWarning() const;
+  /// Where the motion is too small for the tolerances, a text that says so; otherwise empty.
+  [[nodiscard]] std::string smallMotionWarning() const;
+  /// Where a prescribed motion contradicts itself, a text that says so; otherwise empty.
+  [[nodiscard]] const std::string& prescribedWarning() const { return prescribed_.warning(); }
+  /// J, also within steps; see EnergyWatch.
+  [[nodiscard]] double energyExchanged() const { return watch_.exchanged(); }
   /// The next sample is the first of the balance.
   void restartBalance();
 
@@ -363,6 +373,11 @@ class Simulation {
 
   [[nodiscard]] Coordinates& work() { return *choices_[choice_]; }
   void start(const Model& user);
+  void setMotion(VectorIn q, VectorIn velocities, double time);
+  /// Makes a change of the state between steps. If it throws, the state, the energy balance and the
+  /// warnings are those before.
+  template <typename Change>
+  void allOrNothing(const Change& change);
   void addModelFriction();
   [[nodiscard]] Model derivedModel(const ModelChanges& changes) const;
   /// Switches to coordinates that are better by `gain` at the state; false if there are none.
@@ -389,6 +404,8 @@ class Simulation {
   void watchSingularity(double h, bool limited);
   /// The loops of a cluster, or those that are left cut (−1), as a part of messages.
   [[nodiscard]] std::string loopsOf(int cluster) const;
+  /// The remedy of those that act on the robot.
+  [[nodiscard]] std::string divergenceRemedy() const;
   /// Throws if hardly anything that has mass moves at the state, so that velocities have no bound.
   void throwIfInertiaVanishes();
   void keepBefore();
@@ -432,6 +449,7 @@ class Simulation {
   ErrorWatch errors_;  // of steps of fixed length
   EventWatch events_;
   EffortWatch effort_;  // of steps with error control
+  PrescribedWatch prescribed_;
 
   struct Before {  // a step
     State state;
@@ -444,7 +462,7 @@ class Simulation {
   Before before_;
 
   std::array<IntegratorStatistics, static_cast<std::size_t>(Integrator::Auto)> efforts_{};
-  double interval_ = 0.0;           // between samples
+  double interval_ = 0.0;           // between samples, or the longest step
   long long evaluationsSoFar_ = 0;  // at the last step that was completed
   double stiffness_ = 0.0;          // h times an eigenvalue, in the last step of the explicit pair
   int unsolved_ = 0;                // implicit steps in a row that found no solution

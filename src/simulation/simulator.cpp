@@ -39,8 +39,7 @@ void Simulator::setState(VectorIn q, VectorIn v, double time) {
   // A step of no length closes loops and makes quaternions of unit length.
   integrate(robot, data, q, Eigen::VectorXd::Zero(robot.nv()), 0.0, closed);
   spanning(robot, data, closed, v, positions, velocities);
-  impl_->setMotion(closed, velocities, time);
-  impl_->catchConstraints();
+  impl_->setState(closed, velocities, time);
 }
 
 void Simulator::setState(const NamedValues& positions, const NamedValues& velocities, double time) {
@@ -50,8 +49,7 @@ void Simulator::setState(const NamedValues& positions, const NamedValues& veloci
   Eigen::VectorXd q(robot.nq()), v(robot.nv()), rates(robot.nvSpanning());
   configurationAt(robot, data, positions, q);
   velocitiesAt(robot, data, q, velocities, v, rates);
-  impl_->setMotion(q, rates, time);
-  impl_->catchConstraints();
+  impl_->setState(q, rates, time);
 }
 
 namespace {
@@ -91,8 +89,7 @@ void Simulator::setSpanningState(VectorIn q, VectorIn velocities, double time) {
   Eigen::VectorXd residual(robot.nLoopRows());
   loopResidual(robot, data, q, residual);
   requireClosed(robot.impl().tables, residual);
-  impl_->setMotion(q, velocities, time);
-  impl_->catchConstraints();
+  impl_->setState(q, velocities, time);
 }
 
 double Simulator::time() const {
@@ -136,8 +133,10 @@ double Simulator::energyError() const {
 std::vector<std::string> Simulator::warnings() const {
   const Hold hold(impl_->occupancy, Use::Read);
   std::vector<std::string> texts;
-  // A lost balance has the same cause as errors of steps, and says more.
-  for (const std::string& text : {impl_->energyWarning(), impl_->errorWarning()}) {
+  // They have one cause, of which the first says most: prescribed motions that contradict themselves
+  // lose the balance, and so do motions below the tolerances and errors of steps.
+  for (const std::string& text : {impl_->prescribedWarning(), impl_->smallMotionWarning(),
+                                  impl_->energyWarning(), impl_->errorWarning()}) {
     if (!text.empty() && texts.empty()) {
       texts.push_back(text);
     }
@@ -147,6 +146,14 @@ std::vector<std::string> Simulator::warnings() const {
     texts.push_back(std::move(text));
   }
   return texts;
+}
+double Simulator::energyExchanged() const {
+  const Hold hold(impl_->occupancy, Use::Read);
+  return impl_->energyExchanged();
+}
+std::string Simulator::shortStepsWarning() const {
+  const Hold hold(impl_->occupancy, Use::Peek);
+  return impl_->effortWarning();
 }
 void Simulator::jointForces(MatrixOut forces, const ForceOptions& how) const {
   const Hold hold(impl_->occupancy, Use::Read);
@@ -294,9 +301,7 @@ void Simulator::setConstraints(const Constraints& constraints) {
       constraints.model().vNames() != model().vNames()) {
     throw std::invalid_argument("constraints were made for another model");
   }
-  impl_->constraints = constraints;
-  impl_->multipliers.setZero(constraints.rows());
-  impl_->catchConstraints();
+  impl_->changeConstraints(constraints);
 }
 const Constraints* Simulator::constraints() const {
   const Hold hold(impl_->occupancy, Use::Peek);
@@ -308,16 +313,14 @@ void Simulator::enableConstraint(int constraint, bool on, double tolerance) {
     throw std::invalid_argument("constraint " + std::to_string(constraint) +
                                 ": the simulator has no constraints; see setConstraints()");
   }
-  Constraints& constraints = *impl_->constraints;
-  const bool before = constraints.enabled(constraint);
-  if (before == on) {
+  Constraints constraints = *impl_->constraints;
+  if (constraints.enabled(constraint) == on) {
     return;
   }
   constraints.enable(constraint, on);
   if (on) {
-    const double gap = impl_->constraintGap(constraint);
+    const double gap = impl_->constraintGap(constraints, constraint);
     if (!(gap <= tolerance)) {
-      constraints.enable(constraint, false);
       throw AssemblyError("constraint " + kempe::quoted(constraints.name(constraint)) +
                               " is violated by " + shortNumber(gap) +
                               " here and cannot be switched on. Move to a configuration that "
@@ -326,7 +329,7 @@ void Simulator::enableConstraint(int constraint, bool on, double tolerance) {
                           constraints.name(constraint), gap);
     }
   }
-  impl_->catchConstraints();
+  impl_->changeConstraints(constraints);
 }
 void Simulator::enableConstraint(const std::string& name, bool on, double tolerance) {
   int index = -1;
@@ -463,12 +466,14 @@ Recording Simulator::run(double duration, double dt) {
     }
   } catch (const std::exception& error) {
     recording.warnings = warnings();
+    recording.energyExchanged = energyExchanged();
     const std::string text = model().name() + ": the motion stopped at t = " + shortNumber(time()) +
                              " s: " + error.what();
     std::throw_with_nested(
         SimulationError(text, time(), std::make_shared<const Recording>(std::move(recording))));
   }
   recording.warnings = warnings();
+  recording.energyExchanged = energyExchanged();
   return recording;
 }
 

@@ -39,6 +39,8 @@ void checkSimulation() {
   kempe::velocitiesAt(model, data, named, {{first, {1.0}}}, rates, all);
   check((simulator.q() - named).norm() < 1e-12 && rates[0] == simulator.v()[0], "the same state");
 
+  check(simulator.shortStepsWarning().empty() && simulator.energyExchanged() >= 0.0,
+        "effort and energy exchanged");
   const std::string joint = model.vNames()[0];
   const std::string body = model.bodyNames()[0];
   check(simulator.addSpring(kempe::JointSpring{.joint = joint, .stiffness = 1.0}) == 0, "a spring");

@@ -113,6 +113,59 @@ TEST(SimulatedConstraints, DeadPointsArePassedUnderConstraints) {
   EXPECT_TRUE(closeTo(simulator.q(), free.q(), 1e-7));  // the spoke changes nothing
 }
 
+TEST(SimulatedConstraints, RejectedOnesChangeNothing) {
+  const Model model(carts());
+  const auto rest = [](double) { return PrescribedMotion{0, 0, 0}; };
+  const auto steady = [](double t) { return PrescribedMotion{t, 1, 0}; };
+  Constraints contradiction(model), allowed(model);
+  for (Constraints* each : {&contradiction, &allowed}) {
+    each->prescribe("rest", "left_slide", rest);
+    each->prescribe("steady", "left_slide", steady);
+  }
+  allowed.enable(0, false);
+  allowed.enable(1, false);
+  Simulator simulator(model), other(model);
+  for (Simulator* each : {&simulator, &other}) {
+    each->setState(Eigen::Vector2d(0.0, 1.0), Eigen::Vector2d(0.5, 3.0));
+    each->setForces(Eigen::Vector2d(1.0, -2.0));
+  }
+  const auto expectSameMotion = [&] {
+    EXPECT_EQ(simulator.q(), other.q());
+    EXPECT_EQ(simulator.v(), other.v());
+    EXPECT_EQ(simulator.a(), other.a());
+    simulator.step(0.1);
+    other.step(0.1);
+    EXPECT_EQ(simulator.q(), other.q());
+    EXPECT_EQ(simulator.energyError(), other.energyError());
+  };
+  simulator.setState(Eigen::Vector2d(0.0, 1.0), Eigen::Vector2d(0.5, 3.0));
+  EXPECT_THROW(simulator.setConstraints(contradiction), AssemblyError);
+  EXPECT_EQ(simulator.constraints(), nullptr);
+  expectSameMotion();
+
+  // One after the other is switched on, with the same outcome for those that were in force before.
+  simulator.setState(Eigen::Vector2d(0.0, 1.0), Eigen::Vector2d(0.5, 3.0));
+  simulator.setConstraints(allowed);
+  simulator.enableConstraint("rest");
+  const Eigen::VectorXd q = simulator.q(), v = simulator.v();
+  EXPECT_THROW(simulator.enableConstraint("steady"), AssemblyError);
+  EXPECT_THROW(simulator.setConstraints(contradiction), AssemblyError);
+  EXPECT_TRUE(simulator.constraints()->enabled(0) && !simulator.constraints()->enabled(1));
+  EXPECT_EQ(simulator.q(), q);
+  EXPECT_EQ(simulator.v(), v);
+  simulator.step(0.1);
+  EXPECT_NEAR(simulator.q()[0], 0.0, 1e-12);
+
+  // A state that constraints do not allow.
+  Constraints rods(model);
+  rods.add(Rod{.name = "short"}.from("ground", {0, 1, 0}).to("left", {}).ofLength(0.5));
+  Simulator rodless(model);
+  rodless.setState(Eigen::Vector2d(0.3, 1.0), Eigen::Vector2d(0.5, 3.0));
+  EXPECT_THROW(rodless.setConstraints(rods), AssemblyError);  // 1 m away at least
+  EXPECT_EQ(rodless.q(), Eigen::Vector2d(0.3, 1.0));
+  EXPECT_EQ(rodless.v(), Eigen::Vector2d(0.5, 3.0));
+}
+
 /// Motions that agree at the start and differ in their velocities, accelerations, or only later.
 TEST(SimulatedConstraints, ContradictionsAreReportedUnderEveryStabilization) {
   const Model model(carts());

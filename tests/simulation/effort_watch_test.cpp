@@ -77,6 +77,83 @@ TEST(Effort, FastOscillationsAreNamed) {
   EXPECT_TRUE(says(text, "an oscillation is fast")) << text;
 }
 
+TEST(Effort, IsKnownWithinOneLongStep) {
+  struct Enough {};
+  Simulator simulator(Model(pendulum(1)), {.integrator = Integrator::Adaptive});
+  dryFriction(simulator);
+  simulator.setState(one(0.3), one(0.0));
+  long long looks = 0;
+  std::string text;
+  double time = 0.0;
+  simulator.setInterruptCheck([&] {
+    text = simulator.shortStepsWarning();
+    time = simulator.time();
+    if (++looks == 50'000 || !text.empty()) {
+      throw Enough();
+    }
+  });
+  EXPECT_THROW(simulator.step(100.0), Enough);
+  EXPECT_TRUE(says(text, "forces jump")) << text;
+  EXPECT_GT(time, 0.0);
+  EXPECT_LT(time, 100.0);
+  EXPECT_EQ(simulator.time(), 0.0);
+}
+
+/// Vibrations far below the tolerances, at 22 krad/s and hardly damped: explicit steps are at the
+/// limit of their stability on the imaginary axis, where growth is so slow that only some of them
+/// exceed it.
+TEST(Effort, OfStiffSpringsIsLowWithAuto) {
+  for (const double dt : {0.01, 1.0}) {
+    for (const double damping : {1.0, 10.0, 100.0, 1000.0}) {
+      Mechanism robot = planar("pendulum");
+      robot.addBody("bar").withMass(1).centeredAt({0, 1, 0}).withInertia(1, 1, 1);
+      robot.addRevolute("hinge").from("ground").to("bar");
+      Simulator simulator{Model(robot)};
+      simulator.addSpring({.joint = "hinge", .stiffness = 1e9, .rest = 0.1, .damping = damping});
+      simulator.setState(one(0.1), one(0.0));
+      const Recording recording = simulator.run(1.0, dt);
+      EXPECT_LT(simulator.statistics().evaluations, 5000) << dt << " " << damping;
+      EXPECT_GT(simulator.statistics(Integrator::Radau).steps, 0);
+      EXPECT_TRUE(recording.warnings.empty()) << recording.warnings.front();
+      EXPECT_NEAR(simulator.q()[0], 0.1, 1e-8);
+    }
+  }
+}
+
+/// A mass on a spring, without gravity: x = A cos ω t.
+TEST(Effort, MotionsBelowTheTolerancesAreNamed) {
+  for (const double frequency : {0.01, 100.0}) {
+    for (const double amplitude : {1.0, 1e-3, 1e-6, 1e-9, 1e-12}) {
+      SCOPED_TRACE(amplitude);
+      const auto run = [&](double scale) {
+        Simulator simulator(Model(block(1e-3)), {.relativeTolerance = 1e-8 * scale,
+                                                 .absoluteTolerance = 1e-10 * scale});
+        simulator.addSpring({.joint = "slide", .stiffness = 1e-3 * frequency * frequency});
+        simulator.setState(one(amplitude), one(0.0));
+        const Recording recording = simulator.run(20.0 / frequency, 1.0 / frequency);
+        double error = 0.0;
+        for (const Recording::Sample& sample : recording.samples) {
+          error = std::max(error,
+                           std::abs(sample.q[0] / amplitude - std::cos(frequency * sample.time)));
+        }
+        return std::pair(error, recording.warnings);
+      };
+      const auto [error, warnings] = run(1.0);
+      if (error > 1e-3) {
+        ASSERT_EQ(warnings.size(), 1U);
+        EXPECT_TRUE(says(warnings[0], "the motion is small")) << warnings[0];
+      }
+      if (amplitude >= 1e-3) {
+        EXPECT_LT(error, 1e-4);
+        EXPECT_TRUE(warnings.empty()) << warnings.front();
+      }
+      const auto [scaled, none] = run(amplitude);
+      EXPECT_LT(scaled, 1e-4);
+      EXPECT_TRUE(none.empty()) << none.front();
+    }
+  }
+}
+
 TEST(Effort, OfSmoothMotionsIsNotReported) {
   for (const Integrator integrator : {Integrator::Adaptive, Integrator::Radau, Integrator::Auto}) {
     for (const double dt : {2e-5, 1.0}) {

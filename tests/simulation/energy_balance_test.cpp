@@ -50,6 +50,93 @@ TEST(EnergyBalance, NamesStepsThatAreTooLong) {
   EXPECT_GT(recording.energyDrift(), 0.01);
 }
 
+/// A controller that stops the robot between two samples takes back the energy that it supplied; what
+/// is left of it in the samples is nothing, beside which every error is large.
+TEST(EnergyBalance, CountsEnergyExchangedBetweenSamples) {
+  for (const Integrator integrator : {Integrator::Adaptive, Integrator::Radau, Integrator::Auto}) {
+    SCOPED_TRACE(toString(integrator));
+    Simulator simulator(Model(block(2.0)), {.integrator = integrator});
+    simulator.setController([](double, VectorIn q, VectorIn v, VectorOut tau) {
+      constexpr double kGain = 1e10;
+      tau[0] = -kGain * q[0] - 2.0 * std::sqrt(2.0 * kGain) * v[0];
+    });
+    simulator.setState(one(0.5), one(0.0));
+    const Recording recording = simulator.run(0.1, 1e-2);
+    EXPECT_NEAR(simulator.q()[0], 0.0, 1e-6);
+    EXPECT_TRUE(recording.warnings.empty()) << recording.warnings.front();
+    EXPECT_LT(recording.energyDrift(), 1e-3);
+    // x = x₀ (1 + ω t) exp(−ω t) is fastest at t = 1/ω, with x₀ ω / e.
+    const double fastest = 0.5 * std::sqrt(0.5e10) / std::exp(1.0);
+    EXPECT_NEAR(recording.energyExchanged / (fastest * fastest), 1.0, 0.1);
+  }
+}
+
+TEST(EnergyBalance, NamesPrescribedMotionsThatContradictThemselves) {
+  struct Case {
+    const char* text;
+    PrescribedMotion (*motion)(double);
+  };
+  const Case wrong[] = {
+      {"its velocity is",
+       [](double t) {
+         return PrescribedMotion{std::sin(t), 1.0, 0.0};
+       }},
+      {"its acceleration is",
+       [](double t) {
+         return PrescribedMotion{std::sin(t), std::cos(t), -std::cos(t)};
+       }},
+  };
+  const Case right[] = {
+      {"",
+       [](double t) {
+         return PrescribedMotion{std::sin(t), std::cos(t), -std::sin(t)};
+       }},
+      {"fast",
+       [](double t) {
+         return PrescribedMotion{1e-9 * std::sin(1e6 * t), 1e-3 * std::cos(1e6 * t),
+                                 -1e3 * std::sin(1e6 * t)};
+       }},
+      {"a ramp that ends at a sample",
+       [](double t) {
+         return t < 0.5 ? PrescribedMotion{t, 1.0, 0.0} : PrescribedMotion{0.5, 0.0, 0.0};
+       }},
+      {"an acceleration that jumps",
+       [](double t) {
+         return t < 0.5 ? PrescribedMotion{t * t, 2 * t, 2.0}
+                        : PrescribedMotion{t - 0.25, 1.0, 0.0};
+       }},
+      {"at rest",
+       [](double) {
+         return PrescribedMotion{0.0, 0.0, 0.0};
+       }},
+  };
+  const auto warningsOf = [](const Case& tried, double dt) {
+    const Model model(block(1.0));
+    Constraints constraints(model);
+    constraints.prescribe("drive", "slide", tried.motion);
+    Simulator simulator(model);
+    simulator.setConstraints(constraints);
+    for (int i = 0; i < 100 && simulator.time() < 1.0 - 0.5 * dt; ++i) {
+      simulator.step(dt);
+    }
+    return simulator.warnings();
+  };
+  for (const Case& tried : wrong) {
+    for (const double dt : {1e-2, 0.25}) {
+      const std::vector<std::string> warnings = warningsOf(tried, dt);
+      ASSERT_FALSE(warnings.empty());
+      EXPECT_TRUE(contains(warnings[0], "\"drive\" contradicts itself")) << warnings[0];
+      EXPECT_TRUE(contains(warnings[0], tried.text)) << warnings[0];
+    }
+  }
+  for (const Case& tried : right) {
+    for (const std::string& text :
+         warningsOf(tried, std::string(tried.text) == "fast" ? 1e-5 : 1e-2)) {
+      EXPECT_FALSE(contains(text, "contradicts itself")) << text;
+    }
+  }
+}
+
 TEST(EnergyBalance, ErrorIsThatOfTheRecording) {
   for (const Integrator integrator : kAll) {
     Simulator simulator = turningFourBar(integrator, 10.0);

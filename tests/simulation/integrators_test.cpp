@@ -171,6 +171,26 @@ TEST(Integrators, FirstStepFitsTheMotion) {
 }
 
 /// θ̈ = −(g/l) sin θ: the period of large swings is 4 √(l/g) K(sin θ₀/2).
+/// A push of 1 N·s within 0.2 ms, between the stages of steps of 1 ms.
+TEST(Integrators, MaxStepCatchesShortPulses) {
+  constexpr double kStart = 0.50035, kLength = 2e-4;
+  const auto speedAfter = [](Integrator integrator, double maxStep) {
+    Simulator simulator(Model(block(1.0)), {.integrator = integrator, .maxStep = maxStep});
+    simulator.setController([](double t, VectorIn, VectorIn, VectorOut tau) {
+      tau[0] = t > kStart && t < kStart + kLength ? 1.0 / kLength : 0.0;
+    });
+    static_cast<void>(simulator.run(1.0, 1e-3));
+    return simulator.v()[0];
+  };
+  for (const Integrator integrator : {Integrator::Adaptive, Integrator::Radau, Integrator::Auto}) {
+    EXPECT_NEAR(speedAfter(integrator, 0.5 * kLength), 1.0, 1e-5) << toString(integrator);
+  }
+  EXPECT_NEAR(speedAfter(Integrator::RungeKutta4, 1e-5), 1.0, 0.1);
+  // Without it, the pulse is missed.
+  EXPECT_EQ(speedAfter(Integrator::Adaptive, std::numeric_limits<double>::infinity()), 0.0);
+  EXPECT_THROW(Simulator(Model(block(1.0)), {.maxStep = 0.0}), std::invalid_argument);
+}
+
 TEST(Integrators, PendulumHasItsPeriod) {
   Mechanism robot = planar("pendulum");
   robot.addBody("bob").withMass(1).centeredAt({0.5, 0, 0}).withInertia(0, 0, 0);

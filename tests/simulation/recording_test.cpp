@@ -92,6 +92,8 @@ TEST(Recordings, FilesKeepEveryBit) {
   EXPECT_EQ(loaded.vNames, recording.vNames);
   EXPECT_EQ(loaded.velocityNames, recording.velocityNames);
   EXPECT_EQ(loaded.choices, recording.choices);
+  EXPECT_GT(loaded.energyExchanged, 0.0);
+  EXPECT_EQ(loaded.energyExchanged, recording.energyExchanged);
   ASSERT_EQ(loaded.samples.size(), recording.samples.size());
   for (std::size_t i = 0; i < loaded.samples.size(); ++i) {
     expectSame(loaded.samples[i], recording.samples[i]);
