@@ -34,10 +34,11 @@ INTEGRATORS = (*FIXED_STEPS, "adaptive", "radau", "auto")
 DEFAULT_INTEGRATOR = "auto"  # as in SimulatorOptions
 
 FORMAT = 2  # of saved runs
-OF_FORCES = ("spanning_velocities", "spanning_forces", "body_forces")  # may be missing in a file
+OF_FORCES = ("spanning_velocities", "spanning_forces", "body_forces")
+OPTIONAL = (*OF_FORCES, "energy_exchanged")  # may be missing in a file
 MOST_STEPS = 1e10
-LOOK_EVERY = 1.0  # seconds, between looks at the warnings of a run that is under way
-SHORT_STEPS = "steps are very short"  # how the warning of that begins
+LOOK_EVERY = 0.5  # seconds, between looks at a run that is under way
+COMPUTING = "the simulator is computing"  # how the error of callbacks that evaluate it begins
 BEYOND = 1e100  # a velocity above this means that the simulation diverged
 
 
@@ -93,6 +94,8 @@ class Run:
     loop_error: Vector  # (T,) largest |loop_residual|, 0 without loops
     warnings: list[str] = dataclasses.field(default_factory=list)  # about the motion
     integrators_used: list[str] = dataclasses.field(default_factory=list)  # that took steps
+    # J, Simulator.energy_exchanged at the end; 0 in runs that were saved by versions without it.
+    energy_exchanged: float = 0.0
     # At all tree joints, (T, nv_spanning); None in runs that were saved by versions without them.
     spanning_velocities: Vector | None = None
     spanning_forces: Vector | None = None  # tau, springs, motors, friction, stops, constraints
@@ -150,12 +153,13 @@ class Run:
     @property
     def energy_drift(self) -> float:
         """The largest `energy_error` relative to the energy exchanged in the motion: the largest
-        of the peak kinetic energy, the range of the potential energy, the work, the losses, and a
-        millionth of the total energy (for robots at rest)."""
+        of the peak kinetic energy, the range of the potential energy, the work and the losses
+        (these two between samples too: `energy_exchanged`), and a millionth of the total energy
+        (for robots at rest)."""
         moved = max(float(self.kinetic.max()), float(np.ptp(self.potential)),
                     float(np.abs(self.work - self.work[0]).max()),
                     float(np.abs(self.losses - self.losses[0]).max()),
-                    1e-6 * float(np.abs(self.energy).max()))
+                    1e-6 * float(np.abs(self.energy).max()), self.energy_exchanged)
         largest = float(np.abs(self.energy_error).max())
         return largest / moved if moved > 0 else largest
 
@@ -213,7 +217,7 @@ class Run:
         if version == 1:
             _complete_format_1(content)
         known = [field.name for field in dataclasses.fields(cls) if field.name != "model"]
-        wanted = [name for name in known if name in content or name not in OF_FORCES]
+        wanted = [name for name in known if name in content or name not in OPTIONAL]
         missing = [name for name in wanted if name not in content]
         if missing:
             raise ValueError(f"{path}: not a run recorded by kempe; it lacks {', '.join(missing)}")
@@ -272,6 +276,10 @@ def _loaded_field(name: str, array: np.ndarray[Any, Any]) -> Any:
         if not (math.isfinite(number) and number > 0):
             raise ValueError(f"expected a positive, finite number of seconds, got {number}")
         return number
+    if name == "energy_exchanged":
+        if array.shape != () or not (math.isfinite(_real_numbers(array)) and array >= 0):
+            raise ValueError(f"expected one number of joules, zero or more, got {array}")
+        return float(array)
     numbers = _real_numbers(array)
     if name == "t" and (numbers.ndim != 1 or len(numbers) == 0):
         raise ValueError(f"expected the times of at least one sample, got shape {numbers.shape}")
@@ -307,6 +315,14 @@ class SimulationInterrupted(KeyboardInterrupt):
 
 class _CannotGoOn(Exception):
     """The text says why."""
+
+
+class _Ended(Exception):
+    """A run ends within a step: `progress` returned False, or raised the exception `error`."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        super().__init__()
+        self.error = error
 
 
 class _Actions:
@@ -386,7 +402,8 @@ class _Actions:
 class _Recorder:
     """Samples of a run that is under way."""
 
-    def __init__(self, simulator: _kempe.Simulator, duration: float, dt: float) -> None:
+    def __init__(self, simulator: _kempe.Simulator, duration: float, dt: float,
+                 progress: Callable[[float], object] | None) -> None:
         """`simulator` must be in a run, so that no other thread changes its time."""
         self._simulator, self._model = simulator, simulator.model
         self._start, self._duration, self._dt = simulator.time, duration, dt
@@ -401,23 +418,48 @@ class _Recorder:
         self._samples = np.empty((self.last + 1, width))
         self._wrenches: Vector | None = None  # on bodies, from the first sample that has them
         self._next_look = time.monotonic() + LOOK_EVERY
-        self.warned_of_short_steps = False
+        self._progress = progress
+        self.short_steps = ""  # the warning of that, once it was given
         self.count = 0
 
     def time_of(self, index: int) -> float:
         """0, dt, 2 dt, … and the duration; the last step is shorter if dt does not divide it."""
         return self._start + (self._duration if index == self.last else self._dt * index)
 
-    def warn_of_short_steps(self) -> None:
+    def warn_of_short_steps(self, stacklevel: int) -> None:
         """A run that may take hours says why, while it is under way."""
+        if self.short_steps:
+            return
+        self.short_steps = self._simulator.short_steps_warning
+        if self.short_steps:
+            warnings.warn(f"{self._model.name}: {self.short_steps}", SimulationWarning,
+                          stacklevel=stacklevel)
+
+    def look(self) -> None:
+        """Called while steps are computed, also within a long one."""
         now = time.monotonic()
-        if now < self._next_look or self.warned_of_short_steps:
+        if now < self._next_look:
             return
         self._next_look = now + LOOK_EVERY
-        for text in self._simulator.warnings:
-            if text.startswith(SHORT_STEPS):
-                self.warned_of_short_steps = True
-                warnings.warn(f"{self._model.name}: {text}", SimulationWarning, stacklevel=5)
+        try:
+            self.warn_of_short_steps(6)
+            done = (self._simulator.time - self._start) / self._duration
+            goes_on = self._progress is None or self._progress(done) is not False
+        except Exception as error:
+            if str(error).startswith(COMPUTING):  # it evaluates the simulator, as it may at samples
+                return
+            raise _Ended(error) from error
+        if not goes_on:
+            raise _Ended
+
+    def report(self, index: int) -> bool:
+        """After a sample; whether the run goes on."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + LOOK_EVERY
+            self.warn_of_short_steps(6)
+        return index == 0 or self._progress is None or (
+            self._progress(index / self.last) is not False)
 
     def add(self) -> None:
         self._times[self.count] = self.time_of(self.count)
@@ -447,7 +489,8 @@ class _Recorder:
             q_names=list(model.q_names), v_names=list(model.v_names), t=self._times[:n], q=q, v=v,
             a=a, tau=tau, kinetic=kinetic, potential=potential, work=work, losses=losses,
             loop_error=loop_error, warnings=self._simulator.warnings, integrators_used=used,
-            spanning_velocities=velocities, spanning_forces=forces,
+            energy_exchanged=self._simulator.energy_exchanged, spanning_velocities=velocities,
+            spanning_forces=forces,
             body_forces=None if self._wrenches is None else self._wrenches[:n], model=model)
 
 
@@ -479,26 +522,28 @@ def _recorded(simulator: _kempe.Simulator, duration: float, dt: float,
     dt = min(_positive("dt", dt), duration)
     simulator.begin_run()
     try:
-        recorder = _Recorder(simulator, duration, dt)
+        recorder = _Recorder(simulator, duration, dt, progress)
+        simulator.set_interrupt_check(recorder.look)
         try:
-            _record(simulator, recorder, progress)
+            _record(simulator, recorder)
         except KeyboardInterrupt as error:
             if recorder.count == 0:
                 raise
             raise SimulationInterrupted(
                 recorder.run(), recorder.time_of(recorder.count - 1)) from error
         run = recorder.run()
+        short_steps = simulator.short_steps_warning
     finally:
+        simulator.set_interrupt_check(None)
         simulator.end_run()
     for text in run.warnings:
-        if recorder.warned_of_short_steps and text.startswith(SHORT_STEPS):
+        if recorder.short_steps and text == short_steps:  # warned of during the run
             continue
         warnings.warn(f"{run.robot}: {text}", SimulationWarning, stacklevel=3)
     return run
 
 
-def _record(simulator: _kempe.Simulator, recorder: _Recorder,
-            progress: Callable[[float], object] | None) -> None:
+def _record(simulator: _kempe.Simulator, recorder: _Recorder) -> None:
     for index in range(recorder.last + 1):
         try:
             if index > 0:
@@ -506,6 +551,10 @@ def _record(simulator: _kempe.Simulator, recorder: _Recorder,
             recorder.add()
         except MemoryError:
             raise
+        except _Ended as end:
+            if end.error is not None:
+                raise end.error from None
+            break
         except Exception as error:
             cause = error.__cause__ if isinstance(error, _CannotGoOn) else error
             if recorder.count == 0:  # nothing has moved: an argument is wrong
@@ -520,8 +569,7 @@ def _record(simulator: _kempe.Simulator, recorder: _Recorder,
             raise SimulationError(
                 f"{simulator.model.name}: the motion stopped at t = {stopped:.6g} s: {text}",
                 recorder.run(), stopped) from cause
-        recorder.warn_of_short_steps()
-        if index > 0 and progress is not None and progress(index / recorder.last) is False:
+        if not recorder.report(index):
             break
 
 
@@ -538,9 +586,10 @@ class Simulator(_kempe.Simulator):
         """Simulates and records a sample every dt seconds; the last interval is shorter if dt does
         not divide the duration.
 
-        `progress` is called after every sample with the fraction done; the run ends early if it
-        returns False. Raises SimulationError, which contains the run up to that point. Warns
-        (SimulationWarning) with the texts of run.warnings.
+        `progress` is called with the fraction done, after every sample and every half second
+        between them; the run ends early, at the last sample, if it returns False. Raises
+        SimulationError, which contains the run up to that point. Warns (SimulationWarning) with
+        the texts of run.warnings.
         """
         return _recorded(self, duration, dt, progress)
 
@@ -567,9 +616,12 @@ def _start(model: Model, q: object, v: object) -> tuple[Any, Any]:
     start_q, start_v = q, v
     if not isinstance(v, Mapping):
         start_v = numbers = np.zeros(model.nv) if v is None else _real_argument("v", v)
-        if numbers.shape != (model.nv,) or not np.isfinite(numbers).all():
-            raise ValueError(
-                f"v: nv = {model.nv} finite numbers are needed, got shape {numbers.shape}")
+        if numbers.shape != (model.nv,):
+            raise ValueError(f"v: nv = {model.nv} numbers are needed, got shape {numbers.shape}")
+        if not np.isfinite(numbers).all():
+            wrong = int(np.flatnonzero(~np.isfinite(numbers))[0])
+            raise ValueError(f'v: the velocity of "{model.v_names[wrong]}" is {numbers[wrong]}; '
+                             "finite numbers are needed")
         _require_moderate(numbers)
     else:
         for joint, values in v.items():
@@ -597,6 +649,8 @@ def simulate(
     limits: bool = False,
     relative_tolerance: float = 1e-8,
     absolute_tolerance: float = 1e-10,
+    max_step: float = math.inf,
+    time: float = 0.0,
 ) -> Run:
     """Simulates the motion of a robot from an initial state.
 
@@ -625,12 +679,16 @@ def simulate(
             within a step. By default no forces.
         external: forces on bodies, {frame: [force; moment]} at the frame's origin, axes of the
             world; or a function of (t, q, v) that returns such a dict.
-        progress: called after every sample with the fraction done; the run ends early if it returns
-            False.
+        progress: called with the fraction done, after every sample and every half second between
+            them; the run ends early, at the last sample, if it returns False.
         limits: whether rigid end stops act at the joint limits of the model; impacts on them are
             without rebound, and their losses count in run.losses.
         relative_tolerance, absolute_tolerance: error tolerances per step of "adaptive", "radau" and
-            "auto".
+            "auto", of positions relative to one radian or metre, of velocities relative to their
+            size, but at least one. Motions of micrometres need smaller ones.
+        max_step: longest step in seconds. Forces that last for a shorter time than a step, such as
+            pulses of a controller, can be missed; half their length is short enough.
+        time: at the start, in seconds.
 
     Raises:
         TypeError: `model` is not a Model, or `controller` or `progress` is not a function.
@@ -653,13 +711,15 @@ def simulate(
                          f"{', '.join(INTEGRATORS)}.")
     start_q, start_v = _start(model, q, v)
     simulator = Simulator(model, integrator, relative_tolerance=relative_tolerance,
-                          absolute_tolerance=absolute_tolerance)
-    if limits:
-        simulator.add_limits()
+                          absolute_tolerance=absolute_tolerance, max_step=max_step)
+    if limits and simulator.add_limits() == 0:
+        warnings.warn(f"{model.name}: limits: no joint has limits in the model, so that none is "
+                      "stopped. Give joints limits, or use Simulator.add_limit.",
+                      SimulationWarning, stacklevel=2)
     actions = _Actions(model, controller, external)
     if controller is not None:
         simulator.set_controller(actions.command)
     if external is not None:
         simulator.set_external_forces(actions.forces)
-    simulator.set_state(start_q, start_v)
+    simulator.set_state(start_q, start_v, time)
     return simulator.run(duration, dt, progress)

@@ -3,6 +3,7 @@
 #include <nanobind/eigen/dense.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <tuple>
 
 #include "bindings.hpp"
 #include "choices.hpp"
@@ -30,9 +32,12 @@ namespace kempe::python {
 
 namespace {
 
-/// Lets Python handle signals, such as Ctrl-C, during long steps.
-class SignalCheck {
+/// Lets Python handle signals, such as Ctrl-C, during long steps, and calls a function that looks
+/// after the run, which the simulator's Python object keeps; null for none.
+class InterruptCheck {
  public:
+  explicit InterruptCheck(PyObject* look = nullptr) : look_(look) {}
+
   void operator()() {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_) {
@@ -43,10 +48,15 @@ class SignalCheck {
     if (PyErr_CheckSignals() != 0) {
       throw nb::python_error();
     }
+    if (look_ != nullptr) {
+      const nb::object called = nb::borrow(look_);
+      called();
+    }
   }
 
  private:
   std::chrono::steady_clock::time_point next_{};
+  PyObject* look_;
 };
 
 /// A simulator, and its model as Python sees it. A thread waits for it only without the GIL, which
@@ -54,7 +64,7 @@ class SignalCheck {
 struct PySimulator {
   PySimulator(const PyModel& given, const SimulatorOptions& options)
       : simulator(given.model(), options), model(std::make_shared<PyModel>(given.model())) {
-    simulator.setInterruptCheck(SignalCheck());
+    simulator.setInterruptCheck(InterruptCheck());
   }
 
   Simulator simulator;
@@ -143,7 +153,19 @@ void setFunction(const nb::object& self, nb::handle given, const char* role, con
 }
 
 constexpr const char *kController = "controller", *kExternal = "external",
-                     *kMotorController = "motor controller", *kConstraints = "constraints";
+                     *kMotorController = "motor controller", *kConstraints = "constraints",
+                     *kInterruptCheck = "interrupt check";
+
+void setInterruptCheck(const nb::object& object, nb::handle check) {
+  auto& self = nb::cast<PySimulator&>(object);
+  if (!check.is_none() && PyCallable_Check(check.ptr()) == 0) {
+    throw nb::type_error(("check: expected a function, got " + shown(check)).c_str());
+  }
+  const Setting setting(self);
+  const InterruptCheck both(check.is_none() ? nullptr : check.ptr());
+  unlocked([&] { self.simulator.setInterruptCheck(both); });
+  keepAs(object, kInterruptCheck, check);
+}
 
 void setExternalForces(const nb::object& object, nb::handle external,
                        const std::string& reference) {
@@ -352,6 +374,53 @@ Motor::Side sideCalled(const std::string& word) {
   throw std::invalid_argument("command_at: expected \"rotor\" or \"joint\", got \"" + word + "\"");
 }
 
+using PickledSnapshot =
+    std::tuple<double, Eigen::VectorXd, Eigen::VectorXd, std::vector<std::string>,
+               std::vector<double>, std::vector<double>, std::vector<int>, std::uint64_t>;
+
+PickledSnapshot picklable(const Snapshot& of) {
+  const Work& w = of.work;
+  const StepControl& c = of.stepControl;
+  return {
+      of.time,
+      of.q,
+      of.velocities,
+      of.coordinates,
+      {w.controller, w.external, w.motors, w.damping, w.friction, w.limits},
+      {c.nextStep, c.previousStep, c.previousError, c.evaluations, c.seconds, c.evaluationsBefore},
+      {static_cast<int>(c.inUse), c.hints, c.patience},
+      of.model};
+}
+
+void unpickle(Snapshot& into, const PickledSnapshot& state) {
+  const auto& [time, q, velocities, coordinates, w, c, counts, model] = state;
+  if (w.size() != 6 || c.size() != 6 || counts.size() != 3) {
+    throw std::invalid_argument("a snapshot of another version of kempe");
+  }
+  new (&into) Snapshot{time,
+                       q,
+                       velocities,
+                       coordinates,
+                       {w[0], w[1], w[2], w[3], w[4], w[5]},
+                       {c[0], c[1], c[2], static_cast<Integrator>(counts[0]), counts[1], counts[2],
+                        c[3], c[4], c[5]},
+                       model};
+}
+
+/// With the names that Python users know.
+void requireOptions(double relativeTolerance, double absoluteTolerance, double maxStep) {
+  const auto require = [](const char* name, double value, bool mayBeInfinite) {
+    if (!(value > 0.0) || (!mayBeInfinite && !std::isfinite(value))) {
+      throw std::invalid_argument(std::string(name) +
+                                  ": a number greater than zero is needed, got " +
+                                  shown(nb::float_(value)));
+    }
+  };
+  require("relative_tolerance", relativeTolerance, false);
+  require("absolute_tolerance", absoluteTolerance, false);
+  require("max_step", maxStep, true);
+}
+
 using SimulatorClass = nb::class_<PySimulator>;
 
 void bindState(SimulatorClass& simulator) {
@@ -479,6 +548,29 @@ are open.)")
             return unlocked([&] { return self.simulator.coordinateChanges(); });
           },
           "How often the independent coordinates have changed.")
+      .def_prop_ro(
+          "short_steps_warning",
+          [](const PySimulator& self) {
+            return unlocked([&] { return self.simulator.shortStepsWarning(); });
+          },
+          "The warning that steps are very short, empty if they are not. Callbacks may read it.")
+      .def_prop_ro(
+          "energy_exchanged",
+          [](const PySimulator& self) {
+            return unlocked([&] { return self.simulator.energyExchanged(); });
+          },
+          "Energy that the motion has exchanged since then, J: the largest of the peak kinetic "
+          "energy "
+          "and the range of the potential energy at samples, work and losses after every step, and "
+          "a "
+          "millionth of the energy.")
+      .def("set_interrupt_check", &setInterruptCheck,
+           signature("def set_interrupt_check(self, check: Callable | None) -> None"),
+           "check"_a.none(),
+           "Sets a function that is called about 20 times a second while steps are computed, also "
+           "within one long step. If it raises an exception, the step ends and the state remains "
+           "that before the step. run() sets one of its own. It may read `time`, `q`, `v` and "
+           "`short_steps_warning`.")
       .def(
           "begin_run", [](PySimulator& self) { unlocked([&] { self.simulator.beginRun(); }); },
           "Starts the energy balance anew: every sample() is then compared with the first one. "
@@ -528,15 +620,25 @@ are open.)")
 void bindForces(SimulatorClass& simulator) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNotGiven = std::numeric_limits<double>::quiet_NaN();
-  const auto coordinate = [](nb::handle joint) {
-    return Conversion<Coordinate>::read(joint, "joint");
+  // As for states, a joint with several coordinates is not one of them.
+  const auto coordinate = [](const PySimulator& self, nb::handle joint) {
+    const Coordinate read = Conversion<Coordinate>::read(joint, "joint");
+    const Joint* known = self.model->model().mechanism().findJoint(read.joint);
+    if (nb::isinstance<nb::str>(joint) && known != nullptr && hasScalarCoordinates(known->type) &&
+        velocitySize(known->type) > 1) {
+      throw std::invalid_argument("joint \"" + read.joint + "\" has " +
+                                  std::to_string(velocitySize(known->type)) +
+                                  " coordinates. Give one of them, (\"" + read.joint +
+                                  "\", component) or its name in model.spanning_position_names.");
+    }
+    return read;
   };
   simulator
       .def(
           "add_spring",
           [coordinate](PySimulator& self, nb::handle joint, double stiffness, double rest,
                        double damping) {
-            const JointSpring spring{coordinate(joint), stiffness, rest, damping};
+            const JointSpring spring{coordinate(self, joint), stiffness, rest, damping};
             return unlocked([&] { return self.simulator.addSpring(spring); });
           },
           signature("def add_spring(self, joint: str | tuple[str, int], stiffness: float, *, rest: "
@@ -565,8 +667,8 @@ void bindForces(SimulatorClass& simulator) {
           "add_limit",
           [coordinate](PySimulator& self, nb::handle joint, double stiffness, double damping,
                        double lower, double upper, double restitution) {
-            const JointLimit limit{coordinate(joint), stiffness, damping, lower, upper,
-                                   restitution};
+            const JointLimit limit{
+                coordinate(self, joint), stiffness, damping, lower, upper, restitution};
             return unlocked([&] { return self.simulator.addLimit(limit); });
           },
           signature("def add_limit(self, joint: str | tuple[str, int], stiffness: float = 0.0, *, "
@@ -592,8 +694,8 @@ never pull.)")
           "add_friction",
           [coordinate](PySimulator& self, nb::handle joint, double coulomb, double slipSpeed,
                        double viscous, double breakaway, double stribeckSpeed) {
-            const JointFriction friction{coordinate(joint), coulomb,   slipSpeed,
-                                         viscous,           breakaway, stribeckSpeed};
+            const JointFriction friction{
+                coordinate(self, joint), coulomb, slipSpeed, viscous, breakaway, stribeckSpeed};
             return unlocked([&] { return self.simulator.addFriction(friction); });
           },
           signature("def add_friction(self, joint: str | tuple[str, int], coulomb: float, *, "
@@ -737,7 +839,9 @@ void bindSimulator(nb::module_& m) {
       .def_ro("time", &Snapshot::time)
       .def_ro("q", &Snapshot::q)
       .def_ro("velocities", &Snapshot::velocities, "Of all tree joints.")
-      .def_ro("coordinates", &Snapshot::coordinates, "The independent coordinates at that time.");
+      .def_ro("coordinates", &Snapshot::coordinates, "The independent coordinates at that time.")
+      .def("__getstate__", &picklable)
+      .def("__setstate__", &unpickle);
 
   SimulatorClass simulator(m, "Simulator", nb::type_slots(keeperSlots), nb::is_weak_referenceable(),
                            R"(Simulates a robot step by step.
@@ -749,20 +853,24 @@ forces are always expressed in the model's own. For a simple run use kempe.simul
       "__init__",
       [](PySimulator* self, const PyModel& model, const std::string& integrator,
          double relativeTolerance, double absoluteTolerance, const std::string& stabilization,
-         double baumgarteRate) {
-        const SimulatorOptions options{integratorCalled(integrator), relativeTolerance,
-                                       absoluteTolerance, stabilizationCalled(stabilization),
-                                       baumgarteRate};
+         double baumgarteRate, double maxStep) {
+        requireOptions(relativeTolerance, absoluteTolerance, maxStep);
+        const SimulatorOptions options{
+            integratorCalled(integrator),       relativeTolerance, absoluteTolerance,
+            stabilizationCalled(stabilization), baumgarteRate,     maxStep};
         unlocked([&] { new (self) PySimulator(model, options); });
         keepFunctions(nb::find(self), model.model().mechanism());
       },
       "model"_a, "integrator"_a = std::string(toString(SimulatorOptions{}.integrator)),
       nb::kw_only(), "relative_tolerance"_a = 1e-8, "absolute_tolerance"_a = 1e-10,
       "stabilization"_a = "projection", "baumgarte_rate"_a = 100.0,
+      "max_step"_a = std::numeric_limits<double>::infinity(),
       R"(Starts at rest in the neutral position at time 0.
 
 The integrator is "adaptive", "radau", "auto", "rk4", "semi_implicit_euler" or "implicit_midpoint";
-the tolerances are those of the first three.
+the tolerances are those of the first three. Positions count relative to one radian or metre,
+velocities relative to their size, but at least one: motions of micrometres need smaller ones. No
+step is longer than `max_step` seconds: half the length of the shortest pulse of force.
 
 Drift of cut loops and constraints is removed by "projection" after every step, reduced by
 "baumgarte" stabilisation, which makes errors decay at a rate (1/s), or ignored ("none").)");

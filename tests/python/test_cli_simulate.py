@@ -54,6 +54,7 @@ def test_a_run_goes_on(tmp_path: Path) -> None:
     whole, second = (kempe.Run.load(tmp_path / f"{name}.npz") for name in ("whole", "second"))
     np.testing.assert_allclose(second.q[-1], whole.q[-1], atol=1e-12)
     np.testing.assert_allclose(second.v[-1], whole.v[-1], atol=1e-10)
+    np.testing.assert_allclose(second.t, whole.t[60:], atol=1e-12)  # the time goes on too
 
 
 def test_starts_from_files_and_closes_loops(tmp_path: Path) -> None:
@@ -360,6 +361,28 @@ def control(t, q, v):
     printed, complained = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "Traceback" not in complained
+    assert "interrupted at t = " in complained
     assert "wrote" in printed
     run = kempe.Run.load(tmp_path / "run.npz")
     assert 0.01 < run.t[-1] < 1000
+
+
+def test_limits_that_do_not_exist_are_told(tmp_path: Path) -> None:
+    result = kempe_program("simulate", "five_bar", "--duration", "0.01", "--limits",
+                           folder=tmp_path)
+    assert result.returncode == 0
+    assert "--limits: no joint of the robot has limits" in result.stderr
+
+
+def test_tolerances_and_steps_can_be_chosen(tmp_path: Path) -> None:
+    options = (LEG, "--start", "random:1", "--duration", "0.5", "--dt", "0.1")
+    drifts = [simulated(tmp_path, *options, *more)["energy_drift"]
+              for more in ((), ("--tolerance", "1e-4"), ("--tolerance", "1e-12",
+                                                         "--absolute-tolerance", "1e-13"))]
+    assert drifts[1] > drifts[0] > drifts[2]
+    assert simulated(tmp_path, *options, "--tolerance", "1e-4", "--max-step",
+                     "1e-3")["energy_drift"] < drifts[1]
+    for option in ("--tolerance", "--absolute-tolerance", "--max-step"):
+        result = kempe_program("simulate", LEG, option, "-1", folder=tmp_path)
+        assert result.returncode == 2
+        assert option in result.stderr

@@ -1,5 +1,8 @@
 """kempe.Simulator: dead points, force elements, snapshots."""
 
+import pickle
+import time
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -192,7 +195,7 @@ def test_going_on_from_a_snapshot_is_the_same() -> None:
     (lambda s: s.set_external_forces({"nobody": [0] * 6}), ValueError, "nobody"),
     (lambda s: s.run(0.0), ValueError, "duration: "),
     (lambda s: kempe.Simulator(s.model, "euler"), ValueError, "implicit_midpoint"),
-    (lambda s: kempe.Simulator(s.model, relative_tolerance=0.0), ValueError, "relativeTolerance"),
+    (lambda s: kempe.Simulator(s.model, relative_tolerance=0.0), ValueError, "relative_tolerance"),
 ])
 def test_wrong_arguments_are_named(
         action: Callable[[kempe.Simulator], object], error: type[Exception], text: str) -> None:
@@ -225,3 +228,116 @@ def test_other_coordinates(four_bar: kempe.Model) -> None:
     assert other.q_names == four_bar.q_names
     with pytest.raises(ValueError, match="nobody"):
         four_bar.with_independent(["nobody"])
+
+
+def test_rejected_constraints_change_nothing() -> None:
+    model = block()
+    contradiction = kempe.Constraints(model)
+    contradiction.lock("lock", "slide", q=[0.0])
+    contradiction.prescribe("drive", "slide", lambda t: (t, 1.0, 0.0))
+    simulator = kempe.Simulator(model)
+    simulator.set_state([0.0], [0.5])
+    with pytest.raises(kempe.AssemblyError):
+        simulator.set_constraints(contradiction)
+    run = simulator.run(1.0, dt=0.1)
+    np.testing.assert_allclose(run.q[-1], 0.5, atol=1e-12)
+
+
+def chattering() -> kempe.Simulator:
+    """In sliding motion, with millions of steps before the first sample."""
+    simulator = kempe.Simulator(block())
+    simulator.set_controller(lambda t, q, v: -60 * np.sign(q + 0.3 * v))
+    simulator.set_state([0.5])
+    return simulator
+
+
+def test_slow_runs_warn_and_report_between_samples() -> None:
+    simulator, fractions = chattering(), []
+    warned: list[float] = []
+
+    def progress(fraction: float) -> bool:
+        fractions.append(fraction)
+        return not warned and time.monotonic() < start + 60
+
+    start = time.monotonic()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda *text, **more: warned.append(time.monotonic())
+        run = simulator.run(1000.0, dt=1000.0, progress=progress)
+    assert warned
+    assert len(run) == 1  # it ends at the sample before
+    assert simulator.time == 0
+    assert all(0 <= fraction < 1 for fraction in fractions)
+
+
+def test_exceptions_of_progress_within_steps_stay_what_they_are() -> None:
+    simulator = chattering()
+
+    def fails(fraction: float) -> None:
+        raise ZeroDivisionError("of the user")
+    with pytest.raises(ZeroDivisionError, match="of the user"):
+        simulator.run(1000.0, dt=1000.0, progress=fails)
+    # One that evaluates the simulator, as it may after samples, is asked again there.
+    simulator.set_controller(None)
+    simulator.run(1.0, dt=0.5, progress=lambda fraction: simulator.energy)
+
+
+def test_max_step_catches_pulses() -> None:
+    def pulse(t: float, q: np.ndarray, v: np.ndarray) -> list[float]:
+        return [10000.0 if 0.50035 < t < 0.50055 else 0.0]
+    for max_step, speed in ((np.inf, 0.0), (1e-4, 1.0)):
+        run = kempe.simulate(block(), duration=1.0, controller=pulse, max_step=max_step)
+        np.testing.assert_allclose(run.v[-1], speed, atol=1e-5)
+
+
+def test_snapshots_can_be_pickled() -> None:
+    model = crank_slider("slide")
+    simulator, other = kempe.Simulator(model), kempe.Simulator(model)
+    simulator.set_spanning_state(*turning(model))
+    simulator.run(0.1, dt=1e-2)
+    other.restore(pickle.loads(pickle.dumps(simulator.snapshot())))
+    runs = [each.run(0.1, dt=1e-2) for each in (simulator, other)]
+    np.testing.assert_array_equal(runs[0].q, runs[1].q)
+    np.testing.assert_array_equal(runs[0].work, runs[1].work)
+
+
+def test_elements_of_joints_with_several_coordinates() -> None:
+    mechanism = kempe.Mechanism("piston")
+    mechanism.gravity = (0, 0, 0)
+    mechanism.add_body("ground")
+    mechanism.add_body("rod", mass=2.0, inertia=(1, 1, 1))
+    mechanism.add_joint("s", "cylindrical", parent="ground", child="rod", axis=(1, 0, 0))
+    model = kempe.Model(mechanism)
+    distance = next(i for i, name in enumerate(model.spanning_position_names) if "dist" in name)
+    runs = []
+    for name in (model.spanning_position_names[distance], ("s", distance)):
+        simulator = kempe.Simulator(model)
+        simulator.add_spring(name, 8.0)
+        simulator.set_state([0.1, 0.1])
+        runs.append(simulator.run(0.5, dt=0.1).q)
+    np.testing.assert_array_equal(*runs)
+    np.testing.assert_allclose(runs[0][-1, distance], 0.1 * np.cos(2 * 0.5), atol=1e-8)
+    with pytest.raises(ValueError, match="has 2 coordinates"):
+        kempe.Simulator(model).add_spring("s", 8.0)
+
+
+def test_springs_without_length_or_with_wrong_motors_are_refused() -> None:
+    simulator = kempe.Simulator(block())
+    simulator.add_point_spring("ground", (0, 0, 0), "block", (0, 0, 0), 10.0, rest_length=0.5)
+    simulator.set_state([0.0])
+    with pytest.raises(ValueError, match="its length is zero"):
+        simulator.step(0.1)
+    with pytest.raises(ValueError, match="the stall torque must be greater than zero"):
+        simulator.add_motor("slide", stall_torque=-1.0)
+
+
+def test_energy_exchanged_between_samples_counts(tmp_path) -> None:
+    gain = 1e10
+    run = kempe.simulate(
+        block(), [0.5], duration=0.1, dt=0.01,
+        controller=lambda t, q, v: -gain * q - 2 * np.sqrt(2 * gain) * v)
+    assert run.warnings == []
+    assert run.energy_drift < 1e-3
+    assert run.energy_exchanged > 1e7
+    run.save(tmp_path / "run.npz")
+    assert kempe.Run.load(tmp_path / "run.npz").energy_drift == run.energy_drift

@@ -57,8 +57,9 @@ controllers:
 
 start: neutral; random or random:SEED; positions of joints, JOINT=X,JOINT=X,..., the others neutral
 and the loops closed; a file of nq numbers (.txt, .npy), whose loops are closed first; or a recorded
-run (.npz), to continue from its end. Names of joints are written as they are, also with "=" or ",";
-a joint with several coordinates as JOINT=X:X:X, or one of them under its name, such as base.z=X"""
+run (.npz), to continue from its end and its time. Names of joints are written as they are, also
+with "=" or ","; a joint with several coordinates as JOINT=X:X:X, or one of them under its name,
+such as base.z=X"""
 EXAMPLES = """examples:
   kempe simulate examples/geared_four_bar_leg.urdf --start random:1 --duration 2
   kempe simulate examples/geared_four_bar_leg.urdf --start hip=0.3,knee=-0.2 --duration 1
@@ -91,6 +92,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         "the cheaper of the two; rk4: order 4, four evaluations a step; "
                         "semi_implicit_euler: order 1, one evaluation; implicit_midpoint: order 2, "
                         "energies stay bounded")
+    parser.add_argument("--tolerance", type=float, default=1e-8, metavar="X",
+                        help="relative tolerance of adaptive, radau and auto (1e-8), of positions "
+                        "relative to one radian or metre, of velocities relative to their size, "
+                        "but at least one")
+    parser.add_argument("--absolute-tolerance", type=float, default=1e-10, metavar="X",
+                        help="absolute tolerance of these (1e-10), in rad, m, rad/s and m/s")
+    parser.add_argument("--max-step", type=float, default=float("inf"), metavar="S",
+                        help="longest step in seconds (no limit): half the length of the shortest "
+                        "pulse of the controller")
     parser.add_argument("--limits", action="store_true",
                         help="stop joints at their limits, without rebound")
     parser.add_argument("--controller", default="none", metavar="NAME",
@@ -126,23 +136,33 @@ def check_files(arguments: argparse.Namespace) -> None:
             importlib.import_module("kempe.viewer")
 
 
-def starting_state(model: kempe.Model, arguments: argparse.Namespace) -> tuple[Vector, Velocities]:
+def check_options(arguments: argparse.Namespace) -> None:
+    for option in ("tolerance", "absolute_tolerance", "max_step"):
+        value = getattr(arguments, option)
+        if not value > 0 or (option != "max_step" and not np.isfinite(value)):
+            raise BadInput(f"--{option.replace('_', '-')}: a number greater than zero is needed, "
+                           f"got {value:g}")
+
+
+def starting_state(model: kempe.Model,
+                   arguments: argparse.Namespace) -> tuple[Vector, Velocities, float]:
+    """Positions, velocities and time."""
     speed = arguments.speed
     if not np.isfinite(speed) or speed < 0:
         raise BadInput(f"--speed: zero or more is needed, got {speed:g}")
     if speed and arguments.velocity is not None:
         raise BadInput("--speed and --velocity: give only one of them")
-    q, v, seed = starting_position(model, arguments.start)
+    q, v, since, seed = starting_position(model, arguments.start)
     if arguments.velocity is not None:
-        return q, named_velocities(arguments.velocity, q, model)
+        return q, named_velocities(arguments.velocity, q, model), since
     if speed:
         v = v + speed * np.random.default_rng(seed).uniform(-1, 1, model.nv)
     # A dictionary: joints are at rest in dead points too, where no v would say so.
-    return q, v if v.any() else {}
+    return q, v if v.any() else {}, since
 
 
-def starting_position(model: kempe.Model, start: str) -> tuple[Vector, Vector, int]:
-    """Positions and velocities of --start, and a seed for further velocities."""
+def starting_position(model: kempe.Model, start: str) -> tuple[Vector, Vector, float, int]:
+    """Positions, velocities and time of --start, and a seed for further velocities."""
     word, _, seed = start.partition(":")
     if seed and word == "random" and not seed.isdecimal():
         raise BadInput(f'--start {start}: the seed "{seed}" is not a whole number')
@@ -154,15 +174,15 @@ def starting_position(model: kempe.Model, start: str) -> tuple[Vector, Vector, i
             raise BadInput(f"--start random:SEED: a whole number from 0 to {MOST_SEED} is needed")
     at_rest = np.zeros(model.nv)
     if start == "neutral":
-        return model.neutral(), at_rest, number
+        return model.neutral(), at_rest, 0.0, number
     if word == "random":
-        return model.random_configuration(number), at_rest, number
+        return model.random_configuration(number), at_rest, 0.0, number
     if start.endswith(".npz"):
         run = load_run(start, model)
-        return run.q[-1], run.v[-1], number
+        return run.q[-1], run.v[-1], float(run.t[-1]), number
     if "=" in start and not Path(start).is_file():
-        return named_configuration(start, model), at_rest, number
-    return load_configuration(start, model), at_rest, number
+        return named_configuration(start, model), at_rest, 0.0, number
+    return load_configuration(start, model), at_rest, 0.0, number
 
 
 VALUES = re.compile(r"=([^,=]*)(?:,|$)")  # of one joint, after its name
@@ -285,7 +305,7 @@ def summary(outcome: Outcome, arguments: argparse.Namespace, written: list[str],
         "velocity": arguments.velocity,
         "integrator": run.integrator, "integrators_used": run.integrators_used,
         "method": run.method, "dt": run.dt, "steps": steps,
-        "duration": arguments.duration, "reached": float(run.t[-1]),
+        "duration": arguments.duration, "started": float(run.t[0]), "reached": float(run.t[-1]),
         "stopped": outcome.stopped or None,
         "energy_start": float(run.energy[0]), "energy_end": float(run.energy[-1]),
         "work": float(run.work[-1]), "losses": float(run.losses[-1]),
@@ -301,7 +321,9 @@ def print_summary(report: dict[str, Any]) -> None:
     interval = "step" if report["integrator"] in FIXED_STEPS else "interval"
     def row(what: str, text: str) -> None:
         out.print(f"  [bold]{what:<12}[/] {escaped(text)}", soft_wrap=True)
-    out.print(f"[bold]{escaped(report['robot'])}[/]: {report['reached']:g} s in "
+    span = (f"{report['reached']:g} s" if report["started"] == 0 else
+            f"t = {report['started']:g} to {report['reached']:g} s")
+    out.print(f"[bold]{escaped(report['robot'])}[/]: {span} in "
               f"{counted(report['steps'], interval)} of {report['dt']:g} s, "
               f"{report['method']}, controller {escaped(report['controller'])}", soft_wrap=True)
     row("energy", f"{report['energy_start']:.6g} J at the start, {report['energy_end']:.6g} J at "
@@ -309,8 +331,9 @@ def print_summary(report: dict[str, Any]) -> None:
     row("energy error", f"{report['energy_error']:.1e} J, {report['energy_drift']:.1e} of the "
         "exchanged energy")
     row("loop error", f"at most {report['loop_error']:.1e}")
+    simulated = report["reached"] - report["started"]
     row("time", f"{report['seconds']:.2f} s, {1e6 * report['seconds_per_step']:.0f} µs per "
-        f"{interval}, {report['reached'] / max(report['seconds'], 1e-9):.1f} times real time")
+        f"{interval}, {simulated / max(report['seconds'], 1e-9):.1f} times real time")
     for path in report["files"]:
         row("wrote", path)
 
@@ -324,7 +347,7 @@ def with_place(error: Exception, file: FromFile | None) -> str:
 
 
 def moved(model: kempe.Model, arguments: argparse.Namespace) -> Outcome:
-    q, v = starting_state(model, arguments)
+    q, v, start_time = starting_state(model, arguments)
     controller: Controller | None = None
     file: FromFile | None = None
     if arguments.controller == "hold":
@@ -349,7 +372,9 @@ def moved(model: kempe.Model, arguments: argparse.Namespace) -> Outcome:
                 run = kempe.simulate(
                     model, q, v, duration=arguments.duration, dt=arguments.dt,
                     integrator=arguments.integrator, controller=controller, progress=progress,
-                    limits=arguments.limits)
+                    limits=arguments.limits, relative_tolerance=arguments.tolerance,
+                    absolute_tolerance=arguments.absolute_tolerance, max_step=arguments.max_step,
+                    time=start_time)
         except kempe.SimulationInterrupted as error:
             return Outcome(error.run, time.perf_counter() - start,
                            f"interrupted at t = {error.time:.6g} s", interrupted=True)
@@ -362,8 +387,11 @@ def moved(model: kempe.Model, arguments: argparse.Namespace) -> Outcome:
 
 def run(arguments: argparse.Namespace) -> None:
     check_files(arguments)
+    check_options(arguments)
     model = load_robot(arguments)
     print_warnings(model)
+    if arguments.limits and kempe.Simulator(model).add_limits() == 0:
+        print_warning("--limits: no joint of the robot has limits, so that none is stopped")
     with printing_to_stderr() if arguments.json else nullcontext():
         outcome = moved(model, arguments)
         written, problems = write_files(model, outcome.run, arguments)
@@ -373,7 +401,7 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         print_summary(report)
     if outcome.interrupted:
-        for problem in problems:
+        for problem in [outcome.stopped, *problems]:
             complain(problem)
         raise KeyboardInterrupt
     failures = [outcome.stopped] if outcome.stopped else []
