@@ -52,9 +52,9 @@ template <typename T>
 void bodyRows(const ConstraintEntry& entry, const WorkView<T>& work, ConstraintRow<T>* rows) {
   const EndMotion<T> A = motionOf(entry.predecessor, work), B = motionOf(entry.successor, work);
   const Motion<T> v = B.v - A.v, a = B.a - A.a;
-  forBodyRows(entry.form, entry.rows, A, B, [&](int r, const auto& row) {
+  forBodyRows(entry.form, entry.rows, A.X, B.X, [&](int r, const auto& row) {
     const Force<T> f = row.wrench();
-    rows[r] = {f, row.value(), dot(f, v), dot(f, a) + dot(row.wrenchRate(), v)};  // (1)
+    rows[r] = {f, row.value(), dot(f, v), dot(f, a) + dot(row.wrenchRate(A, B), v)};  // (1)
   });
 }
 

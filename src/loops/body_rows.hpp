@@ -7,12 +7,12 @@
 /// one place where their kinds are told apart.
 ///
 /// A kind of row is a struct with the functions
-///   value()       φ; 0 of rows that have none
-///   wrench()      f of (1) of joint_rows.hpp
-///   wrenchRate()  ḟ of (2)
-///   unitScale()   the factor that makes f one of unit force or unit moment
-///   turns()       whether φ is an angle, not a length
-/// at the motion of the two ends; wrenchRate() needs velocities, the others only placements.
+///   value()           φ; 0 of rows that have none
+///   wrench()          f of (1) of joint_rows.hpp
+///   wrenchRate(A, B)  ḟ of (2), with the motion of the two ends
+///   unitScale()       the factor that makes f one of unit force or unit moment
+///   turns()           whether φ is an angle, not a length
+/// at the placements A and B of the two ends.
 namespace kempe::detail {
 
 template <typename T>
@@ -20,11 +20,13 @@ struct JointRow {
   const RowRule& rule;
   T cosine;
   bool universal;
-  const EndMotion<T>&A, &B;
+  const Transform<T>&A, &B;
 
-  KEMPE_HD T value() const { return rowValue(rule, cosine, A.X, B.X); }
-  KEMPE_HD Force<T> wrench() const { return rowWrench(rule, A.X, B.X); }
-  KEMPE_HD Force<T> wrenchRate() const { return rowWrenchRate(rule, A, B); }
+  KEMPE_HD T value() const { return rowValue(rule, cosine, A, B); }
+  KEMPE_HD Force<T> wrench() const { return rowWrench(rule, A, B); }
+  KEMPE_HD Force<T> wrenchRate(const EndMotion<T>& a, const EndMotion<T>& b) const {
+    return rowWrenchRate(rule, a, b);
+  }
   KEMPE_HD T unitScale() const {
     using std::sqrt;
     return universal && turns() ? T(1) / sqrt(T(1) - cosine * cosine) : T(1);
@@ -35,25 +37,37 @@ struct JointRow {
 template <typename T>
 struct RodRow {
   T length;
-  const EndMotion<T>&A, &B;
+  const Transform<T>&A, &B;
 
-  KEMPE_HD T value() const { return rodValue(length, A.X, B.X); }
-  KEMPE_HD Force<T> wrench() const { return rodWrench(length, A.X, B.X); }
-  KEMPE_HD Force<T> wrenchRate() const { return rodWrenchRate(length, A, B); }
+  KEMPE_HD T value() const { return rodValue(length, A, B); }
+  KEMPE_HD Force<T> wrench() const { return rodWrench(length, A, B); }
+  KEMPE_HD Force<T> wrenchRate(const EndMotion<T>& a, const EndMotion<T>& b) const {
+    return rodWrenchRate(length, a, b);
+  }
   KEMPE_HD T unitScale() const { return T(1); }
   KEMPE_HD bool turns() const { return false; }
 };
 
-/// A force along `axis` through a point, both moving.
+/// The rate of a force along an axis through a point, both moving.
 template <typename T>
-struct ForceRow {
-  Vec3<T> point, pointRate, axis, axisRate;
-  T height;  ///< φ
+KEMPE_HD Force<T> forceRate(const Vec3<T>& point, const Vec3<T>& pointRate, const Vec3<T>& axis,
+                            const Vec3<T>& axisRate) {
+  return {cross(pointRate, axis) + cross(point, axisRate), axisRate};
+}
 
-  KEMPE_HD T value() const { return height; }
-  KEMPE_HD Force<T> wrench() const { return {cross(point, axis), axis}; }
-  KEMPE_HD Force<T> wrenchRate() const {
-    return {cross(pointRate, axis) + cross(point, axisRate), axisRate};
+/// The edge cannot move along x of B.
+template <typename T>
+struct KnifeEdgeRow {
+  const Transform<T>& B;
+
+  KEMPE_HD T value() const { return T(0); }
+  KEMPE_HD Force<T> wrench() const {
+    const Vec3<T> e = B.R.column(0);
+    return {cross(B.p, e), e};
+  }
+  KEMPE_HD Force<T> wrenchRate(const EndMotion<T>&, const EndMotion<T>& b) const {
+    const Vec3<T> e = B.R.column(0);
+    return forceRate(B.p, b.v.linear + cross(b.v.angular, B.p), e, cross(b.v.angular, e));
   }
   KEMPE_HD T unitScale() const { return T(1); }
   KEMPE_HD bool turns() const { return false; }
@@ -89,11 +103,32 @@ KEMPE_HD Contact<T> contactOf(const RowForm<R>& form, const EndMotion<T>& A,
   return {point, centerRate - radius * dRate, dot(n, point - A.X.p)};
 }
 
-/// Calls visit(r, row) for the `count` rows of a form between the bodies of A and B; for none where
-/// the form acts along coordinates.
+/// The contact cannot move along axis `axis` of A.
+template <typename T, typename R>
+struct RollingRow {
+  const RowForm<R>& form;
+  int axis;
+  const Transform<T>& A;
+  const Contact<T>& contact;
+
+  KEMPE_HD T value() const { return axis == 2 ? contact.height : T(0); }
+  KEMPE_HD Force<T> wrench() const {
+    const Vec3<T> e = A.R.column(axis);
+    return {cross(contact.point, e), e};
+  }
+  KEMPE_HD Force<T> wrenchRate(const EndMotion<T>& a, const EndMotion<T>& b) const {
+    const Vec3<T> e = A.R.column(axis);
+    return forceRate(contact.point, contactOf(form, a, b).pointRate, e, cross(a.v.angular, e));
+  }
+  KEMPE_HD T unitScale() const { return T(1); }
+  KEMPE_HD bool turns() const { return false; }
+};
+
+/// Calls visit(r, row) for the `count` rows of a form between bodies with ends at A and B; for none
+/// where the form acts along coordinates.
 template <typename T, typename R, typename Visit>
-KEMPE_HD void forBodyRows(const RowForm<R>& form, int count, const EndMotion<T>& A,
-                          const EndMotion<T>& B, const Visit& visit) {
+KEMPE_HD void forBodyRows(const RowForm<R>& form, int count, const Transform<T>& A,
+                          const Transform<T>& B, const Visit& visit) {
   switch (form.kind) {
     case RowKind::Joint: {
       const RowRule* const rules = rowRules(form.type).first;
@@ -106,18 +141,13 @@ KEMPE_HD void forBodyRows(const RowForm<R>& form, int count, const EndMotion<T>&
     case RowKind::Rod:
       visit(0, RodRow<T>{T(form.length), A, B});
       break;
-    case RowKind::KnifeEdge: {
-      const Vec3<T> e = B.X.R.column(0);
-      visit(0, ForceRow<T>{B.X.p, B.v.linear + cross(B.v.angular, B.X.p), e, cross(B.v.angular, e),
-                           T(0)});
+    case RowKind::KnifeEdge:
+      visit(0, KnifeEdgeRow<T>{B});
       break;
-    }
     case RowKind::Rolling: {
-      const Contact<T> contact = contactOf(form, A, B);
+      const Contact<T> contact = contactOf(form, EndMotion<T>{A, {}, {}}, EndMotion<T>{B, {}, {}});
       for (int r = 0; r < count; ++r) {
-        const Vec3<T> e = A.X.R.column(r);
-        visit(r, ForceRow<T>{contact.point, contact.pointRate, e, cross(A.v.angular, e),
-                             r == 2 ? contact.height : T(0)});
+        visit(r, RollingRow<T, R>{form, r, A, contact});
       }
       break;
     }

@@ -59,26 +59,14 @@ KEMPE_HD EndMotion<T> endMotion(const LoopEnd<R>& end, const ClusterState<T>& st
           end.body < 0 ? state.outputA : state.a[end.body]};
 }
 
-/// Both ends of a loop between bodies.
-template <typename T>
-struct LoopEnds {
-  EndMotion<T> A{}, B{};
-};
-
-/// Their placements, and their velocities and bias accelerations if the cluster moves.
-template <typename T, typename R>
-KEMPE_HD LoopEnds<T> endsOf(const LoopEntry<R>& loop, const ClusterState<T>& state, bool moving) {
-  if (moving) {
-    return {endMotion(loop.predecessor, state), endMotion(loop.successor, state)};
-  }
-  return {{endPlacement(loop.predecessor, state), {}, {}},
-          {endPlacement(loop.successor, state), {}, {}}};
-}
-
-/// Calls visit(r, row) for the rows of a loop between bodies (see body_rows.hpp).
+/// Calls visit(r, row) for the rows of a loop between bodies (see body_rows.hpp), with its ends as
+/// they are placed.
 template <typename T, typename R, typename Visit>
-KEMPE_HD void forLoopRows(const LoopEntry<R>& loop, const LoopEnds<T>& ends, const Visit& visit) {
-  forBodyRows(loop.form, loop.rows, ends.A, ends.B, visit);
+KEMPE_HD void forLoopRows(const LoopEntry<R>& loop, const ClusterState<T>& state,
+                          const Visit& visit) {
+  const Transform<T> A = endPlacement(loop.predecessor, state);
+  const Transform<T> B = endPlacement(loop.successor, state);
+  forBodyRows(loop.form, loop.rows, A, B, visit);
 }
 
 /// φ of the rows of a loop, from `phi` on.
@@ -87,8 +75,7 @@ KEMPE_HD void valuesOfLoop(const TablesOf<T>& tables, const FunctionCalls& funct
                            const auto& loop, const ClusterState<T>& state,
                            const FunctionScratch& scratch, T* phi) {
   if (loop.form.betweenBodies()) {
-    forLoopRows(loop, endsOf(loop, state, false),
-                [&](int r, const auto& row) { phi[r] = row.value(); });
+    forLoopRows(loop, state, [&](int r, const auto& row) { phi[r] = row.value(); });
   } else if (loop.form.kind == RowKind::Coupling) {
     const auto* terms = tables.terms + loop.firstTerm;
     T sum(-loop.form.offset);
@@ -133,7 +120,7 @@ KEMPE_HD void jacobianOfLoop(const TablesOf<T>& tables, const FunctionCalls& fun
                              const FunctionScratch& scratch, const RowOf& rowOf) {
   const auto* terms = tables.terms + loop.firstTerm;
   if (loop.form.betweenBodies()) {
-    forLoopRows(loop, endsOf(loop, state, false), [&](int r, const auto& row) {
+    forLoopRows(loop, state, [&](int r, const auto& row) {
       if (T* to = rowOf(r)) {
         spreadWrench(tables, loop, state, row.wrench(), to);
       }
@@ -192,12 +179,14 @@ KEMPE_HD void loopJacobianRate(const TablesOf<T>& tables, const FunctionCalls& f
     const auto* terms = tables.terms + loop.firstTerm;
     if (loop.form.betweenBodies()) {
       const LoopColumn* columns = tables.columns + loop.firstColumn;
-      forLoopRows(loop, endsOf(loop, state, true), [&](int r, const auto& row) {
+      const EndMotion<T> A = endMotion(loop.predecessor, state);
+      const EndMotion<T> B = endMotion(loop.successor, state);
+      forBodyRows(loop.form, loop.rows, A.X, B.X, [&](int r, const auto& row) {
         const int slot = slotOf(loop, r, slots);
         if (slot < 0) {
           return;
         }
-        const Force<T> f = row.wrench(), rate = row.wrenchRate();
+        const Force<T> f = row.wrench(), rate = row.wrenchRate(A, B);
         for (int c = 0; c < loop.columns; ++c) {
           const int j = columns[c].velocity;
           K[slot * n + j] = T(static_cast<typename Lanes<T>::Scalar>(columns[c].sign)) *
@@ -224,12 +213,14 @@ KEMPE_HD void loopBias(const TablesOf<T>& tables, const FunctionCalls& functions
   for (int l = 0; l < cluster.loops; ++l) {
     const auto& loop = tables.loops[cluster.firstLoop + l];
     if (loop.form.betweenBodies()) {
-      const LoopEnds<T> ends = endsOf(loop, state, true);
-      const Motion<T> v = ends.B.v - ends.A.v, a = ends.B.a - ends.A.a;
-      forLoopRows(loop, ends, [&](int r, const auto& row) {  // (2) of joint_rows.hpp
+      const EndMotion<T> A = endMotion(loop.predecessor, state);
+      const EndMotion<T> B = endMotion(loop.successor, state);
+      const Motion<T> v = B.v - A.v, a = B.a - A.a;
+      // (2) of joint_rows.hpp
+      forBodyRows(loop.form, loop.rows, A.X, B.X, [&](int r, const auto& row) {
         const int slot = slotOf(loop, r, slots);
         if (slot >= 0) {
-          k[slot] = -dot(row.wrench(), a) - dot(row.wrenchRate(), v);
+          k[slot] = -dot(row.wrench(), a) - dot(row.wrenchRate(A, B), v);
         }
       });
       continue;

@@ -57,7 +57,7 @@ KEMPE_HD void scaleRows(const TablesOf<T>& tables, const ClusterEntry& cluster, 
     if (!loop.form.betweenBodies()) {
       orthonormalizeRows(rows, loop.rows, n);
     }
-    forLoopRows(loop, LoopEnds<T>{}, [&](int r, const auto& row) {
+    forBodyRows(loop.form, loop.rows, Transform<T>{}, Transform<T>{}, [&](int r, const auto& row) {
       const T scale = row.unitScale();
       for (int i = 0; i < n; ++i) {
         rows[r * n + i] = scale * rows[r * n + i];
@@ -145,7 +145,7 @@ KEMPE_HD Force<T> transmittedWrench(const TablesOf<T>& tables, const ClusterEntr
   const T* lambda = work.multipliers + loop.firstRow;
   const bool scaled = cluster.rows > cluster.kept;
   Force<T> sum{};
-  forLoopRows(loop, endsOf(loop, state, false), [&](int r, const auto& row) {
+  forLoopRows(loop, state, [&](int r, const auto& row) {
     sum += (scaled ? row.unitScale() * lambda[r] : lambda[r]) * row.wrench();
   });
   return sum;

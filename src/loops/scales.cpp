@@ -101,7 +101,7 @@ void setScales(ModelTables<double>& tables, const Functions& functions, const Cl
   double* scales = tables.rowScales.data() + cluster.firstRow;
   for (int l = 0; l < cluster.loops; ++l) {
     const LoopEntry<double>& loop = tables.loops[cluster.firstLoop + l];
-    forLoopRows(loop, LoopEnds<double>{}, [&](int r, const auto& row) {
+    forBodyRows(loop.form, loop.rows, Pose{}, Pose{}, [&](int r, const auto& row) {
       scales[loop.firstRow + r] = row.turns() ? 1.0 : 1.0 / reach;
     });
     const LoopTerm<double>* terms = tables.terms.data() + loop.firstTerm;

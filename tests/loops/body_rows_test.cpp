@@ -46,9 +46,9 @@ struct Row {
 std::vector<Row> rowsOf(const FormCase& given, const EndMotion<double>& A,
                         const EndMotion<double>& B) {
   std::vector<Row> rows;
-  forBodyRows(given.form, given.rows, A, B, [&](int r, const auto& row) {
+  forBodyRows(given.form, given.rows, A.X, B.X, [&](int r, const auto& row) {
     EXPECT_EQ(r, static_cast<int>(rows.size()));
-    rows.push_back({row.value(), row.wrench(), row.wrenchRate()});
+    rows.push_back({row.value(), row.wrench(), row.wrenchRate(A, B)});
   });
   EXPECT_EQ(static_cast<int>(rows.size()), given.rows);
   return rows;
@@ -97,8 +97,7 @@ TEST(BodyRows, AreNoneAlongCoordinates) {
        {RowKind::Coupling, RowKind::Function, RowKind::Prescribed, RowKind::Lock, RowKind::Held}) {
     const RowForm<double> form{.kind = kind};
     EXPECT_FALSE(form.betweenBodies());
-    forBodyRows(form, 1, EndMotion<double>{}, EndMotion<double>{},
-                [](int, const auto&) { ADD_FAILURE(); });
+    forBodyRows(form, 1, Pose{}, Pose{}, [](int, const auto&) { ADD_FAILURE(); });
   }
 }
 
@@ -106,9 +105,8 @@ TEST(BodyRows, AreNoneAlongCoordinates) {
 TEST(BodyRows, UnitScaleMakesWrenchesUnit) {
   RandomSpatial<double> random(5);
   const RowForm<double> form{.kind = RowKind::Joint, .type = LoopType::Universal, .cosine = 0.6};
-  const EndMotion<double> A{random.transform(), {}, {}};
-  const EndMotion<double> B{
-      A.X * Pose{rotationFromVector(Vector3{std::acos(0.6), 0, 0}), {}}, {}, {}};
+  const Pose A = random.transform();
+  const Pose B = A * Pose{rotationFromVector(Vector3{std::acos(0.6), 0, 0}), {}};
   forBodyRows(form, 4, A, B, [](int r, const auto& row) {
     const Force<double> f = row.wrench();
     EXPECT_NEAR(row.value(), 0.0, 1e-15);
