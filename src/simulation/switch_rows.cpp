@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "kempe/errors.hpp"
 #include "kernels/articulated.hpp"
+#include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -38,6 +41,18 @@ void Simulation::Rows::place(double t, VectorIn q, VectorIn v) {
     e.throwIndefinite(indefinite);
   }
   solver.propagate();
+}
+
+void Simulation::Rows::requireRank() const {
+  if (simulation.first().crossingRows) {
+    const std::string& loop = simulation.model.cutLoops().front();
+    throw SingularityError("loop " + kempe::quoted(loop) +
+                               ", which is left cut, is at a change point at t = " +
+                               shortNumber(simulation.state().time) +
+                               " s, where friction or an end stop changes its mode. Do not leave "
+                               "the loop cut.",
+                           loop, std::numeric_limits<double>::infinity());
+  }
 }
 
 void Simulation::Rows::addResponse(double weight, Eigen::MatrixXd& response) {
@@ -126,7 +141,9 @@ void Simulation::clearImmobileRows() {
 }
 
 bool Simulation::placeRows(VectorIn q, VectorIn v) {
-  startRows(Rows(*this).solver.rows());
+  const Rows enabled(*this);
+  enabled.requireRank();
+  startRows(enabled.solver.rows());
   response_.setZero();
   const bool across = aroundPosition(q, [&](double weight, VectorIn at) {
     Rows rows(*this);
@@ -152,7 +169,9 @@ void Simulation::addImpulses(VectorOut v) {
 
 bool Simulation::balanceRows(double t, VectorIn q, VectorIn v, const Rates* acting,
                              double stabilization) {
-  startRows(Rows(*this).solver.rows());
+  const Rows enabled(*this);
+  enabled.requireRank();
+  startRows(enabled.solver.rows());
   const bool across = aroundPosition(q, [&](double weight, VectorIn at) {
     if (acting != nullptr) {
       spanningForces_ = acting->forces;

@@ -13,6 +13,9 @@ struct Simulation::Rows {
 
   /// Rates of the rows and K H⁻¹ Kᵀ at a state where all loops are regular.
   void place(double t, VectorIn q, VectorIn v);
+  /// Throws SingularityError where loops that are left cut pass a change point at the state: their
+  /// rows lose rank there, so that impulses along them are not determined.
+  void requireRank() const;
   /// Adds `weight` times the velocities that a unit impulse of each row causes, H⁻¹ Kᵀ.
   void addResponse(double weight, Eigen::MatrixXd& response);
 

@@ -683,6 +683,29 @@ TEST(Stops, AreHitAtAChangePoint) {
   }
 }
 
+TEST(Stops, AtAChangePointOfLoopsLeftCutAreReported) {
+  Mechanism robot = fourBar(0.7, 0.3, 0.7, 0.3);
+  robot.loops.back().cut = true;
+  const Model model(robot);
+  Simulator simulator(model);
+  Eigen::VectorXd q(3), v(3);
+  for (int i = 0; i < 3; ++i) {
+    const double side = model.vNames()[static_cast<std::size_t>(i)] == "knee" ? -1.0 : 1.0;
+    q[i] = 1.5 * side;
+    v[i] = 6.0 * side;
+  }
+  simulator.setState(q, v);
+  simulator.addLimit({.joint = "crank", .lower = 0.0, .upper = kPi, .restitution = 0.5});
+  std::string why;
+  try {
+    simulator.run(1.0, 0.01);
+  } catch (const SimulationError& error) {
+    why = error.what();
+  }
+  EXPECT_NE(why.find("\"closure\", which is left cut, is at a change point"), std::string::npos)
+      << why;
+}
+
 TEST(Switches, ContinueFromSnapshotsToTheLastBit) {
   Simulator simulator{Model(fiveBar())};
   for (const char* joint : {"left", "right", "left_elbow", "right_elbow"}) {
