@@ -159,10 +159,11 @@ class Simulator {
   /// after every step, and a millionth of the energy (for robots at rest).
   [[nodiscard]] KEMPE_API double energyExchanged() const;
   /// Returns warnings about the motion since then: where the samples lose the energy balance by
-  /// more than 1 % of the energy exchanged (Recording::energyDrift), and by more than lifts the robot
-  /// by 1e-9 m, a text that states the cause; or where the estimated errors of steps of fixed length add up to more than 0.01 rad or m. Also
-  /// events of friction and end stops that could not be followed exactly, and why steps of an
-  /// integrator with error control are very short, so that the run takes long.
+  /// more than 1 % of the energy exchanged (Recording::energyDrift), and by more than lifts the
+  /// robot by 1e-9 m, a text that states the cause; or where the estimated errors of steps of fixed
+  /// length add up to more than 0.01 rad or m. Also events of friction and end stops that could not
+  /// be followed exactly, and why steps of an integrator with error control are very short, so that
+  /// the run takes long.
   [[nodiscard]] KEMPE_API std::vector<std::string> warnings() const;
   /// Returns the last of these, empty if steps are not very short. Callbacks may call it, also the
   /// interrupt check within one long step.
