@@ -278,12 +278,14 @@ void Simulation::throwIfStepIsTooLong(double end) {
     return;
   }
   bool unexplained = false, tooLong = true;  // adaptive steps may tell why
+  std::string diverged;
   try {
     throw;
   } catch (const SingularityError&) {
   } catch (const AssemblyError&) {
-  } catch (const Diverged&) {
+  } catch (const Diverged& error) {
     unexplained = true;
+    diverged = error.event() + ", and ";
   } catch (const NoSolution&) {
     unexplained = true;
     tooLong = false;  // explicit ones pass jumps of forces
@@ -295,7 +297,7 @@ void Simulation::throwIfStepIsTooLong(double end) {
   const char* remedy = "Use the integrator \"adaptive\", or a smaller dt";
   watchEnergy(energyNow());
   if (balanceIsLost()) {
-    std::throw_with_nested(std::runtime_error(steps + lostBalance() + ". " + remedy));
+    std::throw_with_nested(std::runtime_error(steps + diverged + lostBalance() + ". " + remedy));
   }
   const Integrator own = options.integrator;
   bool passes = false;

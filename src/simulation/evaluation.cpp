@@ -89,9 +89,9 @@ void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
     while (std::abs(v[static_cast<Eigen::Index>(wrong)]) < kBeyond) {
       ++wrong;
     }
-    throw Diverged("the simulation diverged: the velocity of " +
-                   kempe::quoted(work().model().vNames()[wrong]) + " exceeded 1e100. " +
-                   divergenceRemedy());
+    throw Diverged(
+        "the velocity of " + kempe::quoted(work().model().vNames()[wrong]) + " exceeded 1e100",
+        divergenceRemedy());
   }
   const Standing standing = standAt(q, rates.G.data());
   rates.regularity = work().regularity();

@@ -59,7 +59,12 @@ struct Rates {
 /// there, the step was too long, if its error is controlled.
 class Diverged : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  Diverged(const std::string& event, const std::string& remedy)
+      : std::runtime_error("the simulation diverged: " + event + ". " + remedy), event_(event) {}
+  [[nodiscard]] const std::string& event() const { return event_; }
+
+ private:
+  std::string event_;
 };
 class ForceNotFinite : public std::invalid_argument {
  public:
