@@ -48,7 +48,7 @@ SymmetricEigen symmetricEigen(const Eigen::MatrixXd& A) {
 }
 
 Eigen::MatrixXd solved(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B) {
-  if (B.cols() == 0) {  // Eigen does not solve for no columns
+  if (B.size() == 0) {  // Eigen solves neither no equations nor for no columns
     return B;
   }
   return Eigen::FullPivLU<Eigen::MatrixXd>(A).solve(B);
