@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from kempe import math, robots
 from kempe._kempe import (
+    AllTerms,
     Body,
     Cluster,
     ConstrainedMotion,
@@ -59,6 +60,7 @@ else:
 __version__ = version()
 
 __all__ = [
+    "AllTerms",
     "AssemblyError",
     "Body",
     "Cluster",

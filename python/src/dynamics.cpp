@@ -81,6 +81,10 @@ nb::object biasForcesOf(const PyModel& self, nb::handle q, nb::handle v, nb::han
       },
       [&](auto& batch, const auto& x, const auto& h, const auto& forces) {
         using T = decltype(scalarOf(batch));
+        if (forces.frames.empty()) {
+          biasForces(model, batch, x[0], x[1], h);
+          return;
+        }
         // One row of zeros, which stands for all states.
         const Eigen::Matrix<T, Eigen::Dynamic, 1> still =
             Eigen::Matrix<T, Eigen::Dynamic, 1>::Zero(model.nv());
@@ -92,10 +96,12 @@ nb::object biasForcesOf(const PyModel& self, nb::handle q, nb::handle v, nb::han
 nb::object gravityForcesOf(const PyModel& self, nb::handle q, nb::handle out) {
   const Model& model = self.model();
   Inputs inputs{argumentQ(self, q)};
-  return evaluate(self, inputs, Result(inputs, {model.nv()}, out),
-                  [&](auto& data, const auto& x, auto* tau, Eigen::Index) {
-                    gravityForces(model, data, x[0], vectorAt(tau, model.nv()));
-                  });
+  return evaluate(
+      self, inputs, Result(inputs, {model.nv()}, out),
+      [&](auto& data, const auto& x, auto* tau, Eigen::Index) {
+        gravityForces(model, data, x[0], vectorAt(tau, model.nv()));
+      },
+      [&](auto& batch, const auto& x, const auto& tau) { gravityForces(model, batch, x[0], tau); });
 }
 
 nb::object generalizedForcesOf(const PyModel& self, nb::handle q, nb::handle spanning,
@@ -145,12 +151,15 @@ nb::object applyInverseMassMatrixTo(const PyModel& self, nb::handle q, nb::handl
 nb::object coriolisMatrixOf(const PyModel& self, nb::handle q, nb::handle v, nb::handle out) {
   const Model& model = self.model();
   Inputs inputs{argumentQ(self, q), argumentV(self, v)};
-  return evaluate(self, inputs, Result(inputs, {model.nv(), model.nv()}, out),
-                  [&](auto& data, const auto& x, auto* C, Eigen::Index) {
-                    writeRowByRow(C, model.nv(), model.nv(), [&](auto& matrix) {
-                      coriolisMatrix(model, data, x[0], x[1], matrix);
-                    });
-                  });
+  return evaluate(
+      self, inputs, Result(inputs, {model.nv(), model.nv()}, out),
+      [&](auto& data, const auto& x, auto* C, Eigen::Index) {
+        writeRowByRow(C, model.nv(), model.nv(),
+                      [&](auto& matrix) { coriolisMatrix(model, data, x[0], x[1], matrix); });
+      },
+      [&](auto& batch, const auto& x, const auto& C) {
+        coriolisMatrix(model, batch, x[0], x[1], C);
+      });
 }
 
 nb::object inverseOperationalInertiaOf(const PyModel& self, nb::handle q, nb::handle frames,

@@ -8,6 +8,7 @@
 #include "conversions.hpp"
 #include "evaluate.hpp"
 #include "external_forces.hpp"
+#include "kempe/batch.hpp"
 #include "kempe/joint_forces.hpp"
 #include "shown.hpp"
 
@@ -88,26 +89,51 @@ class ForcesOfCall {
 
   void compute() {
     const Result result(inputs_, {6 * joints_ + loops_ + motion_});
-    numbers_ = evaluate(
-        self_, inputs_, result, [&](auto& data, const auto& x, auto* y, Eigen::Index state) {
-          using T = decltype(scalarOf(data));
-          const std::vector<FrameForce> external = forces_.of(state);
-          ForceOptions how = how_;
-          how.external = external;
-          if (spanning_) {
-            how.spanning = {spanning_->row<double>(state),
-                            static_cast<std::size_t>(model_.nvSpanning())};
-          }
-          Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>> joints(
-              y, joints_ == 0 ? 0 : 6, joints_);
-          auto loops = vectorAt(y + 6 * joints_, loops_);
-          Eigen::Matrix<T, Eigen::Dynamic, 1> other(model_.nv());
+    const auto one = [&](auto& data, const auto& x, auto* y, Eigen::Index state) {
+      using T = decltype(scalarOf(data));
+      const std::vector<FrameForce> external = forces_.of(state);
+      ForceOptions how = how_;
+      how.external = external;
+      if (spanning_) {
+        how.spanning = {spanning_->row<double>(state),
+                        static_cast<std::size_t>(model_.nvSpanning())};
+      }
+      Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>> joints(y, joints_ == 0 ? 0 : 6,
+                                                                          joints_);
+      auto loops = vectorAt(y + 6 * joints_, loops_);
+      Eigen::Matrix<T, Eigen::Dynamic, 1> other(model_.nv());
+      if (inverse_) {
+        inverseDynamicsAndForces(model_, data, x[0], x[1], x[2], other, joints, loops, how);
+      } else {
+        forwardDynamicsAndForces(model_, data, x[0], x[1], x[2], other, joints, loops, how);
+      }
+      vectorAt(y + 6 * joints_ + loops_, motion_) = other.head(motion_);
+    };
+    if (spanning_) {
+      numbers_ = evaluate(self_, inputs_, result, one);
+      return;
+    }
+    numbers_ =
+        evaluate(self_, inputs_, result, one, [&](auto& batch, const auto& x, const auto& rows) {
+          using T = decltype(scalarOf(batch));
+          std::vector<T> wrenches;
+          const BatchForceOptions<T> how{.external = forces_.part(x.first, x.count, wrenches),
+                                         .reference = how_.reference,
+                                         .frame = how_.frame,
+                                         .actuation = how_.actuation};
+          // Columns of the result; none where they are not wanted.
+          const auto part = [&](Eigen::Index first, Eigen::Index count) {
+            return count == 0 ? States<T>{}
+                              : States<T>(rows.data + first, rows.states, count, rows.stateStride,
+                                          rows.entryStride);
+          };
+          const States<T> joints = part(0, 6 * joints_), loops = part(6 * joints_, loops_),
+                          motion = part(6 * joints_ + loops_, motion_);
           if (inverse_) {
-            inverseDynamicsAndForces(model_, data, x[0], x[1], x[2], other, joints, loops, how);
+            inverseDynamicsAndForces(model_, batch, x[0], x[1], x[2], motion, joints, loops, how);
           } else {
-            forwardDynamicsAndForces(model_, data, x[0], x[1], x[2], other, joints, loops, how);
+            forwardDynamicsAndForces(model_, batch, x[0], x[1], x[2], motion, joints, loops, how);
           }
-          vectorAt(y + 6 * joints_ + loops_, motion_) = other.head(motion_);
         });
   }
 

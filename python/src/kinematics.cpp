@@ -41,10 +41,8 @@ Placements placementsOf(const PyModel& self, nb::handle q, const std::vector<int
   const Result result = oneFrame ? Result(inputs, {12}) : Result(inputs, {count, 12});
   const auto one = [&](auto& data, const auto& x, auto* placements, Eigen::Index) {
     using T = decltype(scalarOf(data));
-    std::vector<Transform<T>> all(model.frameNames().size());
-    forwardKinematics(model, data, x[0], all);
     for (const int frame : frames) {
-      const Transform<T>& X = all[static_cast<std::size_t>(frame)];
+      const Transform<T> X = framePlacement<T>(model, data, x[0], frame);
       for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) placements[3 * i + j] = X.R(i, j);
         placements[9 + i] = X.p[i];
@@ -72,11 +70,14 @@ nb::object frameVelocityOf(const PyModel& self, nb::handle q, nb::handle v, nb::
   const int index = frameOf(self, frame);
   const Reference written = referenceCalled(reference);
   Inputs inputs{argumentQ(self, q), argumentV(self, v)};
-  return evaluate(self, inputs, Result(inputs, {6}, out),
-                  [&](auto& data, const auto& x, auto* velocity, Eigen::Index) {
-                    frameVelocity(self.model(), data, x[0], x[1], index, vectorAt(velocity, 6),
-                                  written);
-                  });
+  return evaluate(
+      self, inputs, Result(inputs, {6}, out),
+      [&](auto& data, const auto& x, auto* velocity, Eigen::Index) {
+        frameVelocity(self.model(), data, x[0], x[1], index, vectorAt(velocity, 6), written);
+      },
+      [&](auto& batch, const auto& x, const auto& velocities) {
+        frameVelocity(self.model(), batch, x[0], x[1], {&index, 1}, velocities, written);
+      });
 }
 
 nb::object frameAccelerationOf(const PyModel& self, nb::handle q, nb::handle v, nb::handle a,
@@ -84,11 +85,16 @@ nb::object frameAccelerationOf(const PyModel& self, nb::handle q, nb::handle v, 
   const int index = frameOf(self, frame);
   const Reference written = referenceCalled(reference);
   Inputs inputs{argumentQ(self, q), argumentV(self, v), argumentV(self, a, "a")};
-  return evaluate(self, inputs, Result(inputs, {6}, out),
-                  [&](auto& data, const auto& x, auto* acceleration, Eigen::Index) {
-                    frameAcceleration(self.model(), data, x[0], x[1], x[2], index,
-                                      vectorAt(acceleration, 6), written);
-                  });
+  return evaluate(
+      self, inputs, Result(inputs, {6}, out),
+      [&](auto& data, const auto& x, auto* acceleration, Eigen::Index) {
+        frameAcceleration(self.model(), data, x[0], x[1], x[2], index, vectorAt(acceleration, 6),
+                          written);
+      },
+      [&](auto& batch, const auto& x, const auto& accelerations) {
+        frameAcceleration(self.model(), batch, x[0], x[1], x[2], {&index, 1}, accelerations,
+                          written);
+      });
 }
 
 nb::object frameJacobianOf(const PyModel& self, nb::handle q, nb::handle frame,
@@ -97,12 +103,16 @@ nb::object frameJacobianOf(const PyModel& self, nb::handle q, nb::handle frame,
   const Reference written = referenceCalled(reference);
   const Model& model = self.model();
   Inputs inputs{argumentQ(self, q)};
-  return evaluate(self, inputs, Result(inputs, {6, model.nv()}, out),
-                  [&](auto& data, const auto& x, auto* J, Eigen::Index) {
-                    writeRowByRow(J, 6, model.nv(), [&](auto& matrix) {
-                      frameJacobian(model, data, x[0], index, matrix, written);
-                    });
-                  });
+  return evaluate(
+      self, inputs, Result(inputs, {6, model.nv()}, out),
+      [&](auto& data, const auto& x, auto* J, Eigen::Index) {
+        writeRowByRow(J, 6, model.nv(), [&](auto& matrix) {
+          frameJacobian(model, data, x[0], index, matrix, written);
+        });
+      },
+      [&](auto& batch, const auto& x, const auto& J) {
+        frameJacobian(model, batch, x[0], {&index, 1}, J, written);
+      });
 }
 
 nb::object frameJacobianRateOf(const PyModel& self, nb::handle q, nb::handle v, nb::handle frame,
@@ -110,50 +120,82 @@ nb::object frameJacobianRateOf(const PyModel& self, nb::handle q, nb::handle v, 
   const int index = frameOf(self, frame);
   const Reference written = referenceCalled(reference);
   Inputs inputs{argumentQ(self, q), argumentV(self, v)};
-  return evaluate(self, inputs, Result(inputs, {6}, out),
-                  [&](auto& data, const auto& x, auto* rate, Eigen::Index) {
-                    frameJacobianRate(self.model(), data, x[0], x[1], index, vectorAt(rate, 6),
-                                      written);
-                  });
+  return evaluate(
+      self, inputs, Result(inputs, {6}, out),
+      [&](auto& data, const auto& x, auto* rate, Eigen::Index) {
+        frameJacobianRate(self.model(), data, x[0], x[1], index, vectorAt(rate, 6), written);
+      },
+      [&](auto& batch, const auto& x, const auto& rates) {
+        frameJacobianRate(self.model(), batch, x[0], x[1], {&index, 1}, rates, written);
+      });
 }
 
 nb::object centerOfMassOf(const PyModel& self, nb::handle q, nb::handle out) {
   Inputs inputs{argumentQ(self, q)};
-  return evaluate(self, inputs, Result(inputs, {3}, out),
-                  [&](auto& data, const auto& x, auto* center, Eigen::Index) {
-                    const auto c = centerOfMass(self.model(), data, x[0]);
-                    for (int i = 0; i < 3; ++i) center[i] = c[i];
-                  });
+  return evaluate(
+      self, inputs, Result(inputs, {3}, out),
+      [&](auto& data, const auto& x, auto* center, Eigen::Index) {
+        const auto c = centerOfMass(self.model(), data, x[0]);
+        for (int i = 0; i < 3; ++i) center[i] = c[i];
+      },
+      [&](auto& batch, const auto& x, const auto& centers) {
+        centerOfMass(self.model(), batch, x[0], centers);
+      });
+}
+
+nb::object centerOfMassJacobianOf(const PyModel& self, nb::handle q, nb::handle out) {
+  const Model& model = self.model();
+  Inputs inputs{argumentQ(self, q)};
+  return evaluate(
+      self, inputs, Result(inputs, {3, model.nv()}, out),
+      [&](auto& data, const auto& x, auto* J, Eigen::Index) {
+        writeRowByRow(J, 3, model.nv(),
+                      [&](auto& matrix) { centerOfMassJacobian(model, data, x[0], matrix); });
+      },
+      [&](auto& batch, const auto& x, const auto& J) {
+        centerOfMassJacobian(model, batch, x[0], J);
+      });
 }
 
 nb::object momentumOf(const PyModel& self, nb::handle q, nb::handle v, nb::handle out) {
   Inputs inputs{argumentQ(self, q), argumentV(self, v)};
-  return evaluate(self, inputs, Result(inputs, {6}, out),
-                  [&](auto& data, const auto& x, auto* h, Eigen::Index) {
-                    momentum(self.model(), data, x[0], x[1], vectorAt(h, 6));
-                  });
+  return evaluate(
+      self, inputs, Result(inputs, {6}, out),
+      [&](auto& data, const auto& x, auto* h, Eigen::Index) {
+        momentum(self.model(), data, x[0], x[1], vectorAt(h, 6));
+      },
+      [&](auto& batch, const auto& x, const auto& h) {
+        momentum(self.model(), batch, x[0], x[1], h);
+      });
 }
 
 nb::object centroidalMomentumMatrixOf(const PyModel& self, nb::handle q, nb::handle out) {
   const Model& model = self.model();
   Inputs inputs{argumentQ(self, q)};
-  return evaluate(self, inputs, Result(inputs, {6, model.nv()}, out),
-                  [&](auto& data, const auto& x, auto* A, Eigen::Index) {
-                    writeRowByRow(A, 6, model.nv(), [&](auto& matrix) {
-                      centroidalMomentumMatrix(model, data, x[0], matrix);
-                    });
-                  });
+  return evaluate(
+      self, inputs, Result(inputs, {6, model.nv()}, out),
+      [&](auto& data, const auto& x, auto* A, Eigen::Index) {
+        writeRowByRow(A, 6, model.nv(),
+                      [&](auto& matrix) { centroidalMomentumMatrix(model, data, x[0], matrix); });
+      },
+      [&](auto& batch, const auto& x, const auto& A) {
+        centroidalMomentumMatrix(model, batch, x[0], A);
+      });
 }
 
 nb::object energyOf(const PyModel& self, nb::handle q, nb::handle v) {
   Inputs inputs{argumentQ(self, q), argumentV(self, v)};
   const Result result(inputs, {2});
-  const nb::object both =
-      evaluate(self, inputs, result, [&](auto& data, const auto& x, auto* energies, Eigen::Index) {
+  const nb::object both = evaluate(
+      self, inputs, result,
+      [&](auto& data, const auto& x, auto* energies, Eigen::Index) {
         using T = decltype(scalarOf(data));
         const Energy e = energy(self.model(), data, x[0], x[1]);
         energies[0] = static_cast<T>(e.kinetic);
         energies[1] = static_cast<T>(e.potential);
+      },
+      [&](auto& batch, const auto& x, const auto& energies) {
+        energy(self.model(), batch, x[0], x[1], energies);
       });
   const nb::object pair = inputs.isBatch() ? both.attr("T") : both.attr("tolist")();
   return nb::make_tuple(pair[0], pair[1]);
@@ -206,6 +248,10 @@ void bindKinematics(ModelClass& model) {
            signature("def center_of_mass(self, q: ArrayLike, Out) -> NDArray"), "q"_a.none(),
            nb::kw_only(), out,
            "Centre of mass of all moving bodies in the world, (3,) or (N, 3), in metres.")
+      .def("center_of_mass_jacobian", &centerOfMassJacobianOf,
+           signature("def center_of_mass_jacobian(self, q: ArrayLike, Out) -> NDArray"),
+           "q"_a.none(), nb::kw_only(), out,
+           "J of the velocity J v of the centre of mass, (3, nv) or (N, 3, nv).")
       .def("momentum", &momentumOf,
            signature("def momentum(self, q: ArrayLike, v: ArrayLike, Out) -> NDArray"),
            "q"_a.none(), "v"_a.none(), nb::kw_only(), out,

@@ -339,6 +339,7 @@ of a wrong shape or type raise ValueError, which names them.)");
   bindDynamics(model);
   bindForces(model);
   bindKinematics(model);
+  bindAllTerms(m, model);
   bindTiming(model);
   bindConstraints(m, model);
 

@@ -100,6 +100,13 @@ GENERIC: dict[str, Algorithm] = {
         s.q, s.v, s.a, m.body_names[-1], "local"),
     "frame_jacobian": lambda m, s: m.frame_jacobian(s.q, m.joint_names[-1], "world"),
     "frame_jacobian_rate": lambda m, s: m.frame_jacobian_rate(s.q, s.v, m.body_names[-1]),
+    "frame_acceleration in the world": lambda m, s: m.frame_acceleration(
+        s.q, s.v, s.a, (m.folded_rotors or m.body_names)[0], "world"),
+    "all terms: mass matrix": lambda m, s: m.all_terms(s.q, s.v, ()).mass_matrix,
+    "all terms: bias forces": lambda m, s: m.all_terms(s.q, s.v, ()).bias_forces,
+    "all terms: Jacobians": lambda m, s: m.all_terms(s.q, s.v, m.body_names[-2:]).jacobians,
+    "all terms: velocities": lambda m, s: m.all_terms(s.q, s.v).velocities,
+    "center_of_mass_jacobian": lambda m, s: m.center_of_mass_jacobian(s.q),
     "center_of_mass": lambda m, s: m.center_of_mass(s.q),
     "momentum": lambda m, s: m.momentum(s.q, s.v),
     "centroidal_momentum_matrix": lambda m, s: m.centroidal_momentum_matrix(s.q),

@@ -151,3 +151,30 @@ def test_other_methods_are_not_exact(method: str) -> None:
     assert np.abs(exact - other).max() > 1e-6
     with pytest.raises(ValueError, match='there is no "guess"; there are "cluster"'):
         model.forward_dynamics(state.q, state.v, state.tau, method="guess")
+
+
+def test_all_terms_are_the_single_ones(model: kempe.Model) -> None:
+    states = random_states(model, 7)
+    for s in (states, states[0]):
+        frames = [model.body_names[0], model.joint_names[-1]]
+        terms = model.all_terms(s.q, s.v, frames)
+        assert terms.frames == frames
+        close(terms.mass_matrix, model.mass_matrix(s.q))
+        close(terms.bias_forces, model.inverse_dynamics(s.q, s.v, 0 * s.v))
+        close(terms.gravity_forces, model.inverse_dynamics(s.q, 0 * s.v, 0 * s.v))
+        close(terms.center_of_mass, model.center_of_mass(s.q))
+        close(terms.center_of_mass_jacobian, model.center_of_mass_jacobian(s.q))
+        close(terms.momentum, model.momentum(s.q, s.v))
+        close(terms.centroidal_momentum_matrix, model.centroidal_momentum_matrix(s.q))
+        kinetic, potential = model.energy(s.q, s.v)
+        close(np.asarray(terms.kinetic_energy), np.asarray(kinetic))
+        close(np.asarray(terms.potential_energy), np.asarray(potential))
+        R, p = model.forward_kinematics(s.q, frames)
+        close(terms.rotations, R)
+        close(terms.positions, p)
+        for i, frame in enumerate(frames):
+            close(terms.velocities[..., i, :], model.frame_velocity(s.q, s.v, frame))
+            close(terms.jacobians[..., i, :, :], model.frame_jacobian(s.q, frame))
+            close(terms.jacobian_rates[..., i, :], model.frame_jacobian_rate(s.q, s.v, frame))
+    assert model.all_terms(states.q[0], states.v[0]).frames == model.frame_names
+    assert repr(terms) == "<kempe.AllTerms: 2 frames>"
