@@ -38,6 +38,8 @@ FUNCTIONS = {
     "frame_jacobian*": ("q", "frame"),
     "frame_jacobian_rate*": ("q", "v", "frame"),
     "center_of_mass*": ("q",),
+    "center_of_mass_jacobian*": ("q",),
+    "all_terms": ("q", "v"),
     "momentum*": ("q", "v"),
     "centroidal_momentum_matrix*": ("q",),
     "energy": ("q", "v"),
