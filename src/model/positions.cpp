@@ -44,7 +44,7 @@ const std::string& loopOfRow(const ModelImpl& model, const ClusterEntry& cluster
 }  // namespace
 
 void expandPositions(const ModelImpl& model, const double* q, double* positions) {
-  const TablesView<double> tables(model.tables);
+  const TablesView<double>& tables = viewOf<double>(model);
   for (const ClusterEntry& cluster : model.tables.clusters) {
     expandCluster(tables, cluster, q, positions);
   }
