@@ -147,7 +147,8 @@ void Simulation::chooseMethod(double h, bool cut) {
     } else if (!cut) {
       control.hints = std::max(0, control.hints - 2);
     }
-    // One step of Radau IIA per sample or of the longest that is allowed, with the Jacobian and two iterations.
+    // One step of Radau IIA per sample or of the longest that is allowed, with the Jacobian and two
+    // iterations.
     const double least = (2.0 * static_cast<double>(state_.v.size()) + 7.0) / interval_;
     if (control.hints >= control.patience && least < cost) {
       control.evaluationsBefore = cost;

@@ -249,7 +249,7 @@ TEST_P(TermsOfEveryMechanism, JacobianOfTheCenterOfMassIsItsDerivative) {
 
 TEST_P(TermsOfEveryMechanism, OutputsMayOverwriteInputs) {
   if (model.nv() != 6) {
-    GTEST_SKIP();
+    GTEST_SKIP() << "a frame velocity, of six numbers, fits only a v of as many";
   }
   Data data(model), fresh(model);
   const State<double> s = randomState<double>(6);
