@@ -5,8 +5,6 @@
 #include <limits>
 #include <numbers>
 
-#include "text/messages.hpp"
-
 namespace kempe::detail {
 namespace {
 
@@ -57,13 +55,8 @@ const double kDifference = std::sqrt(kEpsilon);
 
 }  // namespace
 
-NoSolution::NoSolution(double h)
-    : std::runtime_error("an implicit step finds no solution, even if it is shortened to " +
-                         shortNumber(h) +
-                         " s: a force jumps with the state. Make the forces of controllers and "
-                         "functions continuous") {}
-
-void Radau::resize(int nv) {
+void Radau::resize(const Model& model) {
+  const int nv = model.nv();
   n_ = nv;
   const auto clear = [&](auto&... vectors) { (vectors.setZero(nv), ...); };
   for (int i = 0; i < kStages; ++i) {
@@ -75,6 +68,7 @@ void Radau::resize(int nv) {
   for (Eigen::MatrixXd* matrix : {&C_, &Aq_, &Av_, &P_, &Q_}) {
     matrix->setZero(nv, nv);
   }
+  stageQ_ = model.neutral();
   real_.resize(nv);
   complex_.resize(nv);
   forget();
@@ -89,12 +83,13 @@ void Radau::forget() {
 /// The estimate is of order three, the result of order five: with these tolerances of the estimate,
 /// errors of the result are of the size of those that were asked for (Hairer, Wanner, program
 /// RADAU5).
-void Radau::setScales(const ChartStart& start, const Tolerances& asked) {
+void Radau::setScales(const Step& step) {
+  const Tolerances& asked = step.tolerances;
   allowed_.relative = 0.1 * std::pow(asked.relative, 2.0 / 3);
   allowed_.absolute = allowed_.relative * (asked.absolute / asked.relative);
   converged_ = kIterationShare * std::min(0.03, std::sqrt(allowed_.relative));
   for (int k = 0; k < n_; ++k) {
-    scaleV_[k] = allowed_.ofVelocity(start.v[k]);
+    scaleV_[k] = allowed_.ofVelocity(step.start.v[k]);
   }
 }
 
@@ -109,23 +104,23 @@ double Radau::sizeOf(const Pair& errors) const {
 }
 
 /// Difference quotients at the start of the step. Analytic derivatives would take their place here.
-void Radau::differentiate(ChartMotion& motion, const ChartStart& start) {
+void Radau::differentiate(ChartMotion& motion, const Step& step) {
   Power power{};
   trial_.y.setZero();
   for (int j = 0; j < n_; ++j) {
     trial_.y[j] = kDifference;
-    motion.rates(start.time, trial_.y, start.v, error_.y, error_.v, power);
-    C_.col(j) = (error_.y - start.v) / kDifference;
-    Aq_.col(j) = (error_.v - start.a) / kDifference;
+    motion.rates(step.start.time, trial_.y, step.start.v, error_.y, error_.v, power);
+    C_.col(j) = (error_.y - step.start.v) / kDifference;
+    Aq_.col(j) = (error_.v - step.first.a) / kDifference;
     trial_.y[j] = 0.0;
   }
-  stageV_ = start.v;
+  stageV_ = step.start.v;
   for (int j = 0; j < n_; ++j) {
-    const double step = kDifference * std::max(1.0, std::abs(start.v[j]));
-    stageV_[j] = start.v[j] + step;
-    motion.rates(start.time, trial_.y, stageV_, error_.y, error_.v, power);
-    Av_.col(j) = (error_.v - start.a) / step;
-    stageV_[j] = start.v[j];
+    const double difference = kDifference * std::max(1.0, std::abs(step.start.v[j]));
+    stageV_[j] = step.start.v[j] + difference;
+    motion.rates(step.start.time, trial_.y, stageV_, error_.y, error_.v, power);
+    Av_.col(j) = (error_.v - step.first.a) / difference;
+    stageV_[j] = step.start.v[j];
   }
   P_ = Av_ + C_;
   Q_ = Av_.lazyProduct(C_) - Aq_;
@@ -133,8 +128,8 @@ void Radau::differentiate(ChartMotion& motion, const ChartStart& start) {
   known_ = true;
   outdated_ = false;
   factoredAt_ = 0.0;
-  jacobianTime_ = start.time;
-  jacobianV_ = start.v;
+  jacobianTime_ = step.start.time;
+  jacobianV_ = step.start.v;
 }
 
 /// (s − [C 1; Aq Av]) (y; v) = (r; s) is eliminated to
@@ -171,10 +166,11 @@ void Radau::solve(const Lu<T>& lu, T shift, Vector& y, Vector& v) {
 /// Starting values of Newton's method: the collocation polynomial of the last step, through zero at
 /// its start and z_i at its nodes, continued or, if that step is repeated, shortened. Without one,
 /// a linearly implicit step of Euler's method: c h times the rates, less those that decay at once.
-void Radau::guess(const ChartStart& start, double h, bool extrapolated) {
+void Radau::guess(const Step& step, bool extrapolated) {
+  const double h = step.h;
   if (!extrapolated) {
-    error_.y = start.v;
-    error_.v = start.a;
+    error_.y = step.start.v;
+    error_.v = step.first.a;
     solve(real_, kGamma / h, error_.y, error_.v);
     for (int i = 0; i < kStages; ++i) {
       y_[i] = (kNodes[i] * kGamma) * error_.y;
@@ -182,7 +178,7 @@ void Radau::guess(const ChartStart& start, double h, bool extrapolated) {
     }
     return;
   }
-  const bool repeated = start.time == lastTime_;
+  const bool repeated = step.start.time == lastTime_;
   for (int i = 0; i < kStages; ++i) {
     const double s = (repeated ? 0.0 : 1.0) + kNodes[i] * h / lastStep_;
     y_[i].setZero();
@@ -199,11 +195,11 @@ void Radau::guess(const ChartStart& start, double h, bool extrapolated) {
   }
 }
 
-void Radau::stageRates(ChartMotion& motion, const ChartStart& start, double h) {
+void Radau::stageRates(ChartMotion& motion, const Step& step) {
   for (int i = 0; i < kStages; ++i) {
-    stageV_ = start.v + v_[i];
-    motion.rates(start.time + kNodes[i] * h, y_[i], stageV_, slopes_[i], accelerations_[i],
-                 powers_[i]);
+    stageV_ = step.start.v + v_[i];
+    motion.rates(step.start.time + kNodes[i] * step.h, y_[i], stageV_, slopes_[i],
+                 accelerations_[i], powers_[i]);
   }
 }
 
@@ -224,7 +220,8 @@ double Radau::noise() const {
 /// Simplified Newton iterations (8.13) on W = T⁻¹ Z:
 ///   (Λ/h − J) ΔW = −(Λ/h) W + T⁻¹ F(T W).
 /// Stops as in (8.10), and where convergence within kMostIterations is not to be expected.
-bool Radau::iterate(ChartMotion& motion, const ChartStart& start, double h) {
+bool Radau::iterate(ChartMotion& motion, const Step& step) {
+  const double h = step.h;
   const std::complex<double> shift(kAlpha / h, -kBeta / h);
   for (int i = 0; i < kStages; ++i) {
     W_[i].y.setZero();
@@ -239,7 +236,7 @@ bool Radau::iterate(ChartMotion& motion, const ChartStart& start, double h) {
   double before = 0.0, theta = 0.0;
   for (iterations_ = 1; iterations_ <= kMostIterations; ++iterations_) {
     ++allIterations_;
-    stageRates(motion, start, h);
+    stageRates(motion, step);
     for (int i = 0; i < kStages; ++i) {
       F_[i].y.setZero();
       F_[i].v.setZero();
@@ -311,7 +308,8 @@ bool Radau::iterate(ChartMotion& motion, const ChartStart& start, double h) {
 }
 
 /// (8.19), filtered again as in (8.20) where it is too large, because it then exaggerates.
-double Radau::errorOf(ChartMotion& motion, const ChartStart& start, double h) {
+double Radau::errorOf(ChartMotion& motion, const Step& step) {
+  const double h = step.h;
   const auto filtered = [&](const auto& slope, const auto& a) {
     error_.y = slope;
     error_.v = a;
@@ -322,45 +320,68 @@ double Radau::errorOf(ChartMotion& motion, const ChartStart& start, double h) {
     solve(real_, kGamma / h, error_.y, error_.v);
     return sizeOf(error_);
   };
-  double error = filtered(start.v, start.a);
+  double error = filtered(step.start.v, step.first.a);
   if (!(error < 1.0) && std::isfinite(error)) {
     Power power{};
-    stageV_ = start.v + error_.v;
+    stageV_ = step.start.v + error_.v;
     realWork_ = error_.y;
-    motion.rates(start.time, realWork_, stageV_, trial_.y, trial_.v, power);
+    motion.rates(step.start.time, realWork_, stageV_, trial_.y, trial_.v, power);
     error = filtered(trial_.y, trial_.v);
   }
   // Work too, as it can change where nothing else does.
   double sum = error * error;
   for (int flow = 0; flow < kFlows; ++flow) {
-    double work = start.power[flow];
+    double work = step.first.power[flow];
     for (int i = 0; i < kStages; ++i) {
       work += kQuadratureErrors[i] * powers_[i][flow];
     }
-    work *= h / kGamma / allowed_.ofWork(start.work[flow]);
+    work *= h / kGamma / allowed_.ofWork(step.start.work[flow]);
     sum += work * work / std::max(1, 2 * n_);
   }
   return std::sqrt(sum);
 }
 
-double Radau::step(ChartMotion& motion, const ChartStart& start, double h,
-                   const Tolerances& asked) {
-  setScales(start, asked);
-  const bool fresh = known_ && start.time == jacobianTime_ && start.v == jacobianV_;
+double Radau::step(EquationsOfMotion& motion, const Step& step) {
+  const auto& [start, first, h, tolerances, end, last] = step;
+  if (choice_ != motion.choice()) {
+    forget();
+    choice_ = motion.choice();
+  }
+  ChartMotion chart(motion, step, stageQ_);
+  const double error = solveStages(chart, step);
+  motion.follow(start.q, first.G.data(), y_.back(), end.q);
+  end.v = start.v + v_.back();
+  for (int flow = 0; flow < kFlows; ++flow) {
+    double work = 0.0;
+    for (int i = 0; i < kStages; ++i) {
+      work += h * kWeights[i] * powers_[i][flow];
+    }
+    end.work[flow] = start.work[flow] + work;
+  }
+  if (!(error > 1.0)) {
+    motion.evaluate(end.time, end.q, end.v, last);
+  }
+  return error;
+}
+
+double Radau::solveStages(ChartMotion& motion, const Step& step) {
+  const double h = step.h;
+  setScales(step);
+  const bool fresh = known_ && step.start.time == jacobianTime_ && step.start.v == jacobianV_;
   if (!known_ || (outdated_ && !fresh)) {
-    differentiate(motion, start);
+    differentiate(motion, step);
   }
   bool extrapolated =
-      lastStep_ > 0.0 && (start.time == lastTime_ || start.time == lastTime_ + lastStep_);
+      lastStep_ > 0.0 && (step.start.time == lastTime_ || step.start.time == lastTime_ + lastStep_);
   for (;;) {
     if (factoredAt_ == h || factorAt(h)) {
-      guess(start, h, extrapolated);
-      if (iterate(motion, start, h)) {
+      guess(step, extrapolated);
+      if (iterate(motion, step)) {
         break;
       }
     }
-    if (start.time != jacobianTime_ || start.v != jacobianV_) {
-      differentiate(motion, start);
+    if (step.start.time != jacobianTime_ || step.start.v != jacobianV_) {
+      differentiate(motion, step);
     } else if (extrapolated) {
       extrapolated = false;
     } else {
@@ -368,17 +389,11 @@ double Radau::step(ChartMotion& motion, const ChartStart& start, double h,
       throw NoSolution(h);
     }
   }
-  const double error = errorOf(motion, start, h);
-  lastTime_ = start.time;
+  const double error = errorOf(motion, step);
+  lastTime_ = step.start.time;
   lastStep_ = h;
   lastY_ = y_;
   lastV_ = v_;
-  for (int flow = 0; flow < kFlows; ++flow) {
-    work_[flow] = 0.0;
-    for (int i = 0; i < kStages; ++i) {
-      work_[flow] += h * kWeights[i] * powers_[i][flow];
-    }
-  }
   return error;
 }
 

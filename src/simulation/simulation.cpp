@@ -119,23 +119,16 @@ void Simulation::start(const Model& user) {
   }
   dissipates_ = std::ranges::any_of(tables.damping, [](double x) { return x != 0.0; });
 
-  constexpr std::size_t kStages = 7;
   for (Rates* rates : {first_.get(), last_.get(), &node_}) {
     rates->resize(work(), elements);
   }
   const auto clear = [](int size, auto&... vectors) { (vectors.setZero(size), ...); };
-  clear(model.nv(), tau_, stageV_, y_, residual_, trial_, middle_, state_.v, next_.v, v_, nodeV_,
-        nodeWay_);
+  clear(model.nv(), tau_, stageV_, stageA_, y_, slope_, state_.v, next_.v, v_, nodeV_, nodeWay_);
   clear(model.nvSpanning(), spanningForces_, velocities_, heading_, spanningAccelerations_, bias_);
   a_ = tau_;
-  stageQ_ = nodeQ_ = startQ_ = state_.q = next_.q = model.neutral();
-  slopes_.assign(kStages, tau_);
-  accelerations_.assign(kStages, tau_);
-  powers_.assign(kStages, {});
-  jacobian_.resize(static_cast<std::size_t>(model.nv()) * static_cast<std::size_t>(model.nv()));
-  pivots_.resize(static_cast<std::size_t>(model.nv()));
+  stageQ_ = nodeQ_ = state_.q = next_.q = model.neutral();
   rows_.setZero(model.nLoopRows());
-  radau_.resize(model.nv());
+  integrators_.resize(model);
   errors_.resize(model.nv());
   reactions_.reset();
   before_ = {state_, v_, velocities_, heading_, 0, {}, 0};
@@ -355,7 +348,7 @@ void Simulation::refresh() {
 void Simulation::completeStep(double time) {
   if (!controlsError()) {
     errors_.add(options.integrator, time - state_.time, choice_, state_.v, first_->a, next_.v,
-                last_->a, accelerations_[3]);
+                last_->a, integrators_.classic.lastStage());
   }
   std::swap(state_, next_);
   std::swap(first_, last_);
@@ -402,7 +395,7 @@ void Simulation::stepTo(double end) {
   keepBefore();
   effort_.startInterval();
   // A motion continued from a snapshot starts without these, too.
-  radau_.forget();
+  integrators_.radau.forget();
   unsolved_ = 0;
   evaluationsSoFar_ = effort().evaluations;
   try {
@@ -558,8 +551,9 @@ void Simulation::advanceTo(double end) {
       effort_.addEvent(located_);
     }
     if (controlled) {
-      effort_.addStep(h, speed(), error,
-                      integratorInUse() == Integrator::Adaptive ? stiffness_ : 0.0);
+      effort_.addStep(
+          h, speed(), error,
+          integratorInUse() == Integrator::Adaptive ? integrators_.pair.stiffness() : 0.0);
       acceptStep(h, part, error);
       part = stepControl_.nextStep;
     } else {

@@ -16,76 +16,15 @@
 #include "simulation/error_watch.hpp"
 #include "simulation/event_watch.hpp"
 #include "simulation/forces.hpp"
+#include "simulation/integrators.hpp"
 #include "simulation/loads.hpp"
 #include "simulation/occupancy.hpp"
 #include "simulation/prescribed_watch.hpp"
-#include "simulation/radau.hpp"
+#include "simulation/rates.hpp"
 #include "simulation/singular_point.hpp"
 #include "simulation/tolerances.hpp"
 
 namespace kempe::detail {
-
-/// The rates of change of a state, and their causes.
-struct Rates {
-  void resize(const Coordinates& coordinates, const ForceElements& elements);
-  void setZero();
-  /// Adds `weight` times another.
-  void add(double weight, const Rates& other);
-
-  Eigen::VectorXd a;                 ///< accelerations
-  Eigen::VectorXd velocities;        ///< of all tree joints
-  Eigen::VectorXd v;                 ///< of the user's coordinates
-  Vector tau;                        ///< the controller's, in the user's coordinates
-  Eigen::VectorXd torques;           ///< of motors, at the rotor
-  Readings readings;                 ///< of friction and stops
-  Eigen::VectorXd forces;            ///< of elements at all tree joints, but for those that hold
-  std::vector<FrameForce> external;  ///< on bodies, also of springs between points
-  Power power{};
-  std::vector<double> G;
-  std::vector<double> regularity;  ///< of the loops of each cluster; 1 where they go straight on
-  /// At a change point, from the position to that on the branch, per spanning velocity.
-  Eigen::VectorXd displacement;
-  bool crossing = false;  ///< a change point
-  /// The same of loops that are left cut and constraints: displacement of the coordinates, and
-  /// velocities on the branch.
-  Eigen::VectorXd rowDisplacement, rowVelocities;
-  bool crossingRows = false;
-  double rowRegularity = 1.0;  ///< of the rows of cut loops, relative to the usual
-  /// The longest step that such rows allow where they only come near a change point.
-  double secondsAhead = std::numeric_limits<double>::infinity();
-};
-
-/// A state is beyond all bounds, or forces there are not finite. Where a stage of a step leads
-/// there, the step was too long, if its error is controlled.
-class Diverged : public std::runtime_error {
- public:
-  Diverged(const std::string& event, const std::string& remedy)
-      : std::runtime_error("the simulation diverged: " + event + ". " + remedy), event_(event) {}
-  [[nodiscard]] const std::string& event() const { return event_; }
-
- private:
-  std::string event_;
-};
-class ForceNotFinite : public std::invalid_argument {
- public:
-  using std::invalid_argument::invalid_argument;
-};
-
-/// A point in phase space, in the current coordinates.
-struct State {
-  double time = 0.0;
-  Vector q, v;
-  Power work{};
-};
-
-/// Coefficients of an explicit Runge-Kutta method.
-struct Tableau {
-  int stages = 0;
-  const double* nodes = nullptr;
-  const double* A = nullptr;        ///< stages × stages, row-major
-  const double* weights = nullptr;  ///< of the result
-  const double* errors = nullptr;   ///< weights less those of the embedded method; null for none
-};
 
 /// The implementation of Simulator.
 class Simulation {
@@ -119,7 +58,7 @@ class Simulation {
   /// The largest |φ| of one of these constraints, if it is on.
   double constraintGap(const Constraints& of, int constraint);
 
-  // --- integrators.cpp ---
+  // --- step_control.cpp ---
   /// One step of the integrator from state_ and first_ to next_ and last_. Returns the error
   /// relative to the tolerances, 0 if it is not estimated.
   double attempt(double h);
@@ -203,7 +142,26 @@ class Simulation {
   [[nodiscard]] const Coordinates& coordinates() const { return *choices_[choice_]; }
 
  private:
-  class ChartAtState;
+  /// The equations of motion in the coordinates that are chosen.
+  class Equations : public EquationsOfMotion {
+   public:
+    explicit Equations(Simulation& simulation) : of_(simulation) {}
+
+    void evaluate(double t, VectorIn q, VectorIn v, Rates& rates) override {
+      of_.evaluate(t, q, v, rates);
+    }
+    void follow(VectorIn q0, const double* G, VectorIn y, VectorOut q) override {
+      of_.work().follow(q0, G, y, q);
+    }
+    void chartRates(VectorIn q0, VectorIn y, VectorIn q, VectorIn v, VectorIn velocities,
+                    VectorOut rates) override {
+      of_.work().chartRates(q0, y, q, v, velocities, rates);
+    }
+    [[nodiscard]] std::size_t choice() const override { return of_.choice_; }
+
+   private:
+    Simulation& of_;
+  };
 
   void evaluateAt(double t, VectorIn q, VectorIn v, Rates& rates);
   Energy energyAt(VectorIn q, VectorIn v);
@@ -339,16 +297,6 @@ class Simulation {
   /// Adds the forces of switches that hold, within their bounds, per spanning velocity.
   void addHoldingForces(VectorOut sum);
 
-  void semiImplicitEuler(double h);
-  /// The work of a step from the powers at its ends.
-  void workByTrapezoids(double h);
-  double rungeKutta(const Tableau& tableau, double h);
-  void implicitMidpoint(double h);
-  double radauStep(double h);
-  double tolerated(double h, const Tableau& tableau) const;
-  void midpointRates(double h, const Eigen::VectorXd& middle);
-  bool newtonMidpoint(double h);
-
   // --- step_control.cpp ---
   /// Whether the integrator chooses the lengths of its steps.
   [[nodiscard]] bool controlsError() const {
@@ -469,10 +417,9 @@ class Simulation {
   std::array<IntegratorStatistics, static_cast<std::size_t>(Integrator::Auto)> efforts_{};
   double interval_ = 0.0;           // between samples, or the longest step
   long long evaluationsSoFar_ = 0;  // at the last step that was completed
-  double stiffness_ = 0.0;          // h times an eigenvalue, in the last step of the explicit pair
   int unsolved_ = 0;                // implicit steps in a row that found no solution
-  Radau radau_;
-  std::size_t radauChoice_ = 0;  // of coordinates, to which its hints refer
+  Equations equations_{*this};
+  Integrators integrators_;
 
   EnergyWatch watch_;
   double leastRegularity_ = 1.0;  // of the loops of a cluster, since the last sample
@@ -494,14 +441,9 @@ class Simulation {
   Eigen::MatrixXd response_;           // H⁻¹ Kᵀ, nv × rows
 
   // Scratch.
-  Eigen::VectorXd spanningForces_, tau_, stageQ_, stageV_, y_, nodeQ_, residual_, trial_, middle_,
-      startQ_;
-  std::vector<Eigen::VectorXd> slopes_, accelerations_;  // per stage
-  std::vector<Power> powers_;                            // per stage
-  std::vector<double> jacobian_;
+  Eigen::VectorXd spanningForces_, tau_, stageQ_, stageV_, stageA_, y_, slope_, nodeQ_;
   Eigen::MatrixXd massHere_;
   Eigen::VectorXd nodeV_, nodeWay_, cutRows_;
-  std::vector<int> pivots_;
   std::vector<std::vector<int>> lists_;
   Eigen::VectorXd rows_;  // of all loops
 };

@@ -37,6 +37,12 @@ constexpr double kCheaper = 0.5;  // promised costs that a change back takes
 
 }  // namespace
 
+double Simulation::attempt(double h) {
+  next_.time = state_.time + h;
+  return integrators_.of(integratorInUse())
+      .step(equations_, {state_, *first_, h, tolerances(), next_, *last_});
+}
+
 double Simulation::proposedStep(double interval) {
   interval_ = std::min(interval, options.maxStep);
   if (!(stepControl_.nextStep > 0.0)) {
@@ -47,7 +53,7 @@ double Simulation::proposedStep(double interval) {
 
 void Simulation::forgetSteps() {
   stepControl_.nextStep = stepControl_.previousStep = stepControl_.previousError = 0.0;
-  radau_.forget();
+  integrators_.radau.forget();
 }
 
 /// Hairer, Nørsett, Wanner I, II.4: with the sizes d0 of the state, d1 of its rates and d2 of their
@@ -74,18 +80,19 @@ double Simulation::firstStep(double most) {
   }
   y_ = h0 * state_.v;
   stageV_ = state_.v + h0 * first_->a;
+  const Step step{state_, *first_, h0, allowed, next_, *last_};
+  Power power{};
   try {
-    work().follow(state_.q, first_->G.data(), y_, stageQ_);
-    evaluate(state_.time + h0, stageQ_, stageV_, *last_);
+    ChartMotion(equations_, step, stageQ_)
+        .rates(state_.time + h0, y_, stageV_, slope_, stageA_, power);
   } catch (const SingularityError&) {
     return h0;
   } catch (const AssemblyError&) {
     return h0;
   }
-  work().chartRates(state_.q, y_, stageQ_, stageV_, last_->velocities, residual_);
-  residual_ -= state_.v;
-  trial_ = last_->a - first_->a;
-  const double d2 = size(residual_, trial_) / h0;
+  slope_ -= state_.v;
+  stageA_ -= first_->a;
+  const double d2 = size(slope_, stageA_) / h0;
   const double h1 = std::pow(kFirstChange / std::max(d1, d2), 1.0 / kPairPower);
   return std::min({100.0 * h0, h1, most});
 }
@@ -104,7 +111,7 @@ void Simulation::acceptStep(double h, double proposed, double error) {
     // Predictive control (Gustafsson 1994; Hairer, Wanner II, (8.21), (8.25)): errors continue to
     // change as they did. Steps that needed many iterations are not prolonged as much.
     const double safety = kSafety * (2.0 * Radau::kMostIterations + 1.0) /
-                          (2.0 * Radau::kMostIterations + radau_.iterations());
+                          (2.0 * Radau::kMostIterations + integrators_.radau.iterations());
     const double plain = std::pow(now, -1.0 / kRadauPower);
     const double ratio = stepControl_.previousStep > 0.0 ? h / stepControl_.previousStep : 1.0;
     const double predicted = plain * ratio * std::pow(past / now, 1.0 / kRadauPower);
@@ -142,7 +149,7 @@ void Simulation::chooseMethod(double h, bool cut) {
   control.patience = std::max(control.patience, kPatience);
   const double cost = control.evaluations / control.seconds;  // evaluations per second
   if (!implicit) {
-    if (stiffness_ > kHint) {
+    if (integrators_.pair.stiffness() > kHint) {
       ++control.hints;
     } else if (!cut) {
       control.hints = std::max(0, control.hints - 2);
@@ -159,7 +166,7 @@ void Simulation::chooseMethod(double h, bool cut) {
   }
   ++control.hints;
   const bool tried = control.hints == kTrial;
-  const double radius = radau_.spectralRadius();
+  const double radius = integrators_.radau.spectralRadius();
   const double promised = kPairEvaluations * radius / kStableMost;
   if ((tried && cost > control.evaluationsBefore) ||
       (control.hints > kTrial && promised < kCheaper * cost)) {
@@ -196,12 +203,10 @@ IntegratorStatistics Simulation::statistics(Integrator integrator) const {
       sum.steps += efforts_[i].steps;
       sum.refusedSteps += efforts_[i].refusedSteps;
       sum.evaluations += efforts_[i].evaluations;
-      sum.newtonIterations += efforts_[i].newtonIterations;
+      const Stepper& stepper = integrators_.of(static_cast<Integrator>(i));
+      sum.newtonIterations += stepper.newtonIterations();
+      sum.jacobians += stepper.jacobians();
     }
-  }
-  if (integrator == Integrator::Auto || integrator == Integrator::Radau) {
-    sum.newtonIterations += radau_.allIterations();
-    sum.jacobians = radau_.jacobians();
   }
   return sum;
 }
