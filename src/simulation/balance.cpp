@@ -48,9 +48,9 @@ void Simulation::restartBalance() {
 }
 
 void Simulation::watchLoops() {
-  for (std::size_t c = 0; c < first_->regularity.size(); ++c) {
-    const bool crossing = first_->crossing && work().crossing()[c] != 0;
-    const double regularity = crossing ? 0.0 : first_->regularity[c];
+  for (std::size_t c = 0; c < motion_.first->regularity.size(); ++c) {
+    const bool crossing = motion_.first->crossing && work().crossing()[c] != 0;
+    const double regularity = crossing ? 0.0 : motion_.first->regularity[c];
     if (regularity < leastRegularity_) {
       leastRegularity_ = regularity;
       leastRegular_ = static_cast<int>(c);
@@ -60,7 +60,7 @@ void Simulation::watchLoops() {
 
 void Simulation::watchEnergy(const Energy& energy) {
   const Work done = workNow();
-  watch_.add({state_.time, energy.kinetic, energy.potential, done.supplied(), done.lost(),
+  watch_.add({motion_.state.time, energy.kinetic, energy.potential, done.supplied(), done.lost(),
               leastRegularity_, leastRegular_});
   leastRegularity_ = 1.0;
   leastRegular_ = -1;
@@ -71,7 +71,7 @@ double Simulation::energyErrorNow() {
   EnergyWatch now = watch_;
   const Energy energy = energyNow();
   const Work done = workNow();
-  now.add({state_.time, energy.kinetic, energy.potential, done.supplied(), done.lost()});
+  now.add({motion_.state.time, energy.kinetic, energy.potential, done.supplied(), done.lost()});
   return now.error();
 }
 
@@ -177,10 +177,11 @@ std::string Simulation::loopsOf(int cluster) const {
 }
 
 void Simulation::watchSingularity(double h, bool limited) {
-  const auto least = std::ranges::min_element(first_->regularity);
-  const bool cut = least == first_->regularity.end() || first_->rowRegularity < *least;
-  const double regularity = cut ? first_->rowRegularity : *least;
-  const int cluster = cut ? -1 : static_cast<int>(least - first_->regularity.begin());
+  const auto least = std::ranges::min_element(motion_.first->regularity);
+  const bool cut =
+      least == motion_.first->regularity.end() || motion_.first->rowRegularity < *least;
+  const double regularity = cut ? motion_.first->rowRegularity : *least;
+  const int cluster = cut ? -1 : static_cast<int>(least - motion_.first->regularity.begin());
   const auto refuse = [&](const std::string& text) {
     const ModelImpl& m = model.impl();
     throw SingularityError(
@@ -190,10 +191,10 @@ void Simulation::watchSingularity(double h, bool limited) {
                   m.tables.clusters[static_cast<std::size_t>(cluster)].firstLoop)],
         1.0 / regularity);
   };
-  const SingularPoint* point = cut ? nullptr : points_[static_cast<std::size_t>(cluster)].get();
+  const SingularPoint* point = cut ? nullptr : points_.pointOf(static_cast<std::size_t>(cluster));
   if (point != nullptr && regularity < kAtSingular && point->isOfKeptRows()) {
-    refuse("rounded dimensions decide how the motion goes on at t = " + shortNumber(state_.time) +
-           " s: some equations of " + loopsOf(cluster) +
+    refuse("rounded dimensions decide how the motion goes on at t = " +
+           shortNumber(motion_.state.time) + " s: some equations of " + loopsOf(cluster) +
            " are redundant, and those that the model keeps lose rank here, which all together do "
            "not; there they miss each other by " +
            shortNumber(point->miss()) +
@@ -217,7 +218,7 @@ void Simulation::watchSingularity(double h, bool limited) {
 
 void Simulation::throwIfInertiaVanishes() {
   Eigen::Index fastest = 0;
-  const double speed = velocities_.cwiseAbs().maxCoeff(&fastest);
+  const double speed = motion_.velocities.cwiseAbs().maxCoeff(&fastest);
   Data data(model);
   double usual = 0.0;
   try {
@@ -253,7 +254,7 @@ std::string Simulation::divergenceRemedy() const {
 
 void Simulation::throwIfDiverging(double h) {
   Eigen::Index fastest = 0;
-  const double speed = velocities_.cwiseAbs().maxCoeff(&fastest);
+  const double speed = motion_.velocities.cwiseAbs().maxCoeff(&fastest);
   if (speed > kFastest) {
     throwIfInertiaVanishes();
     watchEnergy(energyNow());

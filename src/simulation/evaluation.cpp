@@ -28,13 +28,13 @@ void Simulation::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
         "the velocity of " + kempe::quoted(work().model().vNames()[wrong]) + " exceeded 1e100",
         divergenceRemedy());
   }
-  const Standing standing = standAt(q, rates.G.data());
+  const Standing standing = points_.standAt(q, rates.G.data());
   rates.regularity = work().regularity();
   rates.crossing = standing == Standing::ChangePoint;
   rates.crossingRows = false;
   rates.rowRegularity = 1.0;
   rates.secondsAhead = std::numeric_limits<double>::infinity();
-  lookAhead(rates);
+  points_.lookAhead(rates.regularity);
   if (standing == Standing::Regular) {
     if (isConstrained()) {
       evaluateConstrained(t, q, v, rates);
@@ -57,9 +57,7 @@ void Simulation::gatherForces(double t, VectorIn q, VectorIn v, Rates& rates) {
   Coordinates& chosen = work();
   rates.power = {};
   chosen.spread(rates.G.data(), v, rates.velocities);
-  for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
-    rates.v[static_cast<Eigen::Index>(i)] = rates.velocities[userVelocities_[i]];
-  }
+  choices_.pickUsers(rates.velocities, rates.v);
   if (controller) {
     rates.tau.setZero();
     controller(t, q, rates.v, rates.tau);
@@ -108,13 +106,11 @@ void Simulation::gatherForces(double t, VectorIn q, VectorIn v, Rates& rates) {
     }
   }
   // The user's forces are exact where the user's coordinates are at work.
-  if (choice_ == 0 && !elements.actOnJoints()) {
+  if (choices_.index() == 0 && !elements.actOnJoints()) {
     tau_ = rates.tau;
   } else {
     spanningForces_ = rates.forces;
-    for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
-      spanningForces_[userVelocities_[i]] += rates.tau[static_cast<Eigen::Index>(i)];
-    }
+    choices_.addUsers(rates.tau, spanningForces_);
     chosen.gather(rates.G.data(), spanningForces_, tau_);
   }
   if (!rates.external.empty() || elements.actBetweenPoints()) {
@@ -183,13 +179,13 @@ void Simulation::accelerate(double t, VectorIn q, VectorIn v, Rates& rates) {
 
 void Simulation::projectNow() {
   projectState(work().model(), work().data(), constraints ? &constraints->table() : nullptr,
-               state_.time, state_.q, state_.v);
+               motion_.state.time, motion_.state.q, motion_.state.v);
 }
 
 void Simulation::requireCompatibleNow() {
   if (redundantRows_) {
     requireCompatible(work().model(), work().data(), constraints ? &constraints->table() : nullptr,
-                      state_.time, state_.q, state_.v);
+                      motion_.state.time, motion_.state.q, motion_.state.v);
   }
 }
 
@@ -207,11 +203,11 @@ void Simulation::catchConstraints() {
 double Simulation::constraintGap(const Constraints& of, int constraint) {
   Evaluation<double> e(work().model(), work().data());
   e.work->wholeRotors = true;
-  e.place(state_.q);
-  e.move(state_.v.data(), nullptr);
+  e.place(motion_.state.q);
+  e.move(motion_.state.v.data(), nullptr);
   ConstraintSolver<double> solver(e);
   solver.add(of.table());
-  solver.evaluate(state_.time);
+  solver.evaluate(motion_.state.time);
   double gap = 0.0;
   const ConstraintEntry* asked = &of.table().entries[static_cast<std::size_t>(constraint)];
   for (const ActiveConstraint& active : solver.active()) {
@@ -225,11 +221,11 @@ double Simulation::constraintGap(const Constraints& of, int constraint) {
 /// q̈ = G v̇ + g; at a change point G, v̇ and g are their limits along the motion.
 const Vector& Simulation::spanningAccelerationsNow() {
   refresh();
-  work().spread(first_->G.data(), first_->a, spanningAccelerations_);
-  if (first_->crossing) {
+  work().spread(motion_.first->G.data(), motion_.first->a, spanningAccelerations_);
+  if (motion_.first->crossing) {
     addBiasAcross(spanningAccelerations_);
   } else {
-    constraintBias(work().model(), work().data(), state_.q, state_.v, bias_);
+    constraintBias(work().model(), work().data(), motion_.state.q, motion_.state.v, bias_);
     spanningAccelerations_ += bias_;
   }
   return spanningAccelerations_;
@@ -237,14 +233,12 @@ const Vector& Simulation::spanningAccelerationsNow() {
 
 const Vector& Simulation::accelerationsNow() {
   refresh();
-  if (choice_ == 0) {
-    a_ = first_->a;
+  if (choices_.index() == 0) {
+    a_ = motion_.first->a;
     return a_;
   }
   spanningAccelerationsNow();
-  for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
-    a_[static_cast<Eigen::Index>(i)] = spanningAccelerations_[userVelocities_[i]];
-  }
+  choices_.pickUsers(spanningAccelerations_, a_);
   return a_;
 }
 
@@ -259,15 +253,16 @@ Energy Simulation::energyAt(VectorIn q, VectorIn v) {
 }
 
 Energy Simulation::energyNow() {
-  return standAt(state_.q, node_.G.data()) == Standing::ChangePoint ? energyAcross()
-                                                                    : energyAt(state_.q, state_.v);
+  return points_.standAt(motion_.state.q, node_.G.data()) == Standing::ChangePoint
+             ? energyAcross()
+             : energyAt(motion_.state.q, motion_.state.v);
 }
 
 double Simulation::loopErrorNow() {
   if (rows_.size() == 0) {
     return 0.0;
   }
-  loopResidual(work().model(), work().data(), state_.q, rows_);
+  loopResidual(work().model(), work().data(), motion_.state.q, rows_);
   return rows_.cwiseAbs().maxCoeff();
 }
 

@@ -39,10 +39,6 @@ constexpr double kUnbalanced = 1e-6;
 
 }  // namespace
 
-double Simulation::speed() const {
-  return velocities_.cwiseAbs().maxCoeff();
-}
-
 bool Simulation::releaseLeaving(const Rows& rows, const Rates& rates) {
   Switches& switches = elements.switches;
   bool any = false;
@@ -100,15 +96,14 @@ bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, const Rates& 
 
 void Simulation::chooseModes(int event) {
   Switches& switches = elements.switches;
-  if (switches.chooseModes(first_->readings, speed(), event)) {
-    releaseSwitches(state_.time, state_.q, state_.v, *first_, false);
-    if (event >= 0 || switches.slips(first_->readings, speed())) {
+  if (switches.chooseModes(motion_.first->readings, speed(), event)) {
+    releaseSwitches(motion_.state.time, motion_.state.q, motion_.state.v, *motion_.first, false);
+    if (event >= 0 || switches.slips(motion_.first->readings, speed())) {
       holdVelocities();
     }
   }
   limitElasticSteps();
-  evaluate(state_.time, state_.q, state_.v, *first_);
-  show();
+  evaluateState();
 }
 
 bool Simulation::holdPositions(const Readings& start) {
@@ -116,7 +111,7 @@ bool Simulation::holdPositions(const Readings& start) {
   double worst = 0.0;
   for (int i = 0; i < switches.count(); ++i) {
     if (switches.holds(i)) {
-      const double moved = first_->readings.position[i] - start.position[i];
+      const double moved = motion_.first->readings.position[i] - start.position[i];
       worst = std::max(worst, std::abs(moved));
     }
   }
@@ -128,16 +123,17 @@ bool Simulation::holdPositions(const Readings& start) {
 }
 
 void Simulation::movePositions(const Readings& to) {
-  placeRows(state_.q, state_.v);
+  placeRows(motion_.state.q, motion_.state.v);
   const Rows rows(*this);
   std::copy_n(rowValues_.begin(), rows.firstHeld, box_.b.begin());
-  rows.visitHeld(
-      [&](int r, int which) { box_.b[r] = first_->readings.position[which] - to.position[which]; });
+  rows.visitHeld([&](int r, int which) {
+    box_.b[r] = motion_.first->readings.position[which] - to.position[which];
+  });
   box_.solve();
   y_.setZero();
   addImpulses(y_);
-  work().follow(state_.q, first_->G.data(), y_, stageQ_);
-  state_.q = stageQ_;
+  work().follow(motion_.state.q, motion_.first->G.data(), y_, stageQ_);
+  motion_.state.q = stageQ_;
 }
 
 template <typename Size>
@@ -158,14 +154,15 @@ void Simulation::reportImbalance(double t, const Rows& rows, const Size& size) {
 
 double Simulation::returnToStops() {
   Switches& switches = elements.switches;
-  lowReadings_ = first_->readings;
+  lowReadings_ = motion_.first->readings;
   double longest = 0.0;
   for (int i = 0; i < switches.count(); ++i) {
-    const bool passed = switches.isPassed(i, first_->readings);
+    const bool passed = switches.isPassed(i, motion_.first->readings);
     rowsWanted_[i] = static_cast<char>(passed || switches.holds(i));
     if (passed) {
       lowReadings_.position[i] = switches.bound(i);
-      longest = std::max(longest, std::abs(first_->readings.position[i] - switches.bound(i)));
+      longest =
+          std::max(longest, std::abs(motion_.first->readings.position[i] - switches.bound(i)));
     }
   }
   if (longest > 0.0) {
@@ -173,27 +170,27 @@ double Simulation::returnToStops() {
       const Switches::EnabledRows enabled(switches, rowsWanted_);
       movePositions(lowReadings_);
     }
-    evaluate(state_.time, state_.q, state_.v, *first_);
-    show();
+    evaluateState();
   }
   return longest;
 }
 
 void Simulation::catchUpWithEvents(double h) {
-  last_->velocities = velocities_;
-  last_->a = first_->a;
+  motion_.last->velocities = motion_.velocities;
+  motion_.last->a = motion_.first->a;
   const double distance = returnToStops();
   chooseModes(collide() ? -1 : located_);
-  events_.addBlindStep(h, distance, (velocities_ - last_->velocities).cwiseAbs().maxCoeff(),
-                       (first_->a - last_->a).cwiseAbs().maxCoeff(), speed());
+  events_.addBlindStep(h, distance,
+                       (motion_.velocities - motion_.last->velocities).cwiseAbs().maxCoeff(),
+                       (motion_.first->a - motion_.last->a).cwiseAbs().maxCoeff(), speed());
 }
 
 void Simulation::holdVelocities() {
-  placeRows(state_.q, state_.v);
+  placeRows(motion_.state.q, motion_.state.v);
   std::ranges::copy(rowRates_, box_.b.begin());
   box_.solve();
-  addImpulses(state_.v);
-  holdExactly(state_.v);
+  addImpulses(motion_.state.v);
+  holdExactly(motion_.state.v);
 }
 
 void Simulation::holdExactly(VectorOut x) {
@@ -219,8 +216,8 @@ bool Simulation::collide() {
   for (int round = 0; round < kMostImpacts; ++round) {
     bool any = false;
     for (int i = 0; i < switches.count(); ++i) {
-      rowsWanted_[i] = static_cast<char>(switches.isRigidContact(i, first_->readings));
-      any |= switches.isHit(i, first_->readings, speed());
+      rowsWanted_[i] = static_cast<char>(switches.isRigidContact(i, motion_.first->readings));
+      any |= switches.isHit(i, motion_.first->readings, speed());
     }
     if (!any) {
       return round > 0;
@@ -228,28 +225,27 @@ bool Simulation::collide() {
     const double before = energyNow().kinetic;
     {
       const Switches::EnabledRows enabled(switches, rowsWanted_);
-      placeRows(state_.q, state_.v);
+      placeRows(motion_.state.q, motion_.state.v);
       const Rows rows(*this);
       std::ranges::copy(rowRates_, box_.b.begin());
       rows.visitHeld([&](int r, int which) {
         switches.bounds(which, box_.lower[r], box_.upper[r]);
-        const double rate = first_->readings.rate[which];
+        const double rate = motion_.first->readings.rate[which];
         if (switches.side(which) * rate > 0.0) {
           box_.b[r] += switches.restitution(which, rate) * rate;  // Moreau: g = u⁺ + e u⁻
         }
       });
       box_.solve();
       throwIfDriven(rows);
-      addImpulses(state_.v);
+      addImpulses(motion_.state.v);
     }
-    state_.work[kLimits] += before - energyNow().kinetic;
+    motion_.state.work[kLimits] += before - energyNow().kinetic;
     switches.resetModes();  // friction, which is bounded, holds nothing against an impulse
-    evaluate(state_.time, state_.q, state_.v, *first_);
-    show();
+    evaluateState();
   }
   for (int i = 0; i < switches.count(); ++i) {
-    if (switches.isHit(i, first_->readings, speed())) {
-      events_.addEndlessImpacts(state_.time, switches.joint(i));
+    if (switches.isHit(i, motion_.first->readings, speed())) {
+      events_.addEndlessImpacts(motion_.state.time, switches.joint(i));
       break;
     }
   }
@@ -259,7 +255,7 @@ bool Simulation::collide() {
 void Simulation::throwIfDriven(const Rows& rows) {
   const Switches& switches = elements.switches;
   rows.visitHeld([&](int r, int which) {
-    const double rate = first_->readings.rate[which];
+    const double rate = motion_.first->readings.rate[which];
     if (!(switches.side(which) * rate > 0.0)) {
       return;
     }
@@ -299,7 +295,7 @@ void Simulation::limitElasticSteps() {
     return;
   }
   const Switches::EnabledRows enabled(switches, rowsWanted_);
-  placeRows(state_.q, state_.v);
+  placeRows(motion_.state.q, motion_.state.v);
   const Rows rows(*this);
   rows.visitHeld([&](int r, int which) {
     const double mobility = box_.matrix(r, r);
@@ -311,11 +307,12 @@ void Simulation::limitElasticSteps() {
 
 SwitchEvent Simulation::eventOfStep(double h) {
   Switches& switches = elements.switches;
-  SwitchEvent event = switches.firstEvent(first_->readings, last_->readings, h, false);
+  SwitchEvent event =
+      switches.firstEvent(motion_.first->readings, motion_.last->readings, h, false);
   if (event.which >= 0 && switches.holds(event.which)) {
     // Multipliers of redundant rows are not unique: others may hold it.
-    if (!releaseSwitches(next_.time, next_.q, next_.v, *last_, true)) {
-      return switches.firstEvent(first_->readings, last_->readings, h, true);
+    if (!releaseSwitches(motion_.next.time, motion_.next.q, motion_.next.v, *motion_.last, true)) {
+      return switches.firstEvent(motion_.first->readings, motion_.last->readings, h, true);
     }
     event.yesOrNo = !(event.before > 0.0) || switches.isRedundant();
   }
@@ -325,17 +322,17 @@ SwitchEvent Simulation::eventOfStep(double h) {
 double Simulation::locate(SwitchEvent event, double h, double& error) {
   const Switches& switches = elements.switches;
   double low = 0.0, high = h, tried = h;
-  lowReadings_ = first_->readings;
+  lowReadings_ = motion_.first->readings;
   const auto endAtHigh = [&] {
     if (tried != high) {
       error = attempt(high);
       tried = high;
     }
-    return !switches.isBeyond(last_->readings);
+    return !switches.isBeyond(motion_.last->readings);
   };
   for (int i = 0; i < kAttempts; ++i) {
     const double width = high - low;
-    if (width <= kSameTime * std::max(1.0, std::abs(state_.time)) ||
+    if (width <= kSameTime * std::max(1.0, std::abs(motion_.state.time)) ||
         (event.yesOrNo && width <= kInTime * h && endAtHigh())) {
       break;
     }
@@ -362,7 +359,7 @@ double Simulation::locate(SwitchEvent event, double h, double& error) {
       located_ = -1;  // the estimate was wrong
       return x;
     }
-    const double margin = switches.margin(event.which, last_->readings);
+    const double margin = switches.margin(event.which, motion_.last->readings);
     // Near zero, but not if it has been so from the start: a joint that is just leaving a stop.
     const bool came = switches.margin(event.which, lowReadings_) > event.most;
     if (!event.yesOrNo && came && margin >= event.least && margin <= event.most) {
@@ -370,10 +367,10 @@ double Simulation::locate(SwitchEvent event, double h, double& error) {
       return x;
     }
     low = x;
-    lowReadings_ = last_->readings;
+    lowReadings_ = motion_.last->readings;
   }
   endAtHigh();
-  switches.requireStopsMet(last_->readings,
+  switches.requireStopsMet(motion_.last->readings,
                            "a constraint drives it, or the step is too long. Give the stop a "
                            "stiffness, or use a smaller dt");
   located_ = event.which;

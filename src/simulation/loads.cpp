@@ -32,10 +32,6 @@ constexpr double kRest = 1e-9;
       loop, std::numeric_limits<double>::infinity());
 }
 
-Model derivedFrom(const Model& model, const ModelChanges& changes) {
-  return Model(std::make_shared<const ModelImpl>(derived(model.impl(), changes)));
-}
-
 /// Adds a wrench in the common frame to those on bodies, which are about the world's origin.
 void addWrench(const WorkView<double>& work, int body, const Force<double>& wrench, Vector& sum) {
   if (body == kWorld) {
@@ -52,7 +48,7 @@ void addWrench(const WorkView<double>& work, int body, const Force<double>& wren
 
 Reactions::Reactions(const Model& model) : scales_(model) {
   choices_.push_back(
-      std::make_unique<Coordinates>(derivedFrom(model, {.withoutFriction = true}), scales_));
+      std::make_unique<Coordinates>(derivedModel(model, {.withoutFriction = true}), scales_));
   G_.resize(static_cast<std::size_t>(choices_.front()->ratios()));
   choices_.front()->writeConstantRatios(G_.data());
   const ModelImpl& impl = model.impl();
@@ -70,7 +66,7 @@ Coordinates& Reactions::bestAt(VectorIn q) {
   Coordinates& own = *choices_.front();
   own.best(q, lists_);
   ModelChanges changes{.independent = lists_};
-  auto found = std::make_unique<Coordinates>(derivedFrom(own.model(), changes), scales_);
+  auto found = std::make_unique<Coordinates>(derivedModel(own.model(), changes), scales_);
   for (const std::unique_ptr<Coordinates>& known : choices_) {
     if (known->independent() == found->independent()) {
       return *known;
@@ -156,15 +152,14 @@ void Reactions::loops(VectorIn q, VectorIn velocities, const Loads& loads, Vecto
 
 const Loads& Simulation::loadsNow() {
   refresh();
-  loads_.joints = first_->forces;
-  for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
-    loads_.joints[userVelocities_[i]] += first_->tau[static_cast<Eigen::Index>(i)];
-  }
+  loads_.joints = motion_.first->forces;
+  choices_.addUsers(motion_.first->tau, loads_.joints);
   loads_.bodies.resize(0);
-  if (constraints || !first_->external.empty()) {
+  if (constraints || !motion_.first->external.empty()) {
     loads_.bodies.setZero(6 * static_cast<Eigen::Index>(model.impl().tables.bodies.size()));
   }
-  if (first_->rowRegularity < kForcesDetermined || (constraints && first_->crossing)) {
+  if (motion_.first->rowRegularity < kForcesDetermined ||
+      (constraints && motion_.first->crossing)) {
     loads_.joints.setConstant(std::numeric_limits<double>::quiet_NaN());
   } else {
     if (elements.switches.holds()) {
@@ -174,9 +169,9 @@ const Loads& Simulation::loadsNow() {
       addConstraintForces();
     }
   }
-  if (!first_->external.empty()) {
-    const PlacedEvaluation<double> placed(work().model(), work().data(), state_.q);
-    for (const FrameForce& force : first_->external) {
+  if (!motion_.first->external.empty()) {
+    const PlacedEvaluation<double> placed(work().model(), work().data(), motion_.state.q);
+    for (const FrameForce& force : motion_.first->external) {
       const FrameEntry& frame = work().impl().frames[static_cast<std::size_t>(force.frame)];
       const std::array<double, 6>& w = force.wrench;
       const BodyFrame<double> at{frame.body, frame.inBody, force.reference};
@@ -192,16 +187,17 @@ const Loads& Simulation::loadsNow() {
 /// Solves for the multipliers once more, since their rows are not kept with the rates, and without
 /// the corrections of Baumgarte's method, which are not forces of the mechanism.
 void Simulation::addConstraintForces() {
-  work().gather(first_->G.data(), loads_.joints, tau_);
+  work().gather(motion_.first->G.data(), loads_.joints, tau_);
   Evaluation<double> e(work().model(), work().data());
-  const detail::ExternalForces<double, double> onBodies = e.prepareExternal(first_->external);
+  const detail::ExternalForces<double, double> onBodies =
+      e.prepareExternal(motion_.first->external);
   ConstraintSolver<double> solver(e);
   solver.add(e.impl.cuts);
   const int first = e.impl.cuts.rows;
   solver.add(constraints->table());
   const int end = first + constraints->rows();
-  constrainedAccelerations(solver, state_.time, 0.0, state_.q.data(), state_.v.data(), tau_.data(),
-                           onBodies, y_.data());
+  constrainedAccelerations(solver, motion_.state.time, 0.0, motion_.state.q.data(),
+                           motion_.state.v.data(), tau_.data(), onBodies, y_.data());
   for (const ActiveConstraint& active : solver.active()) {
     if (active.firstOutput < first || active.firstOutput >= end) {
       continue;
@@ -225,19 +221,19 @@ void Simulation::addConstraintForces() {
 
 Reactions& Simulation::reactions() {
   if (!reactions_) {
-    reactions_ = std::make_unique<Reactions>(choices_.front()->model());
+    reactions_ = std::make_unique<Reactions>(choices_.users().model());
   }
   return *reactions_;
 }
 
 void Simulation::jointForcesNow(MatrixOut result, const ForceOptions& how) {
   const Loads& loads = loadsNow();
-  reactions().joints(state_.q, velocities_, loads, result, how);
+  reactions().joints(motion_.state.q, motion_.velocities, loads, result, how);
 }
 
 void Simulation::loopForcesNow(VectorOut result, const ForceOptions& how) {
   const Loads& loads = loadsNow();
-  reactions().loops(state_.q, velocities_, loads, result, how);
+  reactions().loops(motion_.state.q, motion_.velocities, loads, result, how);
 }
 
 }  // namespace kempe::detail

@@ -10,8 +10,7 @@ void Rates::resize(const Coordinates& coordinates, const ForceElements& elements
   velocities.setZero(model.nvSpanning());
   v.setZero(model.nv());
   tau.setZero(model.nv());
-  torques.setZero(elements.motors());
-  readings.resize(elements.switches.count());
+  resizeForElements(elements);
   forces.setZero(model.nvSpanning());
   external.clear();
   external.reserve(model.impl().frames.size());
@@ -22,6 +21,11 @@ void Rates::resize(const Coordinates& coordinates, const ForceElements& elements
   displacement.setZero(model.nvSpanning());
   rowDisplacement.setZero(model.nv());
   rowVelocities.setZero(model.nv());
+}
+
+void Rates::resizeForElements(const ForceElements& elements) {
+  torques.setZero(elements.motors());
+  readings.resize(elements.switches.count());
 }
 
 void Rates::setZero() {

@@ -20,6 +20,7 @@ struct State {
 /// The rates of change of a state, and their causes.
 struct Rates {
   void resize(const Coordinates& coordinates, const ForceElements& elements);
+  void resizeForElements(const ForceElements& elements);
   void setZero();
   /// Adds `weight` times another.
   void add(double weight, const Rates& other);

@@ -25,11 +25,11 @@ Recording::Sample Simulation::sampleNow() {
   const Energy energy = energyNow();
   watchEnergy(energy);
   const Loads& loads = loadsNow();
-  return {state_.time,
-          state_.q,
-          v_,
-          first_->tau,
-          velocities_,
+  return {motion_.state.time,
+          motion_.state.q,
+          motion_.v,
+          motion_.first->tau,
+          motion_.velocities,
           accelerationsNow(),
           loads.joints,
           loads.bodies,

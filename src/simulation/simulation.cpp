@@ -29,7 +29,6 @@ constexpr double kVanishing = 1e-6;
 /// Parts of a step of fixed length are not shorter than this, after log(1e-5) / log(kDivision) = 14
 /// failures: a position this near that still fails is the cause, not the length.
 constexpr double kShortest = 1e-5;
-constexpr std::size_t kMostChoices = 32;  // of coordinates, that are kept
 
 /// Keeps events from following one another without end, as where several stops are hit in turn ever
 /// faster: after more of them than could be meant, short steps are taken without looking for events,
@@ -94,50 +93,22 @@ Simulation::Simulation(const Model& userModel, const SimulatorOptions& chosen)
 void Simulation::start(const Model& user) {
   model = user;
   fingerprint_ = fingerprintOf(model);
-  scales_ = std::make_unique<LoopScales>(model);
-  const ModelTables<double>& tables = model.impl().tables;
-  points_.clear();
-  looped_.clear();
-  straightOn_.assign(tables.clusters.size(), 0);
-  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
-    points_.emplace_back();
-    if (tables.clusters[c].kind == ClusterKind::Implicit && tables.clusters[c].nv > 0) {
-      points_[c] = std::make_unique<SingularPoint>(model, *scales_, static_cast<int>(c));
-      looped_.push_back(c);
-    }
-  }
-  hasFriction_ = std::ranges::any_of(tables.friction, [](double x) { return x != 0.0; });
-  choices_.clear();
-  choices_.push_back(std::make_unique<Coordinates>(
-      hasFriction_ ? derivedModel({.withoutFriction = true}) : model, *scales_));
-  choice_ = 0;
-  userVelocities_.clear();
-  for (const ClusterEntry& cluster : tables.clusters) {
-    for (const int i : independentOf(tables, cluster)) {
-      userVelocities_.push_back(cluster.firstVelocity + i);
-    }
-  }
-  dissipates_ = std::ranges::any_of(tables.damping, [](double x) { return x != 0.0; });
+  choices_.start(model);
+  points_.start(model);
+  dissipates_ = std::ranges::any_of(model.impl().tables.damping, [](double x) { return x != 0.0; });
 
-  for (Rates* rates : {first_.get(), last_.get(), &node_}) {
-    rates->resize(work(), elements);
-  }
+  motion_.resize(work(), elements);
+  node_.resize(work(), elements);
   const auto clear = [](int size, auto&... vectors) { (vectors.setZero(size), ...); };
-  clear(model.nv(), tau_, stageV_, stageA_, y_, slope_, state_.v, next_.v, v_, nodeV_, nodeWay_);
-  clear(model.nvSpanning(), spanningForces_, velocities_, heading_, spanningAccelerations_, bias_);
-  a_ = tau_;
-  stageQ_ = nodeQ_ = state_.q = next_.q = model.neutral();
+  clear(model.nv(), tau_, stageV_, stageA_, y_, slope_, nodeV_, nodeWay_, a_);
+  clear(model.nvSpanning(), spanningForces_, spanningAccelerations_, bias_);
+  stageQ_ = nodeQ_ = model.neutral();
   rows_.setZero(model.nLoopRows());
   integrators_.resize(model);
   errors_.resize(model.nv());
   reactions_.reset();
-  before_ = {state_, v_, velocities_, heading_, 0, {}, 0};
+  before_ = {motion_.state, motion_.v, motion_.velocities, motion_.heading, {}, 0};
   makeRoomForRows();
-  fresh_ = false;
-}
-
-Model Simulation::derivedModel(const ModelChanges& changes) const {
-  return Model(std::make_shared<const ModelImpl>(derived(model.impl(), changes)));
 }
 
 /// The friction of the model's joints, as elements.
@@ -158,49 +129,44 @@ void Simulation::addModelFriction() {
 
 void Simulation::resizeForElements() {
   commands.conservativeResizeLike(Eigen::VectorXd::Zero(elements.motors()));
-  for (Rates* rates : {first_.get(), last_.get(), &node_}) {
-    rates->torques.setZero(elements.motors());
-    rates->readings.resize(elements.switches.count());
-  }
+  motion_.resizeForElements(elements);
+  node_.resizeForElements(elements);
   lowReadings_.resize(elements.switches.count());
   makeRoomForRows();
-  fresh_ = false;
 }
 
 void Simulation::addArmature(std::size_t joint, double value) {
   ModelChanges changes;
   changes.addedArmature.assign(model.mechanism().joints.size(), 0.0);
   changes.addedArmature[joint] = value;
-  const State state = state_;
-  const Eigen::VectorXd velocities = velocities_;
+  const State state = motion_.state;
+  const Eigen::VectorXd velocities = motion_.velocities;
   earlier_.push_back(model);
-  start(derivedModel(changes));
+  start(derivedModel(model, changes));
   setMotion(state.q, velocities, state.time);
-  state_.work = state.work;
+  motion_.state.work = state.work;
 }
 
 void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
   if (!std::isfinite(time)) {
     throw std::invalid_argument("time is not finite");
   }
-  std::size_t choice = 0;
-  static_cast<void>(choices_[0]->placeAt(q, last_->G.data()));
-  scales_->learn(model, choices_[0]->positions());
-  const Standing standing = choices_[0]->placeAt(q, last_->G.data());
+  Coordinates& users = choices_.users();
+  static_cast<void>(users.placeAt(q, motion_.last->G.data()));
+  choices_.scales().learn(model, users.positions());
+  const Standing standing = users.placeAt(q, motion_.last->G.data());
   // So near a change point that rounding hides which velocities keep loops closed.
   const bool among =
-      std::ranges::any_of(choices_[0]->regularity(), [](double r) { return !(r > kUndetermined); });
-  if (standing == Standing::DeadPoint && !among) {
-    choices_[0]->best(q, lists_);
-    choice = choiceOf(lists_);
-  }
-  Coordinates& chosen = *choices_[choice];
+      std::ranges::any_of(users.regularity(), [](double r) { return !(r > kUndetermined); });
+  const std::size_t choice =
+      standing == Standing::DeadPoint && !among ? choices_.bestOfUsersAt(q) : 0;
+  Coordinates& chosen = choices_.at(choice);
   chosen.pick(velocities, tau_);
   if (!among) {
-    if (chosen.placeAt(q, last_->G.data()) != Standing::Regular) {
+    if (chosen.placeAt(q, motion_.last->G.data()) != Standing::Regular) {
       chosen.throwSingular();
     }
-    chosen.spread(last_->G.data(), tau_, spanningForces_);
+    chosen.spread(motion_.last->G.data(), tau_, spanningForces_);
     Eigen::Index worst = 0;
     const double gap = (spanningForces_ - velocities).cwiseAbs().maxCoeff(&worst);
     if (!(gap <= 1e-6 * std::max(1.0, velocities.cwiseAbs().maxCoeff()))) {
@@ -212,21 +178,19 @@ void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
     }
   }
   restartBalance();
-  choice_ = choice;
-  state_.time = time;
-  state_.q = q;
-  state_.v = tau_;
-  state_.work = {};
+  choices_.select(choice);
+  motion_.state.time = time;
+  motion_.state.q = q;
+  motion_.state.v = tau_;
+  motion_.state.work = {};
   stepControl_ = {};
   stepControl_.inUse =
       options.integrator == Integrator::Auto ? Integrator::Adaptive : options.integrator;
-  velocities_ = velocities;
-  heading_ = velocities;
+  motion_.velocities = velocities;
+  motion_.heading = velocities;
   elements.switches.resetModes();
-  fresh_ = false;
-  for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
-    v_[static_cast<Eigen::Index>(i)] = velocities_[userVelocities_[i]];
-  }
+  motion_.fresh = false;
+  choices_.pickUsers(motion_.velocities, motion_.v);
 }
 
 template <typename Change>
@@ -268,129 +232,81 @@ void Simulation::changeConstraints(const Constraints& next) {
   }
 }
 
-std::size_t Simulation::choiceOf(const std::vector<std::vector<int>>& independent) {
-  const ModelTables<double>& tables = work().impl().tables;
-  const ModelTables<double>& user = model.impl().tables;
-  std::vector<int> wanted = tables.independent;
-  ModelChanges changes;
-  changes.independent.resize(tables.clusters.size());
-  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
-    const ClusterEntry& cluster = tables.clusters[c];
-    if (!independent[c].empty()) {
-      std::ranges::copy(independent[c], wanted.begin() + cluster.firstIndependent);
-    }
-    const auto own = wanted.begin() + cluster.firstIndependent;
-    if (!std::equal(own, own + cluster.nv, user.independent.begin() + cluster.firstIndependent)) {
-      changes.independent[c].assign(own, own + cluster.nv);
-    }
-  }
-  for (std::size_t i = 0; i < choices_.size(); ++i) {
-    if (choices_[i]->independent() == wanted) {
-      return i;
-    }
-  }
-  changes.withoutFriction = hasFriction_;
-  auto made = std::make_unique<Coordinates>(derivedModel(changes), *scales_);
-  if (choices_.size() < kMostChoices) {
-    choices_.push_back(std::move(made));
-    return choices_.size() - 1;
-  }
-  // Robots with many loops can come by more choices than are worth keeping.
-  do {
-    replaced_ = replaced_ % (kMostChoices - 1) + 1;
-  } while (replaced_ == choice_ || replaced_ == before_.choice);
-  choices_[replaced_] = std::move(made);
-  return replaced_;
-}
-
 bool Simulation::exchangeCoordinates(double gain) {
-  if (!work().better(first_->G.data(), gain, lists_)) {
+  if (!choices_.exchange(motion_.first->G.data(), gain)) {
     return false;
   }
-  fresh_ = false;
-  choice_ = choiceOf(lists_);
+  motion_.fresh = false;
   makeRoomForRows();
-  work().pick(velocities_, state_.v);
+  work().pick(motion_.velocities, motion_.state.v);
   ++coordinateChanges;
-  evaluate(state_.time, state_.q, state_.v, *first_);
-  show();
+  evaluateState();
   return true;
 }
 
-/// Updates the values that users see from first_->
-void Simulation::show() {
-  v_ = first_->v;
-  velocities_ = first_->velocities;
-  if (velocities_.cwiseAbs().maxCoeff() > 0.0) {
-    heading_ = velocities_;
-  }
-  fresh_ = true;
-}
-
 void Simulation::refresh() {
-  if (fresh_) {
+  if (motion_.fresh) {
     return;
   }
-  evaluate(state_.time, state_.q, state_.v, *first_);
+  evaluate(motion_.state.time, motion_.state.q, motion_.state.v, *motion_.first);
   if (isConstrained() && !usualRows_.learned) {
     learnUsualRank();
   }
-  show();
-  if (work().worstRatio(first_->G.data()) > Coordinates::kExchange) {
+  motion_.show();
+  if (work().worstRatio(motion_.first->G.data()) > Coordinates::kExchange) {
     exchangeCoordinates(kGain);
   }
   if (!elements.switches.empty()) {
-    elements.switches.requireWithin(first_->readings);
+    elements.switches.requireWithin(motion_.first->readings);
     chooseModes(-1);
   }
 }
 
 void Simulation::completeStep(double time) {
   if (!controlsError()) {
-    errors_.add(options.integrator, time - state_.time, choice_, state_.v, first_->a, next_.v,
-                last_->a, integrators_.classic.lastStage());
+    errors_.add(options.integrator, time - motion_.state.time, choices_.index(), motion_.state.v,
+                motion_.first->a, motion_.next.v, motion_.last->a,
+                integrators_.classic.lastStage());
   }
-  std::swap(state_, next_);
-  std::swap(first_, last_);
-  state_.time = time;
+  motion_.advance(time);
   straighten();
-  if (isConstrained() && !first_->crossingRows) {
+  if (isConstrained() && !motion_.first->crossingRows) {
     if (options.stabilization == Stabilization::Projection) {
       projectNow();
-      evaluate(time, state_.q, state_.v, *first_);
+      evaluate(time, motion_.state.q, motion_.state.v, *motion_.first);
     }
     requireCompatibleNow();
   }
   if (elements.switches.holds()) {
-    const bool moved = holdPositions(last_->readings);
-    if (moved || elements.switches.slips(first_->readings, speed())) {
+    const bool moved = holdPositions(motion_.last->readings);
+    if (moved || elements.switches.slips(motion_.first->readings, speed())) {
       holdVelocities();
-      evaluate(time, state_.q, state_.v, *first_);
+      evaluate(time, motion_.state.q, motion_.state.v, *motion_.first);
     }
   }
-  show();
+  motion_.show();
   watchLoops();
   watch_.addFlows(workNow().supplied(), workNow().lost());
-  if (work().worstRatio(first_->G.data()) > Coordinates::kExchange) {
+  if (work().worstRatio(motion_.first->G.data()) > Coordinates::kExchange) {
     exchangeCoordinates(kGain);
   }
 }
 
 void Simulation::stepTo(double end) {
-  if (!(end > state_.time) || !std::isfinite(end)) {
+  if (!(end > motion_.state.time) || !std::isfinite(end)) {
     throw std::invalid_argument("dt: a positive, finite number of seconds is needed, got " +
-                                shortNumber(end - state_.time));
+                                shortNumber(end - motion_.state.time));
   }
   refresh();
   if (constraints) {
-    prescribed_.check(constraints->table(), state_.time, end - state_.time);
+    prescribed_.check(constraints->table(), motion_.state.time, end - motion_.state.time);
   }
-  stepLength_ = std::max(stepLength_, std::min(end - state_.time, options.maxStep));
+  stepLength_ = std::max(stepLength_, std::min(end - motion_.state.time, options.maxStep));
   if (!watch_.started()) {
     watchEnergy(energyNow());
   }
-  if (first_->rowRegularity == 0.0 && !(speed() > 0.0)) {
-    events_.addUndetermined(state_.time);
+  if (motion_.first->rowRegularity == 0.0 && !(speed() > 0.0)) {
+    events_.addUndetermined(motion_.state.time);
   }
   keepBefore();
   effort_.startInterval();
@@ -409,30 +325,30 @@ void Simulation::stepTo(double end) {
 
 void Simulation::keepBefore() {
   elements.switches.saveModes();
-  before_.state = state_;
-  before_.v = v_;
-  before_.velocities = velocities_;
-  before_.heading = heading_;
-  before_.choice = choice_;
+  before_.state = motion_.state;
+  before_.v = motion_.v;
+  before_.velocities = motion_.velocities;
+  before_.heading = motion_.heading;
+  choices_.save();
   before_.stepControl = stepControl_;
   before_.coordinateChanges = coordinateChanges;
 }
 
 void Simulation::returnToBefore() {
-  state_ = before_.state;
-  v_ = before_.v;
-  velocities_ = before_.velocities;
-  heading_ = before_.heading;
-  choice_ = before_.choice;
+  motion_.state = before_.state;
+  motion_.v = before_.v;
+  motion_.velocities = before_.velocities;
+  motion_.heading = before_.heading;
+  choices_.restore();
   stepControl_ = before_.stepControl;
   coordinateChanges = before_.coordinateChanges;
   elements.switches.restoreModes();
-  fresh_ = false;
+  motion_.fresh = false;
 }
 
 void Simulation::advanceTo(double end) {
   const bool controlled = controlsError();
-  const double whole = end - state_.time;
+  const double whole = end - motion_.state.time;
   const double shortest = controlled ? 1e-14 * std::max(1.0, std::abs(end)) : kShortest * whole;
   double part = controlled ? proposedStep(whole) : whole;
   bool exchanged = false;
@@ -440,18 +356,19 @@ void Simulation::advanceTo(double end) {
   if (collide()) {
     chooseModes(-1);
   }
-  while (state_.time < end) {
+  while (motion_.state.time < end) {
     if (interruptCheck) {
       interruptCheck();
     }
-    const double rest = end - state_.time;
+    const double rest = end - motion_.state.time;
     const double ahead =
-        std::min(first_->secondsAhead, work().secondsAhead(first_->regularity, velocities_));
+        std::min(motion_.first->secondsAhead,
+                 work().secondsAhead(motion_.first->regularity, motion_.velocities));
     const double most = std::min({part, ahead, longestStep_, options.maxStep});
     const bool last = most >= rest * (1.0 - 1e-9);
     double h = last ? rest : most;
     int turning = -1;
-    if (!last && state_.time + h == state_.time) {
+    if (!last && motion_.state.time + h == motion_.state.time) {
       throw std::runtime_error("the simulation diverged: velocities are so large that a step of " +
                                shortNumber(h) + " s does not advance the time. " +
                                divergenceRemedy());
@@ -472,7 +389,7 @@ void Simulation::advanceTo(double end) {
       ++effort().refusedSteps;
       return part > shortest;
     };
-    elements.switches.watchPeaks(first_->readings);
+    elements.switches.watchPeaks(motion_.first->readings);
     try {
       error = attempt(h);
       if (error <= 1.0 && !elements.switches.empty()) {
@@ -526,11 +443,11 @@ void Simulation::advanceTo(double end) {
     if (ahead < std::numeric_limits<double>::infinity() || alongSingular_ > 0) {
       watchSingularity(h, h == ahead);
     }
-    completeStep(shortened ? state_.time + h : end);
+    completeStep(shortened ? motion_.state.time + h : end);
     ++effort().steps;
     const bool blind = pace.ignoresEvents();
     if (pace.count(h, whole, located_ >= 0, elements.switches.count())) {
-      events_.startRapid(state_.time, elements.switches.joint(located_));
+      events_.startRapid(motion_.state.time, elements.switches.joint(located_));
     }
     if (turning >= 0) {
       try {
@@ -563,13 +480,14 @@ void Simulation::advanceTo(double end) {
 }
 
 Work Simulation::workNow() const {
-  return {state_.work[kController], state_.work[kExternal], state_.work[kMotors],
-          state_.work[kDamping],    state_.work[kFriction], state_.work[kLimits]};
+  return {motion_.state.work[kController], motion_.state.work[kExternal],
+          motion_.state.work[kMotors],     motion_.state.work[kDamping],
+          motion_.state.work[kFriction],   motion_.state.work[kLimits]};
 }
 
 Snapshot Simulation::snapshot() const {
-  return {state_.time, state_.q,     velocities_, coordinates().model().vNames(),
-          workNow(),   stepControl_, fingerprint_};
+  return {motion_.state.time, motion_.state.q, motion_.velocities, coordinates().model().vNames(),
+          workNow(),          stepControl_,    fingerprint_};
 }
 
 void Simulation::restore(const Snapshot& snapshot) {
@@ -580,48 +498,25 @@ void Simulation::restore(const Snapshot& snapshot) {
   }
   requireConfiguration<double>("q", model.impl(), snapshot.q);
   requireVector("velocities", snapshot.velocities, model.nvSpanning(), "model.nvSpanning");
-  const ModelTables<double>& tables = model.impl().tables;
-  lists_.assign(tables.clusters.size(), {});
-  if (static_cast<int>(snapshot.coordinates.size()) != model.nv()) {
-    throw std::invalid_argument("coordinates: the model has " + std::to_string(model.nv()) +
-                                " of them, the snapshot " +
-                                std::to_string(snapshot.coordinates.size()));
-  }
-  std::size_t next = 0;
-  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
-    const ClusterEntry& cluster = tables.clusters[c];
-    for (int j = 0; j < cluster.nv; ++j) {
-      const std::string& name = snapshot.coordinates[next++];
-      const auto first = model.spanningVelocityNames().begin() + cluster.firstVelocity;
-      const auto found = std::find(first, first + cluster.velocities, name);
-      if (found == first + cluster.velocities) {
-        throw std::invalid_argument("coordinates: " + kempe::quoted(name) +
-                                    " is not a coordinate of this model, or is at the wrong index. "
-                                    "Restore a snapshot of the same robot.");
-      }
-      lists_[c].push_back(static_cast<int>(found - first));
-    }
-  }
+  const std::size_t choice = choices_.named(snapshot.coordinates);
   restartBalance();
-  choice_ = choiceOf(lists_);
-  state_.time = snapshot.time;
-  state_.q = snapshot.q;
-  work().pick(snapshot.velocities, state_.v);
+  choices_.select(choice);
+  motion_.state.time = snapshot.time;
+  motion_.state.q = snapshot.q;
+  work().pick(snapshot.velocities, motion_.state.v);
   const Work& w = snapshot.work;
-  state_.work = {w.controller, w.external, w.motors, w.damping, w.friction, w.limits};
+  motion_.state.work = {w.controller, w.external, w.motors, w.damping, w.friction, w.limits};
   stepControl_ = snapshot.stepControl;
   if (options.integrator != Integrator::Auto) {
     stepControl_.inUse = options.integrator;
   } else if (!controlsError()) {  // a snapshot of another integrator
     stepControl_.inUse = Integrator::Adaptive;
   }
-  velocities_ = snapshot.velocities;
-  heading_ = snapshot.velocities;
+  motion_.velocities = snapshot.velocities;
+  motion_.heading = snapshot.velocities;
   elements.switches.resetModes();
-  for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
-    v_[static_cast<Eigen::Index>(i)] = velocities_[userVelocities_[i]];
-  }
-  fresh_ = false;
+  choices_.pickUsers(motion_.velocities, motion_.v);
+  motion_.fresh = false;
 }
 
 }  // namespace kempe::detail

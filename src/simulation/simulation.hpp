@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "kempe/simulator.hpp"
-#include "model/derive.hpp"
 #include "simulation/box_problem.hpp"
-#include "simulation/coordinates.hpp"
+#include "simulation/change_points.hpp"
 #include "simulation/effort_watch.hpp"
 #include "simulation/energy_watch.hpp"
 #include "simulation/error_watch.hpp"
@@ -18,10 +17,9 @@
 #include "simulation/forces.hpp"
 #include "simulation/integrators.hpp"
 #include "simulation/loads.hpp"
+#include "simulation/motion_state.hpp"
 #include "simulation/occupancy.hpp"
 #include "simulation/prescribed_watch.hpp"
-#include "simulation/rates.hpp"
-#include "simulation/singular_point.hpp"
 #include "simulation/tolerances.hpp"
 
 namespace kempe::detail {
@@ -59,7 +57,7 @@ class Simulation {
   double constraintGap(const Constraints& of, int constraint);
 
   // --- step_control.cpp ---
-  /// One step of the integrator from state_ and first_ to next_ and last_. Returns the error
+  /// One step of the integrator from the state to the next. Returns the error
   /// relative to the tolerances, 0 if it is not estimated.
   double attempt(double h);
   [[nodiscard]] Integrator integratorInUse() const {
@@ -74,7 +72,7 @@ class Simulation {
   void refresh();
   /// The forces have changed, so that first() must be computed again.
   void changed() {
-    fresh_ = false;
+    motion_.fresh = false;
     errors_.interrupt();
   }
   /// Adds an armature to a joint, given by its index in the mechanism.
@@ -135,11 +133,11 @@ class Simulation {
   /// Effort of an integrator, or of all for Integrator::Auto.
   [[nodiscard]] IntegratorStatistics statistics(Integrator integrator) const;
 
-  [[nodiscard]] const State& state() const { return state_; }
-  [[nodiscard]] const Rates& first() const { return *first_; }
-  [[nodiscard]] const Vector& v() const { return v_; }
-  [[nodiscard]] const Vector& velocities() const { return velocities_; }
-  [[nodiscard]] const Coordinates& coordinates() const { return *choices_[choice_]; }
+  [[nodiscard]] const State& state() const { return motion_.state; }
+  [[nodiscard]] const Rates& first() const { return *motion_.first; }
+  [[nodiscard]] const Vector& v() const { return motion_.v; }
+  [[nodiscard]] const Vector& velocities() const { return motion_.velocities; }
+  [[nodiscard]] const Coordinates& coordinates() const { return choices_.current(); }
 
  private:
   /// The equations of motion in the coordinates that are chosen.
@@ -157,7 +155,7 @@ class Simulation {
                     VectorOut rates) override {
       of_.work().chartRates(q0, y, q, v, velocities, rates);
     }
-    [[nodiscard]] std::size_t choice() const override { return of_.choice_; }
+    [[nodiscard]] std::size_t choice() const override { return of_.choices_.index(); }
 
    private:
     Simulation& of_;
@@ -177,17 +175,7 @@ class Simulation {
     return options.stabilization == Stabilization::Baumgarte ? options.baumgarteRate : 0.0;
   }
 
-  // --- change_points.cpp ---
-  /// Regularity at q; writes G into `G`. Where loops pass a change point near q along heading_, the
-  /// clusters that do are marked in work().crossing().
-  Standing standAt(VectorIn q, double* G);
-  /// The singular point near the position that was placed last of a cluster, which heading_ leads
-  /// through. Null if there is none, or if the loops keep clear of it.
-  SingularPoint* passageOf(std::size_t cluster);
-  /// The way of a cluster at q from its singular point along heading_.
-  double wayFrom(std::size_t cluster, VectorIn q);
-  /// Loops that go on as if the change point were not there need no shorter steps.
-  void lookAhead(Rates& rates) const;
+  // --- evaluation_across.cpp ---
   /// evaluateAt() and energyAt() near a change point: their limits along the motion.
   void evaluateAcross(double t, VectorIn q, VectorIn v, Rates& rates);
   Energy energyAcross();
@@ -201,29 +189,18 @@ class Simulation {
   /// How far loops that are left cut are open on the branch that was interpolated.
   double gapAcrossRows(VectorIn q, const Rates& rates);
   void evaluateAcrossRows(double t, VectorIn q, VectorIn v, double way, Rates& rates);
-  /// The way from the point at which rows lose rank, near q along heading_; nothing if there is none.
+  /// The way from the point at which rows lose rank, near q along the heading; nothing if there is none.
   std::optional<double> wayFromRows(double t, VectorIn q, VectorIn v);
-  /// The state a way along heading_ from (q, v), on all rows, into nodeQ_ and nodeV_.
+  /// The state a way along the heading from (q, v), on all rows, into nodeQ_ and nodeV_.
   void moveAlongRows(double t, VectorIn q, VectorIn v, double way);
-  /// Calls `visit(weight, q)` at positions on both sides of the change point near q, with weights
-  /// that interpolate smooth functions of the way along heading_ at q.
-  template <typename Visit>
-  void aroundChangePoint(VectorIn q, const Visit& visit);
-  /// Calls `visit(weight, q)` at q, or around the change point near it, with G of the position in
-  /// node_. Returns whether there was one.
-  template <typename Visit>
-  bool aroundPosition(VectorIn q, const Visit& visit) {
-    return visitAround(q, std::cref(visit));
-  }
-  bool visitAround(VectorIn q, const std::function<void(double, VectorIn)>& visit);
   /// Puts the state onto the branch that it follows through a change point.
   void straighten();
-  /// Whether loops miss the point that was found last by no more than rounding.
-  [[nodiscard]] bool goesStraightOn(std::size_t cluster) const;
-  /// The cluster whose loops turn onto another branch during the step of length h from state_ to
-  /// next_, −1 if there is none.
+
+  // --- turns.cpp ---
+  /// The cluster whose loops turn onto another branch during the step of length h from the state to the
+  /// next, −1 if there is none.
   int turningCluster();
-  /// Shortens the step from state_ to next_ of length h so that it ends where the cluster turns.
+  /// Shortens the step from the state to the next of length h so that it ends where the cluster turns.
   double stepToTurn(int cluster, double h);
   /// The same to a way of the cluster from its singular point, which it reaches within the step.
   double stepToWay(int cluster, double h, double goal, double tolerance);
@@ -267,15 +244,14 @@ class Simulation {
   bool collide();
   /// Steps on elastic stops that integrators without error control can take.
   void limitElasticSteps();
-  /// The first event of the step from state_ to next_.
+  /// The first event of the step from the state to the next.
   SwitchEvent eventOfStep(double h);
   /// Repeats a step in which an event was found so that it ends there. Returns its length and error,
   /// and the switch in located_.
   double locate(SwitchEvent event, double h, double& error);
   /// The rank of the rows of loops that are left cut, and of constraints.
   int rankOfRows(VectorIn q);
-  /// Largest velocity of all joints.
-  [[nodiscard]] double speed() const;
+  [[nodiscard]] double speed() const { return motion_.speed(); }
 
   // --- switch_rows.cpp ---
   // At a change point, rows, mobilities and forces are their limits along the motion.
@@ -324,7 +300,12 @@ class Simulation {
   bool leaveImplicitSteps();
   IntegratorStatistics& effort() { return efforts_[static_cast<std::size_t>(integratorInUse())]; }
 
-  [[nodiscard]] Coordinates& work() { return *choices_[choice_]; }
+  [[nodiscard]] Coordinates& work() { return choices_.current(); }
+  /// Evaluates the state, after a change of it, and shows its velocities.
+  void evaluateState() {
+    evaluate(motion_.state.time, motion_.state.q, motion_.state.v, *motion_.first);
+    motion_.show();
+  }
   void start(const Model& user);
   void setMotion(VectorIn q, VectorIn velocities, double time);
   /// Makes a change of the state between steps. If it throws, the state, the energy balance and the
@@ -332,15 +313,11 @@ class Simulation {
   template <typename Change>
   void allOrNothing(const Change& change);
   void addModelFriction();
-  [[nodiscard]] Model derivedModel(const ModelChanges& changes) const;
   /// Switches to coordinates that are better by `gain` at the state; false if there are none.
   bool exchangeCoordinates(double gain);
-  /// The index of a choice, in which the lists that are not empty replace the current ones.
-  std::size_t choiceOf(const std::vector<std::vector<int>>& independent);
   void advanceTo(double end);
   /// Makes next_ and last_ the state; every step is completed here.
   void completeStep(double time);
-  void show();
   /// Adds the state to the balance.
   void watchEnergy(const Energy& energy);
   /// Keeps the least regularity of the loops since the last sample.
@@ -366,25 +343,14 @@ class Simulation {
 
   std::uint64_t fingerprint_ = 0;  // of the model
   std::vector<Model> earlier_;     // without some armatures; users may hold references into them
-  std::unique_ptr<LoopScales> scales_;
-  std::vector<std::unique_ptr<SingularPoint>> points_;  // per cluster, null without loops
-  std::vector<std::size_t> looped_;                     // clusters with points
-  int turning_ = -1;                                    // the cluster whose point stays as it is
-  std::vector<char> straightOn_;                        // per cluster, at the last standAt()
-  std::optional<SingularPoint::Turn> turn_;             // the one of turningCluster()
-  std::vector<std::unique_ptr<Coordinates>> choices_;   // the user's first
-  std::size_t choice_ = 0;
-  std::size_t replaced_ = 0;         // the last choice that was replaced by another
-  std::vector<int> userVelocities_;  // the user's coordinates in spanning velocities
-  bool dissipates_ = false;          // some joint has a damper
-  bool hasFriction_ = false;  // some joint has dry friction, which models in choices_ have not
+  MotionState motion_;
+  CoordinateChoices choices_;
+  ChangePoints points_{choices_, motion_.heading};
+  std::optional<SingularPoint::Turn> turn_;  // the one of turningCluster()
+  bool dissipates_ = false;                  // some joint has a damper
 
-  State state_, next_;
   Rates node_;
-  // Those of the state and of the next one; a step that is completed exchanges the two.
-  std::unique_ptr<Rates> first_ = std::make_unique<Rates>(), last_ = std::make_unique<Rates>();
-  bool fresh_ = false;  // first_ is that of state_
-  struct UsualRows {    // of loops that are left cut, and constraints
+  struct UsualRows {  // of loops that are left cut, and constraints
     int count = 0;
     int rank = 0;             // the largest
     double regularity = 0.0;  // the largest
@@ -394,9 +360,6 @@ class Simulation {
   bool rowsMiss_ = false;       // the change point that they are near
   double rowRegularity_ = 1.0;  // at the last accelerations; 0 where they lose rank
   bool redundantRows_ = false;  // constraints have them, at the state that was evaluated last
-  Vector v_;                    // of the user's coordinates
-  Vector velocities_;           // of all joints
-  Eigen::VectorXd heading_;     // the same, when they were last not zero
   StepControl stepControl_;
 
   ErrorWatch errors_;  // of steps of fixed length
@@ -408,7 +371,6 @@ class Simulation {
     State state;
     Vector v, velocities;
     Eigen::VectorXd heading;
-    std::size_t choice = 0;
     StepControl stepControl;
     int coordinateChanges = 0;
   };
@@ -444,7 +406,6 @@ class Simulation {
   Eigen::VectorXd spanningForces_, tau_, stageQ_, stageV_, stageA_, y_, slope_, nodeQ_;
   Eigen::MatrixXd massHere_;
   Eigen::VectorXd nodeV_, nodeWay_, cutRows_;
-  std::vector<std::vector<int>> lists_;
   Eigen::VectorXd rows_;  // of all loops
 };
 

@@ -38,9 +38,10 @@ constexpr double kCheaper = 0.5;  // promised costs that a change back takes
 }  // namespace
 
 double Simulation::attempt(double h) {
-  next_.time = state_.time + h;
+  motion_.next.time = motion_.state.time + h;
   return integrators_.of(integratorInUse())
-      .step(equations_, {state_, *first_, h, tolerances(), next_, *last_});
+      .step(equations_,
+            {motion_.state, *motion_.first, h, tolerances(), motion_.next, *motion_.last});
 }
 
 double Simulation::proposedStep(double interval) {
@@ -65,33 +66,33 @@ double Simulation::firstStep(double most) {
     double sum = 0.0;
     for (Eigen::Index k = 0; k < positions.size(); ++k) {
       const double x = positions[k] / allowed.ofPosition();
-      const double v = velocities[k] / allowed.ofVelocity(state_.v[k]);
+      const double v = velocities[k] / allowed.ofVelocity(motion_.state.v[k]);
       sum += x * x + v * v;
     }
     return std::sqrt(sum / std::max(1.0, 2.0 * static_cast<double>(positions.size())));
   };
   y_.setOnes();
-  stageV_ = state_.v.cwiseAbs().cwiseMax(1.0);
+  stageV_ = motion_.state.v.cwiseAbs().cwiseMax(1.0);
   const double d0 = size(y_, stageV_);
-  const double d1 = size(state_.v, first_->a);
+  const double d1 = size(motion_.state.v, motion_.first->a);
   const double h0 = kFirstChange * d0 / d1;
   if (!(h0 < most)) {
     return most;
   }
-  y_ = h0 * state_.v;
-  stageV_ = state_.v + h0 * first_->a;
-  const Step step{state_, *first_, h0, allowed, next_, *last_};
+  y_ = h0 * motion_.state.v;
+  stageV_ = motion_.state.v + h0 * motion_.first->a;
+  const Step step{motion_.state, *motion_.first, h0, allowed, motion_.next, *motion_.last};
   Power power{};
   try {
     ChartMotion(equations_, step, stageQ_)
-        .rates(state_.time + h0, y_, stageV_, slope_, stageA_, power);
+        .rates(motion_.state.time + h0, y_, stageV_, slope_, stageA_, power);
   } catch (const SingularityError&) {
     return h0;
   } catch (const AssemblyError&) {
     return h0;
   }
-  slope_ -= state_.v;
-  stageA_ -= first_->a;
+  slope_ -= motion_.state.v;
+  stageA_ -= motion_.first->a;
   const double d2 = size(slope_, stageA_) / h0;
   const double h1 = std::pow(kFirstChange / std::max(d1, d2), 1.0 / kPairPower);
   return std::min({100.0 * h0, h1, most});
@@ -156,7 +157,7 @@ void Simulation::chooseMethod(double h, bool cut) {
     }
     // One step of Radau IIA per sample or of the longest that is allowed, with the Jacobian and two
     // iterations.
-    const double least = (2.0 * static_cast<double>(state_.v.size()) + 7.0) / interval_;
+    const double least = (2.0 * static_cast<double>(motion_.state.v.size()) + 7.0) / interval_;
     if (control.hints >= control.patience && least < cost) {
       control.evaluationsBefore = cost;
       control.nextStep = std::min(std::max(control.nextStep, kLeap * h), interval_);

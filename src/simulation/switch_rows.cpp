@@ -107,7 +107,7 @@ void Simulation::makeRoomForRows() {
 
 int Simulation::rankOfRows(VectorIn q) {
   Rows rows(*this);
-  rows.place(state_.time, q, state_.v);
+  rows.place(motion_.state.time, q, motion_.state.v);
   rows.solver.factorize();
   return rows.solver.rank();
 }
@@ -145,9 +145,9 @@ bool Simulation::placeRows(VectorIn q, VectorIn v) {
   enabled.requireRank();
   startRows(enabled.solver.rows());
   response_.setZero();
-  const bool across = aroundPosition(q, [&](double weight, VectorIn at) {
+  const bool across = points_.aroundPosition(q, node_.G.data(), [&](double weight, VectorIn at) {
     Rows rows(*this);
-    rows.place(state_.time, at, v);
+    rows.place(motion_.state.time, at, v);
     addMobilities(rows, weight);
     rows.addResponse(weight, response_);
     for (int r = 0; r < rows.solver.rows(); ++r) {
@@ -172,12 +172,10 @@ bool Simulation::balanceRows(double t, VectorIn q, VectorIn v, const Rates* acti
   const Rows enabled(*this);
   enabled.requireRank();
   startRows(enabled.solver.rows());
-  const bool across = aroundPosition(q, [&](double weight, VectorIn at) {
+  const bool across = points_.aroundPosition(q, node_.G.data(), [&](double weight, VectorIn at) {
     if (acting != nullptr) {
       spanningForces_ = acting->forces;
-      for (std::size_t i = 0; i < userVelocities_.size(); ++i) {
-        spanningForces_[userVelocities_[i]] += acting->tau[static_cast<Eigen::Index>(i)];
-      }
+      choices_.addUsers(acting->tau, spanningForces_);
       work().gather(node_.G.data(), spanningForces_, tau_);
     } else {
       gatherForces(t, at, v, node_);
@@ -208,7 +206,7 @@ void Simulation::addHoldingForces(VectorOut sum) {
     rowsWanted_[i] = static_cast<char>(switches.holds(i));  // those that are implied too
   }
   const Switches::EnabledRows enabled(switches, rowsWanted_);
-  balanceRows(state_.time, state_.q, state_.v, first_.get(), 0.0);
+  balanceRows(motion_.state.time, motion_.state.q, motion_.state.v, motion_.first.get(), 0.0);
   const Rows rows(*this);
   rows.visitHeld([&](int r, int which) {
     sum[switches.held().entries[which].terms.front().velocity] += box_.x[r];
