@@ -73,7 +73,7 @@ bool CoordinateChoices::exchange(const double* G, double gain) {
   if (!current().better(G, gain, lists_)) {
     return false;
   }
-  index_ = indexOf(lists_);
+  changeTo(indexOf(lists_));
   return true;
 }
 

@@ -26,9 +26,22 @@ class CoordinateChoices {
   /// Of the current choice; 0 is that of the user.
   [[nodiscard]] std::size_t index() const { return index_; }
   void select(std::size_t index) { index_ = index; }
+  /// Selects a choice that suits the motion better.
+  void changeTo(std::size_t index) {
+    index_ = index;
+    ++changes_;
+  }
+  /// The number of such changes.
+  [[nodiscard]] int changes() const { return changes_; }
   /// The current choice is kept, so that restore() can return to it.
-  void save() { saved_ = index_; }
-  void restore() { index_ = saved_; }
+  void save() {
+    saved_ = index_;
+    savedChanges_ = changes_;
+  }
+  void restore() {
+    index_ = saved_;
+    changes_ = savedChanges_;
+  }
 
   /// Selects coordinates that are better by `gain` for this G; false if there are none.
   bool exchange(const double* G, double gain);
@@ -45,6 +58,8 @@ class CoordinateChoices {
   /// Adds forces along the user's coordinates to those along all.
   void addUsers(VectorIn tau, VectorOut forces) const;
 
+  /// The user's model, with dry friction.
+  [[nodiscard]] const Model& user() const { return *user_; }
   [[nodiscard]] LoopScales& scales() { return *scales_; }
 
  private:
@@ -53,6 +68,7 @@ class CoordinateChoices {
 
   std::vector<std::unique_ptr<Coordinates>> choices_;  // the user's first
   std::size_t index_ = 0, saved_ = 0;
+  int changes_ = 0, savedChanges_ = 0;
   std::size_t replaced_ = 0;  // the last choice that was replaced by another
   std::unique_ptr<LoopScales> scales_;
   std::unique_ptr<Model> user_;

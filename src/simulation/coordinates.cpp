@@ -18,7 +18,7 @@ namespace {
 /// Radians or metres that loops are followed in one go: short, so that a change point is passed on
 /// the branch that leads to it. The tangent leaves the branch by kPart² / 2 = 0.005 for a curvature
 /// of 1; branches that cross at right angles are 0.04 apart or more where they are followed
-/// (kSpacing in change_points.cpp).
+/// (kSpacing in change_points.hpp).
 constexpr double kPart = 0.1;
 /// Newton steps at most, from loops that are closed already, and the size of φ, relative to the
 /// mechanism, that rounding explains: further steps would only move positions about.

@@ -11,7 +11,7 @@ constexpr double kFew = 2e4;
 /// More than this many times the expected steps are too many. Smooth motions take 0.3 to 2 times as
 /// many as (1), forces that jump every 5 ms 4 to 35 times; friction as sign(v) 10⁵ times.
 constexpr double kMany = 20.0;
-/// Above this, stability and not accuracy limits the steps of the explicit pair (step_control.cpp).
+/// Above this, stability and not accuracy limits the steps of the explicit pair (step_controller.cpp).
 constexpr double kStable = 1.0;
 /// Shares of all steps that name the cause. Where stability limits the steps, it does so in nearly
 /// all of them (97 % and more), and to and fro across a jump half of them look so; the errors of

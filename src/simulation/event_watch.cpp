@@ -8,7 +8,7 @@ namespace kempe::detail {
 namespace {
 
 /// Errors of steps that ignore events count from here on: a hundredth of those that are reported of
-/// steps of fixed length (balance.cpp). The last bounces of a joint that comes to rest are a
+/// steps of fixed length (motion_watch.cpp). The last bounces of a joint that comes to rest are a
 /// thousand times smaller (kBounces in switches.cpp).
 constexpr double kVisible = 1e-4;
 

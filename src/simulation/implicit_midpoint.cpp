@@ -17,11 +17,12 @@ constexpr double kSlow = 0.3;
 
 }  // namespace
 
-void ImplicitMidpoint::resize(const Model& model) {
-  const auto clear = [&](auto&... vectors) { (vectors.setZero(model.nv()), ...); };
+void ImplicitMidpoint::resize(int nq, int nv) {
+  const auto clear = [&](auto&... vectors) { (vectors.setZero(nv), ...); };
   clear(middle_, residual_, y_, trialV_, trial_, correction_, following_);
-  q_ = startQ_ = model.neutral();
-  const auto n = static_cast<std::size_t>(model.nv());
+  q_.setZero(nq);
+  startQ_.setZero(nq);
+  const auto n = static_cast<std::size_t>(nv);
   jacobian_.resize(n * n);
   pivots_.resize(n);
 }

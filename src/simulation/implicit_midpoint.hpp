@@ -13,7 +13,7 @@ namespace kempe::detail {
 /// The step back leads to the start again, so that energies of swinging robots stay bounded.
 class ImplicitMidpoint : public Stepper {
  public:
-  void resize(const Model& model) override;
+  void resize(int nq, int nv) override;
   double step(EquationsOfMotion& motion, const Step& step) override;
   [[nodiscard]] long long newtonIterations() const override { return newtonIterations_; }
 

@@ -2,9 +2,9 @@
 
 namespace kempe::detail {
 
-void Integrators::resize(const Model& model) {
+void Integrators::resize(int nq, int nv) {
   for (Stepper* stepper : all_) {
-    stepper->resize(model);
+    stepper->resize(nq, nv);
   }
 }
 

@@ -13,7 +13,7 @@ namespace kempe::detail {
 /// One stepper for each Integrator but Auto, which is one of the others at any time.
 class Integrators {
  public:
-  void resize(const Model& model);
+  void resize(int nq, int nv);
   [[nodiscard]] Stepper& of(Integrator integrator) {
     return *all_[static_cast<std::size_t>(integrator)];
   }

@@ -155,17 +155,17 @@ const Loads& Simulation::loadsNow() {
   loads_.joints = motion_.first->forces;
   choices_.addUsers(motion_.first->tau, loads_.joints);
   loads_.bodies.resize(0);
-  if (constraints || !motion_.first->external.empty()) {
+  if (equations_.constraints || !motion_.first->external.empty()) {
     loads_.bodies.setZero(6 * static_cast<Eigen::Index>(model.impl().tables.bodies.size()));
   }
   if (motion_.first->rowRegularity < kForcesDetermined ||
-      (constraints && motion_.first->crossing)) {
+      (equations_.constraints && motion_.first->crossing)) {
     loads_.joints.setConstant(std::numeric_limits<double>::quiet_NaN());
   } else {
-    if (elements.switches.holds()) {
-      addHoldingForces(loads_.joints);
+    if (switches().holds()) {
+      events_.addHoldingForces(loads_.joints);
     }
-    if (constraints) {
+    if (equations_.constraints) {
       addConstraintForces();
     }
   }
@@ -187,17 +187,19 @@ const Loads& Simulation::loadsNow() {
 /// Solves for the multipliers once more, since their rows are not kept with the rates, and without
 /// the corrections of Baumgarte's method, which are not forces of the mechanism.
 void Simulation::addConstraintForces() {
-  work().gather(motion_.first->G.data(), loads_.joints, tau_);
+  const Constraints& constraints = *equations_.constraints;
+  Eigen::VectorXd tau(model.nv()), a(model.nv());
+  work().gather(motion_.first->G.data(), loads_.joints, tau);
   Evaluation<double> e(work().model(), work().data());
   const detail::ExternalForces<double, double> onBodies =
       e.prepareExternal(motion_.first->external);
   ConstraintSolver<double> solver(e);
   solver.add(e.impl.cuts);
   const int first = e.impl.cuts.rows;
-  solver.add(constraints->table());
-  const int end = first + constraints->rows();
+  solver.add(constraints.table());
+  const int end = first + constraints.rows();
   constrainedAccelerations(solver, motion_.state.time, 0.0, motion_.state.q.data(),
-                           motion_.state.v.data(), tau_.data(), onBodies, y_.data());
+                           motion_.state.v.data(), tau.data(), onBodies, a.data());
   for (const ActiveConstraint& active : solver.active()) {
     if (active.firstOutput < first || active.firstOutput >= end) {
       continue;

@@ -32,6 +32,12 @@ void MotionState::show() {
   fresh = true;
 }
 
+Work MotionState::work() const {
+  const Power& work = state.work;
+  return {work[kController], work[kExternal], work[kMotors],
+          work[kDamping],    work[kFriction], work[kLimits]};
+}
+
 void MotionState::advance(double time) {
   std::swap(state, next);
   std::swap(first, last);

@@ -3,7 +3,9 @@
 #include <Eigen/Core>
 #include <memory>
 
+#include "kempe/recording.hpp"
 #include "simulation/rates.hpp"
+#include "simulation/stepper.hpp"
 
 namespace kempe::detail {
 
@@ -12,6 +14,13 @@ struct MotionState {
   /// Allocates memory, and makes everything zero.
   void resize(const Coordinates& coordinates, const ForceElements& elements);
   void resizeForElements(const ForceElements& elements);
+  /// Evaluates the state, after a change of it, and show()s it.
+  void evaluate(EquationsOfMotion& equations) {
+    equations.evaluate(state.time, state.q, state.v, *first);
+    show();
+  }
+  /// Energy supplied and dissipated since the start.
+  [[nodiscard]] Work work() const;
   /// Updates v, velocities and heading from `first`, which is then that of the state.
   void show();
   /// Largest velocity of all joints.

@@ -55,8 +55,7 @@ const double kDifference = std::sqrt(kEpsilon);
 
 }  // namespace
 
-void Radau::resize(const Model& model) {
-  const int nv = model.nv();
+void Radau::resize(int nq, int nv) {
   n_ = nv;
   const auto clear = [&](auto&... vectors) { (vectors.setZero(nv), ...); };
   for (int i = 0; i < kStages; ++i) {
@@ -68,7 +67,7 @@ void Radau::resize(const Model& model) {
   for (Eigen::MatrixXd* matrix : {&C_, &Aq_, &Av_, &P_, &Q_}) {
     matrix->setZero(nv, nv);
   }
-  stageQ_ = model.neutral();
+  stageQ_.setZero(nq);
   real_.resize(nv);
   complex_.resize(nv);
   forget();

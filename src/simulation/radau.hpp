@@ -21,7 +21,7 @@ class Radau : public Stepper {
   static constexpr int kMostIterations = 8;  ///< of Newton's method
   using Stages = std::array<Eigen::VectorXd, kStages>;
 
-  void resize(const Model& model) override;
+  void resize(int nq, int nv) override;
   /// Drops all hints.
   void forget() override;
   double step(EquationsOfMotion& motion, const Step& step) override;

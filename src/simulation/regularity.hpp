@@ -2,7 +2,7 @@
 
 /// Bounds of the regularity r of loops: their smallest pivot relative to the usual one. r is about
 /// the distance s from a position where they lose rank, in radians or lengths of the cluster.
-/// Rounding ε ≈ 3e-16 changes G by ε / r² and accelerations by v² ε / r³ (change_points.cpp).
+/// Rounding ε ≈ 3e-16 changes G by ε / r² and accelerations by v² ε / r³ (change_points.hpp).
 namespace kempe::detail {
 
 /// A singular position may be near. Accelerations are right to v² ε / 0.2³ = 4e-14 above; below,

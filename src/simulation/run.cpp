@@ -23,7 +23,7 @@ Recording Simulation::emptyRecording(double dt) const {
 Recording::Sample Simulation::sampleNow() {
   refresh();
   const Energy energy = energyNow();
-  watchEnergy(energy);
+  watch_.addSample(energy);
   const Loads& loads = loadsNow();
   return {motion_.state.time,
           motion_.state.q,
@@ -38,12 +38,12 @@ Recording::Sample Simulation::sampleNow() {
           loopErrorNow(),
           workNow(),
           0,
-          stepControl_};
+          steps_.memory()};
 }
 
 void Simulation::record(Recording& recording) {
   Recording::Sample sample = sampleNow();
-  const std::vector<std::string>& names = coordinates().model().vNames();
+  const std::vector<std::string>& names = choices_.current().model().vNames();
   const auto known = std::ranges::find(recording.choices, names);
   const auto choice = static_cast<int>(known - recording.choices.begin());
   if (known == recording.choices.end()) {

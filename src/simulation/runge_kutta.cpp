@@ -32,10 +32,10 @@ constexpr double kPairErrors[] = {71.0 / 57600,      0,          -71.0 / 16695, 
 constinit const Tableau kClassicTableau{4, kClassicNodes, kClassicA, kClassicWeights, nullptr};
 constinit const Tableau kDormandPrinceTableau{7, kPairNodes, kPairA, kPairWeights, kPairErrors};
 
-void RungeKutta::resize(const Model& model) {
-  const auto clear = [&](auto&... vectors) { (vectors.setZero(model.nv()), ...); };
+void RungeKutta::resize(int nq, int nv) {
+  const auto clear = [&](auto&... vectors) { (vectors.setZero(nv), ...); };
   clear(y_, v_, otherY_, otherV_);
-  q_ = model.neutral();
+  q_.setZero(nq);
   const auto stages = static_cast<std::size_t>(tableau_.stages);
   slopes_.assign(stages, y_);
   accelerations_.assign(stages, y_);

@@ -23,7 +23,7 @@ class RungeKutta : public Stepper {
   /// Refers to the tableau.
   explicit RungeKutta(const Tableau& tableau) : tableau_(tableau) {}
 
-  void resize(const Model& model) override;
+  void resize(int nq, int nv) override;
   double step(EquationsOfMotion& motion, const Step& step) override;
 
   /// Accelerations at the last stage of the last step.

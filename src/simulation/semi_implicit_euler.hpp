@@ -7,7 +7,7 @@ namespace kempe::detail {
 /// v first, then q with the new v: of order one, symplectic for separable energies.
 class SemiImplicitEuler : public Stepper {
  public:
-  void resize(const Model& model) override { y_.setZero(model.nv()); }
+  void resize(int /*nq*/, int nv) override { y_.setZero(nv); }
   double step(EquationsOfMotion& motion, const Step& step) override;
 
  private:

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <tuple>
 
 #include "kempe/configuration.hpp"
 #include "model/arguments.hpp"
@@ -69,7 +68,10 @@ class EventPace {
 }  // namespace
 
 Simulation::Simulation(const Model& userModel, const SimulatorOptions& chosen)
-    : model(userModel), options(chosen) {
+    : model(userModel),
+      options(chosen),
+      equations_(acting, choices_, points_, motion_.heading,
+                 chosen.stabilization == Stabilization::Baumgarte ? chosen.baumgarteRate : 0.0) {
   const auto require = [](const char* name, double value) {
     if (!(value > 0.0) || !std::isfinite(value)) {
       throw std::invalid_argument(
@@ -82,57 +84,34 @@ Simulation::Simulation(const Model& userModel, const SimulatorOptions& chosen)
     throw std::invalid_argument("maxStep: a positive number of seconds is needed, got " +
                                 shortNumber(options.maxStep));
   }
-  addModelFriction();
+  acting.addFriction(model);
   start(model);
   resizeForElements();
-  forces.setZero(model.nv());
   setMotion(model.neutral(), Eigen::VectorXd::Zero(model.nvSpanning()), 0.0);
 }
 
-/// Makes the user's coordinates the only choice, and scratch for any.
 void Simulation::start(const Model& user) {
   model = user;
   fingerprint_ = fingerprintOf(model);
   choices_.start(model);
   points_.start(model);
-  dissipates_ = std::ranges::any_of(model.impl().tables.damping, [](double x) { return x != 0.0; });
-
-  motion_.resize(work(), elements);
-  node_.resize(work(), elements);
-  const auto clear = [](int size, auto&... vectors) { (vectors.setZero(size), ...); };
-  clear(model.nv(), tau_, stageV_, stageA_, y_, slope_, nodeV_, nodeWay_, a_);
-  clear(model.nvSpanning(), spanningForces_, spanningAccelerations_, bias_);
-  stageQ_ = nodeQ_ = model.neutral();
-  rows_.setZero(model.nLoopRows());
-  integrators_.resize(model);
-  errors_.resize(model.nv());
+  acting.resize(model);
+  motion_.resize(work(), acting.elements);
+  equations_.start();
+  steps_.resize(model);
+  watch_.resize(model);
+  events_.makeRoom();
+  a_.setZero(model.nv());
+  spanningAccelerations_.setZero(model.nvSpanning());
   reactions_.reset();
-  before_ = {motion_.state, motion_.v, motion_.velocities, motion_.heading, {}, 0};
-  makeRoomForRows();
-}
-
-/// The friction of the model's joints, as elements.
-void Simulation::addModelFriction() {
-  const ModelTables<double>& tables = model.impl().tables;
-  for (std::size_t b = 0; b < tables.bodies.size(); ++b) {
-    const BodyEntry<double>& body = tables.bodies[b];
-    for (int i = 0; i < velocitySize(body.type); ++i) {
-      const double friction = tables.friction[body.firstVelocity + i];
-      if (friction > 0.0) {
-        const int position = hasScalarCoordinates(body.type) ? body.firstPosition + i : -1;
-        elements.switches.addFriction(model.impl(), model.impl().jointNames[b],
-                                      {position, body.firstVelocity + i}, {.coulomb = friction});
-      }
-    }
-  }
+  before_ = {motion_.state, motion_.v, motion_.velocities, motion_.heading, {}};
 }
 
 void Simulation::resizeForElements() {
-  commands.conservativeResizeLike(Eigen::VectorXd::Zero(elements.motors()));
-  motion_.resizeForElements(elements);
-  node_.resizeForElements(elements);
-  lowReadings_.resize(elements.switches.count());
-  makeRoomForRows();
+  acting.resizeForElements();
+  motion_.resizeForElements(acting.elements);
+  equations_.resizeForElements();
+  events_.makeRoom();
 }
 
 void Simulation::addArmature(std::size_t joint, double value) {
@@ -161,34 +140,34 @@ void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
   const std::size_t choice =
       standing == Standing::DeadPoint && !among ? choices_.bestOfUsersAt(q) : 0;
   Coordinates& chosen = choices_.at(choice);
-  chosen.pick(velocities, tau_);
+  Eigen::VectorXd v(model.nv());
+  chosen.pick(velocities, v);
   if (!among) {
     if (chosen.placeAt(q, motion_.last->G.data()) != Standing::Regular) {
       chosen.throwSingular();
     }
-    chosen.spread(motion_.last->G.data(), tau_, spanningForces_);
+    Eigen::VectorXd closed(model.nvSpanning());
+    chosen.spread(motion_.last->G.data(), v, closed);
     Eigen::Index worst = 0;
-    const double gap = (spanningForces_ - velocities).cwiseAbs().maxCoeff(&worst);
+    const double gap = (closed - velocities).cwiseAbs().maxCoeff(&worst);
     if (!(gap <= 1e-6 * std::max(1.0, velocities.cwiseAbs().maxCoeff()))) {
       throw std::invalid_argument(
           "velocities: they open loops; that of " +
           kempe::quoted(model.spanningVelocityNames()[static_cast<std::size_t>(worst)]) +
-          " must be " + shortNumber(spanningForces_[worst]) + " to keep them closed, got " +
+          " must be " + shortNumber(closed[worst]) + " to keep them closed, got " +
           shortNumber(velocities[worst]));
     }
   }
-  restartBalance();
+  watch_.restart();
   choices_.select(choice);
   motion_.state.time = time;
   motion_.state.q = q;
-  motion_.state.v = tau_;
+  motion_.state.v = v;
   motion_.state.work = {};
-  stepControl_ = {};
-  stepControl_.inUse =
-      options.integrator == Integrator::Auto ? Integrator::Adaptive : options.integrator;
+  steps_.restart();
   motion_.velocities = velocities;
   motion_.heading = velocities;
-  elements.switches.resetModes();
+  switches().resetModes();
   motion_.fresh = false;
   choices_.pickUsers(motion_.velocities, motion_.v);
 }
@@ -196,15 +175,14 @@ void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
 template <typename Change>
 void Simulation::allOrNothing(const Change& change) {
   keepBefore();
-  const auto watches =
-      std::tuple(watch_, errors_, events_, effort_, prescribed_, stepLength_, leastRegularity_,
-                 leastRegular_, usualRows_, rowsMiss_, alongSingular_);
+  const MotionWatch::Account account = watch_.account();
+  const RobotEquations::KnownRows rows = equations_.knownRows();
   try {
     change();
   } catch (...) {
     returnToBefore();
-    std::tie(watch_, errors_, events_, effort_, prescribed_, stepLength_, leastRegularity_,
-             leastRegular_, usualRows_, rowsMiss_, alongSingular_) = watches;
+    watch_.setAccount(account);
+    equations_.setKnownRows(rows);
     throw;
   }
 }
@@ -220,8 +198,8 @@ void Simulation::changeConstraints(const Constraints& next) {
   std::optional<Constraints> replaced = next;
   Vector replacedMultipliers = Eigen::VectorXd::Zero(next.rows());
   const auto exchange = [&] {
-    std::swap(constraints, replaced);
-    multipliers.swap(replacedMultipliers);
+    std::swap(equations_.constraints, replaced);
+    equations_.multipliers.swap(replacedMultipliers);
   };
   exchange();
   try {
@@ -232,64 +210,88 @@ void Simulation::changeConstraints(const Constraints& next) {
   }
 }
 
+void Simulation::catchConstraints() {
+  changed();
+  switches().resetModes();  // friction holds nothing against an impulse
+  if (equations_.isConstrained()) {
+    watch_.restart();
+    equations_.project(motion_.state);
+    refresh();
+    equations_.requireCompatibleAt(motion_.state);
+  }
+}
+
 bool Simulation::exchangeCoordinates(double gain) {
   if (!choices_.exchange(motion_.first->G.data(), gain)) {
     return false;
   }
   motion_.fresh = false;
-  makeRoomForRows();
+  events_.makeRoom();
   work().pick(motion_.velocities, motion_.state.v);
-  ++coordinateChanges;
-  evaluateState();
+  motion_.evaluate(equations_);
   return true;
+}
+
+void Simulation::exchangePoorCoordinates() {
+  if (work().worstRatio(motion_.first->G.data()) > Coordinates::kExchange) {
+    exchangeCoordinates(kGain);
+  }
 }
 
 void Simulation::refresh() {
   if (motion_.fresh) {
     return;
   }
-  evaluate(motion_.state.time, motion_.state.q, motion_.state.v, *motion_.first);
-  if (isConstrained() && !usualRows_.learned) {
-    learnUsualRank();
+  const State& state = motion_.state;
+  equations_.evaluate(state.time, state.q, state.v, *motion_.first);
+  if (equations_.isConstrained()) {
+    equations_.learnUsualRank(state, *motion_.first);
   }
   motion_.show();
-  if (work().worstRatio(motion_.first->G.data()) > Coordinates::kExchange) {
-    exchangeCoordinates(kGain);
-  }
-  if (!elements.switches.empty()) {
-    elements.switches.requireWithin(motion_.first->readings);
-    chooseModes(-1);
+  exchangePoorCoordinates();
+  if (!switches().empty()) {
+    switches().requireWithin(motion_.first->readings);
+    events_.chooseModes(-1);
   }
 }
 
+const Vector& Simulation::spanningAccelerationsNow() {
+  refresh();
+  equations_.spanningAccelerations(motion_.state, *motion_.first, spanningAccelerations_);
+  return spanningAccelerations_;
+}
+
+const Vector& Simulation::accelerationsNow() {
+  refresh();
+  if (choices_.index() == 0) {
+    a_ = motion_.first->a;
+  } else {
+    choices_.pickUsers(spanningAccelerationsNow(), a_);
+  }
+  return a_;
+}
+
+double Simulation::energyErrorNow() {
+  refresh();
+  return watch_.energyError(energyNow());
+}
+
 void Simulation::completeStep(double time) {
-  if (!controlsError()) {
-    errors_.add(options.integrator, time - motion_.state.time, choices_.index(), motion_.state.v,
-                motion_.first->a, motion_.next.v, motion_.last->a,
-                integrators_.classic.lastStage());
-  }
+  watch_.addStep(time, choices_.index());
   motion_.advance(time);
-  straighten();
-  if (isConstrained() && !motion_.first->crossingRows) {
+  State& state = motion_.state;
+  equations_.straighten(state, *motion_.first);
+  if (equations_.isConstrained() && !motion_.first->crossingRows) {
     if (options.stabilization == Stabilization::Projection) {
-      projectNow();
-      evaluate(time, motion_.state.q, motion_.state.v, *motion_.first);
+      equations_.project(state);
+      equations_.evaluate(time, state.q, state.v, *motion_.first);
     }
-    requireCompatibleNow();
+    equations_.requireCompatibleAt(state);
   }
-  if (elements.switches.holds()) {
-    const bool moved = holdPositions(motion_.last->readings);
-    if (moved || elements.switches.slips(motion_.first->readings, speed())) {
-      holdVelocities();
-      evaluate(time, motion_.state.q, motion_.state.v, *motion_.first);
-    }
-  }
+  events_.keepHeld();
   motion_.show();
-  watchLoops();
-  watch_.addFlows(workNow().supplied(), workNow().lost());
-  if (work().worstRatio(motion_.first->G.data()) > Coordinates::kExchange) {
-    exchangeCoordinates(kGain);
-  }
+  watch_.addState(work().crossing());
+  exchangePoorCoordinates();
 }
 
 void Simulation::stepTo(double end) {
@@ -298,22 +300,13 @@ void Simulation::stepTo(double end) {
                                 shortNumber(end - motion_.state.time));
   }
   refresh();
-  if (constraints) {
-    prescribed_.check(constraints->table(), motion_.state.time, end - motion_.state.time);
+  if (!watch_.hasSamples()) {
+    watch_.addSample(energyNow());
   }
-  stepLength_ = std::max(stepLength_, std::min(end - motion_.state.time, options.maxStep));
-  if (!watch_.started()) {
-    watchEnergy(energyNow());
-  }
-  if (motion_.first->rowRegularity == 0.0 && !(speed() > 0.0)) {
-    events_.addUndetermined(motion_.state.time);
-  }
+  const auto& constraints = equations_.constraints;
+  watch_.startInterval(end, constraints ? &constraints->table() : nullptr);
   keepBefore();
-  effort_.startInterval();
-  // A motion continued from a snapshot starts without these, too.
-  integrators_.radau.forget();
-  unsolved_ = 0;
-  evaluationsSoFar_ = effort().evaluations;
+  steps_.startInterval();
   try {
     advanceTo(end);
   } catch (...) {
@@ -324,14 +317,13 @@ void Simulation::stepTo(double end) {
 }
 
 void Simulation::keepBefore() {
-  elements.switches.saveModes();
+  switches().saveModes();
   before_.state = motion_.state;
   before_.v = motion_.v;
   before_.velocities = motion_.velocities;
   before_.heading = motion_.heading;
   choices_.save();
-  before_.stepControl = stepControl_;
-  before_.coordinateChanges = coordinateChanges;
+  before_.stepControl = steps_.memory();
 }
 
 void Simulation::returnToBefore() {
@@ -340,21 +332,20 @@ void Simulation::returnToBefore() {
   motion_.velocities = before_.velocities;
   motion_.heading = before_.heading;
   choices_.restore();
-  stepControl_ = before_.stepControl;
-  coordinateChanges = before_.coordinateChanges;
-  elements.switches.restoreModes();
+  steps_.setMemory(before_.stepControl);
+  switches().restoreModes();
   motion_.fresh = false;
 }
 
 void Simulation::advanceTo(double end) {
-  const bool controlled = controlsError();
+  const bool controlled = steps_.controlsError();
   const double whole = end - motion_.state.time;
   const double shortest = controlled ? 1e-14 * std::max(1.0, std::abs(end)) : kShortest * whole;
-  double part = controlled ? proposedStep(whole) : whole;
+  double part = controlled ? steps_.proposedStep(whole) : whole;
   bool exchanged = false;
   EventPace pace;
-  if (collide()) {
-    chooseModes(-1);
+  if (events_.collide()) {
+    events_.chooseModes(-1);
   }
   while (motion_.state.time < end) {
     if (interruptCheck) {
@@ -364,14 +355,14 @@ void Simulation::advanceTo(double end) {
     const double ahead =
         std::min(motion_.first->secondsAhead,
                  work().secondsAhead(motion_.first->regularity, motion_.velocities));
-    const double most = std::min({part, ahead, longestStep_, options.maxStep});
+    const double most = std::min({part, ahead, events_.longestStep(), options.maxStep});
     const bool last = most >= rest * (1.0 - 1e-9);
     double h = last ? rest : most;
     int turning = -1;
     if (!last && motion_.state.time + h == motion_.state.time) {
       throw std::runtime_error("the simulation diverged: velocities are so large that a step of " +
                                shortNumber(h) + " s does not advance the time. " +
-                               divergenceRemedy());
+                               acting.divergenceRemedy());
     }
     if (controlled && h < kVanishing * whole && !last) {
       throwIfDiverging(h);
@@ -379,31 +370,30 @@ void Simulation::advanceTo(double end) {
     h = pace.limited(h);
     double error = 0.0;
     bool shortened = h < rest;
-    located_ = -1;
+    events_.startStep();
     const auto refused = [&] {
       if (!exchanged && exchangeCoordinates(1.0 + 1e-6)) {
         exchanged = true;
         return true;
       }
       part = kDivision * h;
-      ++effort().refusedSteps;
+      steps_.countRefusal();
       return part > shortest;
     };
-    elements.switches.watchPeaks(motion_.first->readings);
     try {
-      error = attempt(h);
-      if (error <= 1.0 && !elements.switches.empty()) {
-        const SwitchEvent event = pace.ignoresEvents() ? SwitchEvent{} : eventOfStep(h);
+      error = steps_.attempt(h);
+      if (error <= 1.0 && !switches().empty()) {
+        const SwitchEvent event = pace.ignoresEvents() ? SwitchEvent{} : events_.ofStep(h);
         if (event.which >= 0) {
-          h = locate(event, h, error);
+          h = events_.locate(event, h, error);
           shortened = true;
         }
       }
-      turning = error <= 1.0 ? turningCluster() : -1;
+      turning = error <= 1.0 ? turns_.turningCluster() : -1;
       if (turning >= 0) {
-        h = stepToTurn(turning, h);
+        h = turns_.stepTo(turning, h);
         shortened = true;
-        located_ = -1;  // the turn comes first
+        events_.clearLocated();  // the turn comes first
       }
     } catch (const SingularityError&) {
       if (refused()) continue;
@@ -413,7 +403,7 @@ void Simulation::advanceTo(double end) {
       throwIfSingular();
       throw;
     } catch (const NoSolution&) {
-      if (leaveImplicitSteps() || refused()) continue;
+      if (steps_.leaveImplicitSteps() || refused()) continue;
       throwIfSingular();
       throwIfInertiaVanishes();
       throw;
@@ -428,9 +418,9 @@ void Simulation::advanceTo(double end) {
       throw;
     }
     if (!(error <= 1.0)) {
-      part = shorterStep(h, error);
-      ++effort().refusedSteps;
-      effort_.addRefusal();
+      part = steps_.shorterStep(h, error);
+      steps_.countRefusal();
+      watch_.addRefusal();
       if (!(part > shortest)) {
         throwIfSingular();
         throwIfInertiaVanishes();
@@ -440,54 +430,41 @@ void Simulation::advanceTo(double end) {
       continue;
     }
     exchanged = false;
-    if (ahead < std::numeric_limits<double>::infinity() || alongSingular_ > 0) {
-      watchSingularity(h, h == ahead);
+    if (ahead < std::numeric_limits<double>::infinity() || watch_.isAlongSingular()) {
+      watch_.addSingularStep(h, h == ahead, points_);
     }
     completeStep(shortened ? motion_.state.time + h : end);
-    ++effort().steps;
+    steps_.countStep();
     const bool blind = pace.ignoresEvents();
-    if (pace.count(h, whole, located_ >= 0, elements.switches.count())) {
-      events_.startRapid(motion_.state.time, elements.switches.joint(located_));
+    if (pace.count(h, whole, events_.located() >= 0, switches().count())) {
+      watch_.events().startRapid(motion_.state.time, switches().joint(events_.located()));
     }
     if (turning >= 0) {
-      try {
-        turn(turning);
-      } catch (const AssemblyError&) {  // of positions beside the point, where no loop is to blame
-        throwCannotTurn(turning);
-      }
-      elements.switches.resetModes();
-      errors_.interrupt();
+      turns_.turn(turning);
+      switches().resetModes();
+      watch_.interrupt();
     }
     if (blind) {
-      catchUpWithEvents(h);
-    } else if (!elements.switches.empty() && (located_ >= 0 || turning >= 0)) {
-      chooseModes(collide() ? -1 : located_);
+      events_.catchUp(h);
+    } else if (!switches().empty() && (events_.located() >= 0 || turning >= 0)) {
+      events_.chooseModes(events_.collide() ? -1 : events_.located());
     }
-    if (blind || located_ >= 0) {
-      errors_.interrupt();
-      effort_.addEvent(located_);
+    if (blind || events_.located() >= 0) {
+      watch_.addEvent(events_.located());
     }
     if (controlled) {
-      effort_.addStep(
-          h, speed(), error,
-          integratorInUse() == Integrator::Adaptive ? integrators_.pair.stiffness() : 0.0);
-      acceptStep(h, part, error);
-      part = stepControl_.nextStep;
+      watch_.addControlledStep(h, error);
+      part = steps_.acceptStep(h, part, error);
     } else {
       part = std::max(part, 2.0 * h);
     }
   }
 }
 
-Work Simulation::workNow() const {
-  return {motion_.state.work[kController], motion_.state.work[kExternal],
-          motion_.state.work[kMotors],     motion_.state.work[kDamping],
-          motion_.state.work[kFriction],   motion_.state.work[kLimits]};
-}
-
 Snapshot Simulation::snapshot() const {
-  return {motion_.state.time, motion_.state.q, motion_.velocities, coordinates().model().vNames(),
-          workNow(),          stepControl_,    fingerprint_};
+  return {
+      motion_.state.time, motion_.state.q, motion_.velocities, choices_.current().model().vNames(),
+      workNow(),          steps_.memory(), fingerprint_};
 }
 
 void Simulation::restore(const Snapshot& snapshot) {
@@ -499,22 +476,17 @@ void Simulation::restore(const Snapshot& snapshot) {
   requireConfiguration<double>("q", model.impl(), snapshot.q);
   requireVector("velocities", snapshot.velocities, model.nvSpanning(), "model.nvSpanning");
   const std::size_t choice = choices_.named(snapshot.coordinates);
-  restartBalance();
+  watch_.restart();
   choices_.select(choice);
   motion_.state.time = snapshot.time;
   motion_.state.q = snapshot.q;
   work().pick(snapshot.velocities, motion_.state.v);
   const Work& w = snapshot.work;
   motion_.state.work = {w.controller, w.external, w.motors, w.damping, w.friction, w.limits};
-  stepControl_ = snapshot.stepControl;
-  if (options.integrator != Integrator::Auto) {
-    stepControl_.inUse = options.integrator;
-  } else if (!controlsError()) {  // a snapshot of another integrator
-    stepControl_.inUse = Integrator::Adaptive;
-  }
+  steps_.restore(snapshot.stepControl);
   motion_.velocities = snapshot.velocities;
   motion_.heading = snapshot.velocities;
-  elements.switches.resetModes();
+  switches().resetModes();
   choices_.pickUsers(motion_.velocities, motion_.v);
   motion_.fresh = false;
 }

@@ -132,28 +132,15 @@ double Simulator::energyError() const {
 }
 std::vector<std::string> Simulator::warnings() const {
   const Hold hold(impl_->occupancy, Use::Read);
-  std::vector<std::string> texts;
-  // They have one cause, of which the first says most: prescribed motions that contradict themselves
-  // lose the balance, and so do motions below the tolerances and errors of steps.
-  for (const std::string& text : {impl_->prescribedWarning(), impl_->smallMotionWarning(),
-                                  impl_->energyWarning(), impl_->errorWarning()}) {
-    if (!text.empty() && texts.empty()) {
-      texts.push_back(text);
-    }
-  }
-  std::ranges::move(impl_->eventWarnings(), std::back_inserter(texts));
-  if (std::string text = impl_->effortWarning(); !text.empty()) {
-    texts.push_back(std::move(text));
-  }
-  return texts;
+  return impl_->watch().warnings();
 }
 double Simulator::energyExchanged() const {
   const Hold hold(impl_->occupancy, Use::Read);
-  return impl_->energyExchanged();
+  return impl_->watch().energyExchanged();
 }
 std::string Simulator::shortStepsWarning() const {
   const Hold hold(impl_->occupancy, Use::Peek);
-  return impl_->effortWarning();
+  return impl_->watch().effortWarning();
 }
 void Simulator::jointForces(MatrixOut forces, const ForceOptions& how) const {
   const Hold hold(impl_->occupancy, Use::Read);
@@ -169,23 +156,23 @@ double Simulator::loopError() const {
 }
 std::vector<std::string> Simulator::coordinates() const {
   const Hold hold(impl_->occupancy, Use::Peek);
-  return impl_->coordinates().model().vNames();
+  return impl_->choices().current().model().vNames();
 }
 int Simulator::coordinateChanges() const {
   const Hold hold(impl_->occupancy, Use::Peek);
-  return impl_->coordinateChanges;
+  return impl_->choices().changes();
 }
 Integrator Simulator::integratorInUse() const {
   const Hold hold(impl_->occupancy, Use::Peek);
-  return impl_->integratorInUse();
+  return impl_->steps().inUse();
 }
 IntegratorStatistics Simulator::statistics() const {
   const Hold hold(impl_->occupancy, Use::Read);
-  return impl_->statistics(Integrator::Auto);
+  return impl_->steps().statistics(Integrator::Auto);
 }
 IntegratorStatistics Simulator::statistics(Integrator integrator) const {
   const Hold hold(impl_->occupancy, Use::Read);
-  return impl_->statistics(integrator);
+  return impl_->steps().statistics(integrator);
 }
 Snapshot Simulator::snapshot() const {
   const Hold hold(impl_->occupancy, Use::Peek);
@@ -199,22 +186,22 @@ void Simulator::restore(const Snapshot& snapshot) {
 int Simulator::addSpring(const JointSpring& spring) {
   const Hold hold(impl_->occupancy, Use::Change);
   impl_->changed();
-  impl_->restartBalance();
-  return impl_->elements.add(model(), spring);
+  impl_->watch().restart();
+  return impl_->acting.elements.add(model(), spring);
 }
 int Simulator::addSpring(const PointSpring& spring) {
   const Hold hold(impl_->occupancy, Use::Change);
   impl_->changed();
-  impl_->restartBalance();
-  return impl_->elements.add(model(), spring);
+  impl_->watch().restart();
+  return impl_->acting.elements.add(model(), spring);
 }
 
 namespace {
 
 int addLimitTo(Simulation& simulation, const JointLimit& limit) {
-  const int number = simulation.elements.add(simulation.model, limit);
+  const int number = simulation.acting.elements.add(simulation.model, limit);
   simulation.resizeForElements();
-  simulation.restartBalance();
+  simulation.watch().restart();
   return number;
 }
 
@@ -241,13 +228,13 @@ int Simulator::addLimits(double stiffness, double damping, double restitution) {
 }
 int Simulator::addFriction(const JointFriction& friction) {
   const Hold hold(impl_->occupancy, Use::Change);
-  const int number = impl_->elements.add(model(), friction);
+  const int number = impl_->acting.elements.add(model(), friction);
   impl_->resizeForElements();
   return number;
 }
 int Simulator::addMotor(const Motor& motor) {
   const Hold hold(impl_->occupancy, Use::Change);
-  const int number = impl_->elements.add(model(), motor);
+  const int number = impl_->acting.elements.add(model(), motor);
   impl_->resizeForElements();
   if (motor.rotorInertia > 0.0) {
     const auto& joints = model().mechanism().joints;
@@ -263,13 +250,13 @@ int Simulator::addMotor(const Motor& motor) {
 void Simulator::setForces(VectorIn tau) {
   const Hold hold(impl_->occupancy, Use::Change);
   requireVector("tau", tau, model().nv(), "model.nv");
-  impl_->controller = nullptr;
-  impl_->forces = tau;
+  impl_->acting.controller = nullptr;
+  impl_->acting.forces = tau;
   impl_->changed();
 }
 void Simulator::setController(Controller controller) {
   const Hold hold(impl_->occupancy, Use::Change);
-  impl_->controller = std::move(controller);
+  impl_->acting.controller = std::move(controller);
   impl_->changed();
 }
 void Simulator::setExternalForces(const std::vector<FrameForce>& forces) {
@@ -285,14 +272,14 @@ void Simulator::setExternalForces(const std::vector<FrameForce>& forces) {
       }
     }
   }
-  impl_->externalForces = forces;
-  impl_->externalFunction = nullptr;
+  impl_->acting.external = forces;
+  impl_->acting.externalFunction = nullptr;
   impl_->changed();
 }
 void Simulator::setExternalForces(ExternalForces forces) {
   const Hold hold(impl_->occupancy, Use::Change);
-  impl_->externalForces.clear();
-  impl_->externalFunction = std::move(forces);
+  impl_->acting.external.clear();
+  impl_->acting.externalFunction = std::move(forces);
   impl_->changed();
 }
 void Simulator::setConstraints(const Constraints& constraints) {
@@ -305,15 +292,15 @@ void Simulator::setConstraints(const Constraints& constraints) {
 }
 const Constraints* Simulator::constraints() const {
   const Hold hold(impl_->occupancy, Use::Peek);
-  return impl_->constraints ? &*impl_->constraints : nullptr;
+  return impl_->equations().constraints ? &*impl_->equations().constraints : nullptr;
 }
 void Simulator::enableConstraint(int constraint, bool on, double tolerance) {
   const Hold hold(impl_->occupancy, Use::Change);
-  if (!impl_->constraints) {
+  if (!impl_->equations().constraints) {
     throw std::invalid_argument("constraint " + std::to_string(constraint) +
                                 ": the simulator has no constraints; see setConstraints()");
   }
-  Constraints constraints = *impl_->constraints;
+  Constraints constraints = *impl_->equations().constraints;
   if (constraints.enabled(constraint) == on) {
     return;
   }
@@ -335,7 +322,7 @@ void Simulator::enableConstraint(const std::string& name, bool on, double tolera
   int index = -1;
   {
     const Hold hold(impl_->occupancy, Use::Read);
-    index = impl_->constraints ? impl_->constraints->find(name) : -1;
+    index = impl_->equations().constraints ? impl_->equations().constraints->find(name) : -1;
   }
   if (index < 0) {
     throw std::invalid_argument("the simulator has no constraint " + kempe::quoted(name) +
@@ -346,31 +333,31 @@ void Simulator::enableConstraint(const std::string& name, bool on, double tolera
 Vector Simulator::multipliers() const {
   const Hold hold(impl_->occupancy, Use::Read);
   impl_->refresh();
-  return impl_->multipliers;
+  return impl_->equations().multipliers;
 }
 void Simulator::setMotorTorque(int motor, double torque) {
   const Hold hold(impl_->occupancy, Use::Change);
-  if (motor < 0 || motor >= impl_->elements.motors()) {
+  if (motor < 0 || motor >= impl_->acting.elements.motors()) {
     throw std::invalid_argument("motor " + std::to_string(motor) + ": there are " +
-                                std::to_string(impl_->elements.motors()) + " motors");
+                                std::to_string(impl_->acting.elements.motors()) + " motors");
   }
   if (!std::isfinite(torque)) {
     throw std::invalid_argument("torque is not finite");
   }
-  impl_->motorController = nullptr;
-  impl_->commands[motor] = torque;
+  impl_->acting.motorController = nullptr;
+  impl_->acting.commands[motor] = torque;
   impl_->changed();
 }
 void Simulator::setMotorController(MotorController controller) {
   const Hold hold(impl_->occupancy, Use::Change);
-  impl_->motorController = std::move(controller);
+  impl_->acting.motorController = std::move(controller);
   impl_->changed();
 }
 double Simulator::motorTorque(int motor) const {
   const Hold hold(impl_->occupancy, Use::Read);
-  if (motor < 0 || motor >= impl_->elements.motors()) {
+  if (motor < 0 || motor >= impl_->acting.elements.motors()) {
     throw std::invalid_argument("motor " + std::to_string(motor) + ": there are " +
-                                std::to_string(impl_->elements.motors()) + " motors");
+                                std::to_string(impl_->acting.elements.motors()) + " motors");
   }
   impl_->refresh();
   return impl_->first().torques[motor];
@@ -391,7 +378,7 @@ void Simulator::setObserver(Observer observer) {
 
 void Simulator::beginRun() {
   const Hold hold(impl_->occupancy, Use::Change);
-  impl_->restartBalance();
+  impl_->watch().restart();
   impl_->occupancy.beginRun();
 }
 void Simulator::endRun() {

@@ -28,6 +28,8 @@ class EquationsOfMotion {
                           VectorOut rates) = 0;
   /// Tells choices of coordinates apart: what is known in one does not apply in another.
   [[nodiscard]] virtual std::size_t choice() const = 0;
+  /// Calls of evaluate() since the construction.
+  [[nodiscard]] virtual long long evaluations() const = 0;
 };
 
 /// One step of an integrator.
@@ -72,8 +74,8 @@ class Stepper {
   Stepper& operator=(const Stepper&) = delete;
   virtual ~Stepper() = default;
 
-  /// Allocates all memory that steps of this model need.
-  virtual void resize(const Model& model) = 0;
+  /// Allocates all memory that steps need.
+  virtual void resize(int nq, int nv) = 0;
   /// Makes one step. Returns its error relative to the tolerances, 0 if it is not estimated; above 1,
   /// step.last need not be computed. Throws NoSolution if an implicit step has none.
   virtual double step(EquationsOfMotion& motion, const Step& step) = 0;

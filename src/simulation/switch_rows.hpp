@@ -3,26 +3,24 @@
 #include <algorithm>
 
 #include "algorithms/constraint_solver.hpp"
-#include "simulation/simulation.hpp"
+#include "simulation/box_problem.hpp"
+#include "simulation/robot_equations.hpp"
 
 namespace kempe::detail {
 
 /// Rows of loops that are cut, of constraints, and of switches that are enabled.
-struct Simulation::Rows {
-  explicit Rows(Simulation& of);
+struct SwitchRows {
+  explicit SwitchRows(RobotEquations& equations);
 
   /// Rates of the rows and K H⁻¹ Kᵀ at a state where all loops are regular.
   void place(double t, VectorIn q, VectorIn v);
-  /// Throws SingularityError where loops that are left cut pass a change point at the state: their
-  /// rows lose rank there, so that impulses along them are not determined.
-  void requireRank() const;
   /// Adds `weight` times the velocities that a unit impulse of each row causes, H⁻¹ Kᵀ.
   void addResponse(double weight, Eigen::MatrixXd& response);
 
   /// Calls visit(row, switch) for the switches whose rows are enabled.
   template <typename Visit>
   void visitHeld(const Visit& visit) const {
-    const auto& entries = simulation.elements.switches.held().entries;
+    const auto& entries = switches.held().entries;
     for (const ActiveConstraint& active : solver.active()) {
       if (active.firstRow >= firstHeld) {
         visit(active.firstRow, static_cast<int>(active.entry - entries.data()));
@@ -41,10 +39,15 @@ struct Simulation::Rows {
     return *(after - 1)->entry;
   }
 
-  Simulation& simulation;
+  Switches& switches;
   Evaluation<double> e;
   ConstraintSolver<double> solver;
   int firstHeld = 0;
 };
+
+/// The rank of the rows of loops that are left cut, and of constraints, at a state.
+int rankOfRows(RobotEquations& equations, double t, VectorIn q, VectorIn v);
+/// Sets the numbers of coordinates that are held to zero exactly, if they are independent.
+void holdExactly(const Switches& switches, const Coordinates& coordinates, VectorOut x);
 
 }  // namespace kempe::detail

@@ -13,7 +13,7 @@
 ///
 /// Modes are fixed within a step, so that every integrator integrates a smooth equation. Each mode
 /// has a margin, a number that is positive as long as it lasts; where it becomes negative within a
-/// step, the step is shortened to end there, and new modes are chosen (events.cpp).
+/// step, the step is shortened to end there, and new modes are chosen (switch_events.hpp).
 namespace kempe::detail {
 
 /// Positions and velocities along all switches at one state, and the forces of those that hold.

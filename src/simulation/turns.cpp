@@ -1,3 +1,5 @@
+#include "simulation/turns.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -5,8 +7,6 @@
 #include "kempe/errors.hpp"
 #include "kempe/mass_matrix.hpp"
 #include "loops/decompositions.hpp"
-#include "simulation/regularity.hpp"
-#include "simulation/simulation.hpp"
 #include "text/messages.hpp"
 
 namespace kempe::detail {
@@ -20,10 +20,10 @@ constexpr int kMostTurns = 5;    // that are found from one another, along a cre
 
 }  // namespace
 
-int Simulation::turningCluster() {
-  for (const std::size_t c : points_.looped()) {
-    SingularPoint* point = points_.pointOf(c);
-    if (!point->found() || points_.goesStraightOn(c) || point->miss() >= kMiss) {
+int Turns::turningCluster() {
+  for (const std::size_t c : points().looped()) {
+    SingularPoint* point = points().pointOf(c);
+    if (!point->found() || points().goesStraightOn(c) || point->miss() >= kMiss) {
       continue;
     }
     const ClusterEntry& cluster = work().impl().tables.clusters[c];
@@ -31,8 +31,8 @@ int Simulation::turningCluster() {
         !point->isNear(motion_.next.q.data() + cluster.firstQ)) {
       continue;
     }
-    const double before = points_.wayFrom(c, motion_.state.q),
-                 after = points_.wayFrom(c, motion_.next.q);
+    const double before = points().wayFrom(c, motion_.state.q),
+                 after = points().wayFrom(c, motion_.next.q);
     if (!(before < 0.0 && after > -kSpacing)) {
       continue;
     }
@@ -47,20 +47,20 @@ int Simulation::turningCluster() {
   return -1;
 }
 
-double Simulation::stepToTurn(int cluster, double h) {
+double Turns::stepTo(int cluster, double h) {
   // Along a crease every position has a point of its own, with another miss: the one that was found
   // from the ends of the step leads near the turn, from where the right one is found.
   const auto c = static_cast<std::size_t>(cluster);
   const ClusterEntry& entry = work().impl().tables.clusters[c];
-  const ChangePoints::Fixed fixed(points_, cluster);
+  const ChangePoints::Fixed fixed(points(), cluster);
   for (int round = 0; round < kMostTurns; ++round) {
     const double found = stepToWay(cluster, h, -kBefore * turn_->width, 0.01 * turn_->width);
     if (entry.nv == 1) {
       return found;
     }
     const SingularPoint::Turn before = *turn_;
-    points_.pointOf(c)->locate(motion_.next.q.data() + entry.firstQ);
-    turn_ = points_.pointOf(c)->turn(motion_.heading.data() + entry.firstVelocity);
+    points().pointOf(c)->locate(motion_.next.q.data() + entry.firstQ);
+    turn_ = points().pointOf(c)->turn(motion_.heading.data() + entry.firstVelocity);
     if (!turn_) {
       break;
     }
@@ -68,21 +68,21 @@ double Simulation::stepToTurn(int cluster, double h) {
         turn_->after.dot(before.after) > 0.0) {
       return found;
     }
-    attempt(h);
+    steps_.attempt(h);
   }
   throwCannotTurn(cluster);
 }
 
-double Simulation::stepToWay(int cluster, double h, double goal, double tolerance) {
+double Turns::stepToWay(int cluster, double h, double goal, double tolerance) {
   // Regula falsi (Illinois).
   const auto remaining = [&](VectorIn q) {
-    return points_.wayFrom(static_cast<std::size_t>(cluster), q) - goal;
+    return points().wayFrom(static_cast<std::size_t>(cluster), q) - goal;
   };
   double low = 0.0, high = h, atLow = remaining(motion_.state.q),
          atHigh = remaining(motion_.next.q);
   for (int round = 0; round < kMostRounds; ++round) {
     const double middle = low + (high - low) * atLow / (atLow - atHigh);
-    attempt(middle);
+    steps_.attempt(middle);
     const double here = remaining(motion_.next.q);
     if (std::abs(here) < tolerance || !(high - low > 1e-14 * high)) {
       return middle;
@@ -100,9 +100,17 @@ double Simulation::stepToWay(int cluster, double h, double goal, double toleranc
   throwCannotTurn(cluster);
 }
 
-void Simulation::turn(int cluster) {
+void Turns::turn(int cluster) {
+  try {
+    turnAtState(cluster);
+  } catch (const AssemblyError&) {  // of positions beside the point, where no loop is to blame
+    throwCannotTurn(cluster);
+  }
+}
+
+void Turns::turnAtState(int cluster) {
   const auto c = static_cast<std::size_t>(cluster);
-  if (isConstrained()) {
+  if (equations_.isConstrained()) {
     throwCannotTurn(cluster);
   }
   const ClusterEntry& entry = work().impl().tables.clusters[c];
@@ -113,8 +121,8 @@ void Simulation::turn(int cluster) {
       massMatrix(work().model(), work().data(), q, massHere_);
       H += weight * massHere_;
     };
-    if (points_.standAt(motion_.state.q, node_.G.data()) == Standing::ChangePoint) {
-      points_.around(motion_.state.q, add);
+    if (points().standAt(motion_.state.q, equations_.node().G.data()) == Standing::ChangePoint) {
+      points().around(motion_.state.q, add);
     } else {
       add(1.0, motion_.state.q);
     }
@@ -128,7 +136,7 @@ void Simulation::turn(int cluster) {
         E(i, column++) = 1.0;
       }
     }
-    Eigen::VectorXd velocities = Eigen::VectorXd::Zero(model.nvSpanning()), v(nv);
+    Eigen::VectorXd velocities = Eigen::VectorXd::Zero(work().model().nvSpanning()), v(nv);
     for (int i = 0; i + 1 < entry.nv; ++i) {
       velocities.segment(entry.firstVelocity, entry.velocities) = turn_->crease.col(i);
       work().pick(velocities, v);
@@ -139,24 +147,24 @@ void Simulation::turn(int cluster) {
   Eigen::MatrixXd H, E;
   placeMass(H);
   common(E);
-  const Energy before = energyNow();
+  const Energy before = equations_.energyOf(motion_.state);
   const Eigen::VectorXd momentum = E.transpose() * (H * motion_.state.v);
 
   motion_.heading.segment(entry.firstVelocity, entry.velocities) = turn_->after;
-  points_.pointOf(c)->placeBeside(kBefore * turn_->width, turn_->after,
-                                  motion_.state.q.data() + entry.firstQ);
+  points().pointOf(c)->placeBeside(kBefore * turn_->width, turn_->after,
+                                   motion_.state.q.data() + entry.firstQ);
   Eigen::VectorXd aside = motion_.state.q;
-  points_.pointOf(c)->placeBeside(kSpacing, turn_->after, aside.data() + entry.firstQ);
-  if (work().placeAt(aside, node_.G.data()) != Standing::Regular ||
-      work().worstRatio(node_.G.data()) > Coordinates::kExchange) {
-    choices_.select(choices_.bestAt(aside));
-    ++coordinateChanges;
+  points().pointOf(c)->placeBeside(kSpacing, turn_->after, aside.data() + entry.firstQ);
+  if (work().placeAt(aside, equations_.node().G.data()) != Standing::Regular ||
+      work().worstRatio(equations_.node().G.data()) > Coordinates::kExchange) {
+    CoordinateChoices& choices = equations_.choices();
+    choices.changeTo(choices.bestAt(aside));
   }
   // v = E c + t u with the momentum Eᵀ H v and the energy of before, and u > 0:
   //   c = (Eᵀ H E)⁻¹ (p − Eᵀ H t u) = c₀ − d u,   u² (t − E d)ᵀ H (t − E d) = 2 T − pᵀ c₀
   placeMass(H);
   common(E);
-  Eigen::VectorXd t(nv), spanningT = Eigen::VectorXd::Zero(model.nvSpanning());
+  Eigen::VectorXd t(nv), spanningT = Eigen::VectorXd::Zero(work().model().nvSpanning());
   spanningT.segment(entry.firstVelocity, entry.velocities) = turn_->after;
   work().pick(spanningT, t);
   const Eigen::MatrixXd HE = E.transpose() * H * E;
@@ -166,36 +174,22 @@ void Simulation::turn(int cluster) {
   const Eigen::VectorXd c0 = solvedInCommon(momentum);
   const Eigen::VectorXd across = t - E * solvedInCommon(E.transpose() * (H * t));
   motion_.state.v.setZero();
-  const double kinetic = before.kinetic + before.potential - energyNow().potential;
+  const double kinetic =
+      before.kinetic + before.potential - equations_.energyOf(motion_.state).potential;
   const double rest = std::max(0.0, 2.0 * kinetic - momentum.dot(c0));
   const double speed = std::sqrt(rest / across.dot(H * across));
   motion_.state.v = E * c0 + speed * across;
-  evaluateState();
-  forgetSteps();
+  motion_.evaluate(equations_);
+  steps_.forgetSteps();
 }
 
-void Simulation::throwIfSingular() const {
-  const std::vector<ClusterEntry>& clusters = model.impl().tables.clusters;
-  for (std::size_t c = 0; c < motion_.first->regularity.size(); ++c) {
-    if (points_.pointOf(c) != nullptr && motion_.first->regularity[c] < kAtSingular) {
-      const std::string& loop = model.impl().rowNames[clusters[c].firstRow];
-      throw SingularityError(
-          "loop " + kempe::quoted(loop) +
-              " is near a singular position at t = " + shortNumber(motion_.state.time) +
-              " s, which the integrator cannot pass within its tolerances. Use "
-              "larger tolerances, or keep away from it",
-          loop, 1.0 / motion_.first->regularity[c]);
-    }
-  }
-}
-
-void Simulation::throwCannotTurn(int cluster) const {
-  const ClusterEntry& entry = model.impl().tables.clusters[static_cast<std::size_t>(cluster)];
-  const std::string& loop = model.impl().rowNames[entry.firstRow];
+void Turns::throwCannotTurn(int cluster) const {
+  const ClusterEntry& entry = work().impl().tables.clusters[static_cast<std::size_t>(cluster)];
+  const std::string& loop = work().impl().rowNames[entry.firstRow];
   throw SingularityError(
       "loop " + kempe::quoted(loop) + " reaches a singular position at t = " +
           shortNumber(motion_.state.time) + " s, which it misses by " +
-          shortNumber(points_.pointOf(static_cast<std::size_t>(cluster))->miss()) +
+          shortNumber(points().pointOf(static_cast<std::size_t>(cluster))->miss()) +
           " of its size: it turns onto another branch there, which cannot be followed together "
           "with other loops or constraints. Make the lengths of its links exact, or the misfit "
           "larger.",

@@ -98,7 +98,7 @@ Errors errorsOf(const Mechanism& robot, int n, Integrator integrator, double dt)
   return errors;
 }
 
-/// Bounds of the errors that rounding adds in the flat position (change_points.cpp). Each loop is
+/// Bounds of the errors that rounding adds in the flat position (change_points.hpp). Each loop is
 /// closed to ε = 1e-15 only (kRounded in coordinates.cpp), so that accelerations carry ε v² / s³ at
 /// a distance s. Within s = 0.04, where they are interpolated, Lagrange's weights w make that
 /// Σ |w| / s³ ε v² = 2.9e4 ε v², which acts for 0.08 / v. With v = 5 rad/s, velocities change by

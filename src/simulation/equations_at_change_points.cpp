@@ -7,7 +7,8 @@
 #include "kempe/configuration.hpp"
 #include "model/cut_loops.hpp"
 #include "simulation/regularity.hpp"
-#include "simulation/simulation.hpp"
+#include "simulation/robot_equations.hpp"
+#include "simulation/switch_rows.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -20,7 +21,7 @@ constexpr double kRowMiss = 1e-11;
 
 }  // namespace
 
-void Simulation::evaluateAcross(double t, VectorIn q, VectorIn v, Rates& rates) {
+void RobotEquations::evaluateAcross(double t, VectorIn q, VectorIn v, Rates& rates) {
   rates.setZero();
   points_.placedAround(q, node_.G.data(), [&](double weight, VectorIn aside) {
     evaluateAt(t, aside, v, node_);
@@ -31,35 +32,34 @@ void Simulation::evaluateAcross(double t, VectorIn q, VectorIn v, Rates& rates) 
   work().place(v, rates.velocities);
 }
 
-Energy Simulation::energyAcross() {
+Energy RobotEquations::energyAcross(const State& state) {
   Energy sum;
-  points_.around(motion_.state.q, [&](double weight, VectorIn aside) {
+  points_.around(state.q, [&](double weight, VectorIn aside) {
     static_cast<void>(work().placeAt(aside, node_.G.data()));
-    const Energy here = energyAt(aside, motion_.state.v);
+    const Energy here = energyAt(aside, state.v);
     sum.kinetic += weight * here.kinetic;
     sum.potential += weight * here.potential;
   });
   return sum;
 }
 
-void Simulation::addBiasAcross(VectorOut sum) {
-  static_cast<void>(points_.standAt(motion_.state.q, node_.G.data()));  // which clusters cross
-  points_.around(motion_.state.q, [&](double weight, VectorIn aside) {
-    constraintBias(work().model(), work().data(), aside, motion_.state.v, bias_);
+void RobotEquations::addBiasAcross(const State& state, VectorOut sum) {
+  static_cast<void>(points_.standAt(state.q, node_.G.data()));  // which clusters cross
+  points_.around(state.q, [&](double weight, VectorIn aside) {
+    constraintBias(work().model(), work().data(), aside, state.v, bias_);
     sum += weight * bias_;
   });
 }
 
-void Simulation::moveAlongRows(double t, VectorIn q, VectorIn v, double way) {
-  work().pick(motion_.heading, nodeWay_);
+void RobotEquations::moveAlongRows(double t, VectorIn q, VectorIn v, double way) {
+  work().pick(heading_, nodeWay_);
   nodeWay_ *= way / nodeWay_.cwiseAbs().maxCoeff();
   integrate(work().model(), work().data(), q, nodeWay_, 1.0, nodeQ_);
   nodeV_ = v;
-  projectState(work().model(), work().data(), constraints ? &constraints->table() : nullptr, t,
-               nodeQ_, nodeV_);
+  projectState(work().model(), work().data(), table(), t, nodeQ_, nodeV_);
 }
 
-std::optional<double> Simulation::wayFromRows(double t, VectorIn q, VectorIn v) {
+std::optional<double> RobotEquations::wayFromRows(double t, VectorIn q, VectorIn v) {
   // The regularity is r = c |s| near the point: s = d (r₊ − r₋) / (r₊ + r₋) from those at ± d.
   std::array<double, 2> aside{};
   for (const int side : {0, 1}) {
@@ -74,14 +74,14 @@ std::optional<double> Simulation::wayFromRows(double t, VectorIn q, VectorIn v) 
   return std::abs(way) < kSpacing ? std::optional(way) : std::nullopt;
 }
 
-void Simulation::evaluateConstrained(double t, VectorIn q, VectorIn v, Rates& rates) {
+void RobotEquations::evaluateConstrained(double t, VectorIn q, VectorIn v, Rates& rates) {
   // Only loops tell whether they miss the point; joints that friction holds do not go on.
-  const bool moving = work().impl().cuts.rows > 0 && !elements.switches.holds() &&
-                      motion_.heading.cwiseAbs().maxCoeff() > 0.0;
+  const bool moving =
+      work().impl().cuts.rows > 0 && !switches().holds() && heading_.cwiseAbs().maxCoeff() > 0.0;
   try {
     evaluateAt(t, q, v, rates);
-    if (!moving || rowRegularity_ > kNearSingular * usualRows_.regularity) {
-      rowsMiss_ = false;
+    if (!moving || rowRegularity_ > kNearSingular * known_.regularity) {
+      known_.miss = false;
       rates.rowRegularity = rowRegularity_ > 0.0 ? 1.0 : 0.0;
       return;
     }
@@ -91,25 +91,27 @@ void Simulation::evaluateConstrained(double t, VectorIn q, VectorIn v, Rates& ra
     }
     rowRegularity_ = 0.0;
   }
-  const double regularity = rowRegularity_ / usualRows_.regularity;
+  const double regularity = rowRegularity_ / known_.regularity;
   rates.rowRegularity = regularity;
-  const std::optional<double> way = rowsMiss_ ? std::nullopt : wayFromRows(t, q, v);
+  const std::optional<double> way = known_.miss ? std::nullopt : wayFromRows(t, q, v);
   if (way) {
     evaluateAcrossRows(t, q, v, *way, rates);
     rates.crossingRows = gapAcrossRows(q, rates) < kRowMiss;
-    rowsMiss_ = !rates.crossingRows;
+    known_.miss = !rates.crossingRows;
   }
   if (!rates.crossingRows) {
     static_cast<void>(work().placeAt(q, rates.G.data()));
     evaluateAt(t, q, v, rates);
-    rates.secondsAhead =
-        Coordinates::kStepAhead * regularity / motion_.heading.cwiseAbs().maxCoeff();
+    rates.secondsAhead = Coordinates::kStepAhead * regularity / heading_.cwiseAbs().maxCoeff();
   }
 }
 
-void Simulation::learnUsualRank() {
-  usualRows_.learned = true;
-  if (work().impl().cuts.rows == 0 || !redundantRows_ || elements.switches.holds()) {
+void RobotEquations::learnUsualRank(const State& state, Rates& rates) {
+  if (known_.learned) {
+    return;
+  }
+  known_.learned = true;
+  if (work().impl().cuts.rows == 0 || !redundantRows_ || switches().holds()) {
     return;
   }
   // Open loops have the rank that they have almost everywhere.
@@ -117,24 +119,25 @@ void Simulation::learnUsualRank() {
     nodeWay_[i] = kProbe * std::sin(1.0 + static_cast<double>(i));
   }
   try {
-    integrate(work().model(), work().data(), motion_.state.q, nodeWay_, 1.0, nodeQ_);
-    usualRows_.rank = std::max(usualRows_.rank, rankOfRows(nodeQ_));
+    integrate(work().model(), work().data(), state.q, nodeWay_, 1.0, nodeQ_);
+    known_.rank = std::max(known_.rank, rankOfRows(*this, state.time, nodeQ_, state.v));
   } catch (const AssemblyError&) {
     return;  // embedded loops do not reach that position
   } catch (const SingularityError&) {
     return;
   }
-  evaluate(motion_.state.time, motion_.state.q, motion_.state.v, *motion_.first);
+  evaluate(state.time, state.q, state.v, rates);
 }
 
-double Simulation::gapAcrossRows(VectorIn q, const Rates& rates) {
+double RobotEquations::gapAcrossRows(VectorIn q, const Rates& rates) {
   cutRows_.setZero(work().impl().cuts.rows);
   integrate(work().model(), work().data(), q, rates.rowDisplacement, 1.0, nodeQ_);
   cutResidual(work().model(), work().data(), nodeQ_, cutRows_.data());
   return cutRows_.cwiseAbs().maxCoeff();
 }
 
-void Simulation::evaluateAcrossRows(double t, VectorIn q, VectorIn v, double way, Rates& rates) {
+void RobotEquations::evaluateAcrossRows(double t, VectorIn q, VectorIn v, double way,
+                                        Rates& rates) {
   rates.setZero();
   forEachNode(way, [&](double weight, double node) {
     moveAlongRows(t, q, v, node);
@@ -150,16 +153,13 @@ void Simulation::evaluateAcrossRows(double t, VectorIn q, VectorIn v, double way
   work().writeConstantRatios(rates.G.data());
 }
 
-void Simulation::straighten() {
-  if (motion_.first->crossingRows) {
-    nodeQ_ = motion_.state.q;
-    integrate(work().model(), work().data(), nodeQ_, motion_.first->rowDisplacement, 1.0,
-              motion_.state.q);
-    motion_.state.v = motion_.first->rowVelocities;
-    return;
-  }
-  if (motion_.first->crossing && points_.allGoStraightOn()) {
-    work().displace(motion_.first->displacement, motion_.state.q);
+void RobotEquations::straighten(State& state, const Rates& rates) {
+  if (rates.crossingRows) {
+    nodeQ_ = state.q;
+    integrate(work().model(), work().data(), nodeQ_, rates.rowDisplacement, 1.0, state.q);
+    state.v = rates.rowVelocities;
+  } else if (rates.crossing && points_.allGoStraightOn()) {
+    work().displace(rates.displacement, state.q);
   }
 }
 

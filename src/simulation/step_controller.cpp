@@ -1,7 +1,7 @@
+#include "simulation/step_controller.hpp"
+
 #include <algorithm>
 #include <cmath>
-
-#include "simulation/simulation.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -37,30 +37,78 @@ constexpr double kCheaper = 0.5;  // promised costs that a change back takes
 
 }  // namespace
 
-double Simulation::attempt(double h) {
-  motion_.next.time = motion_.state.time + h;
-  return integrators_.of(integratorInUse())
-      .step(equations_,
-            {motion_.state, *motion_.first, h, tolerances(), motion_.next, *motion_.last});
-}
-
-double Simulation::proposedStep(double interval) {
-  interval_ = std::min(interval, options.maxStep);
-  if (!(stepControl_.nextStep > 0.0)) {
-    stepControl_.nextStep = firstStep(interval);
+void StepController::resize(const Model& model) {
+  integrators_.resize(model.nq(), model.nv());
+  for (Eigen::VectorXd* each : {&v_, &a_, &y_, &slope_}) {
+    each->setZero(model.nv());
   }
-  return stepControl_.nextStep;
+  q_ = model.neutral();
 }
 
-void Simulation::forgetSteps() {
-  stepControl_.nextStep = stepControl_.previousStep = stepControl_.previousError = 0.0;
+double StepController::attempt(double h) {
+  motion_.next.time = motion_.state.time + h;
+  return integrators_.of(inUse()).step(
+      equations_, {motion_.state, *motion_.first, h, tolerances(), motion_.next, *motion_.last});
+}
+
+void StepController::setMemory(const StepControl& memory) {
+  settle();
+  memory_ = memory;
+}
+
+void StepController::restore(const StepControl& memory) {
+  setMemory(memory);
+  if (asked_ != Integrator::Auto) {
+    memory_.inUse = asked_;
+  } else if (!controlsError()) {  // a snapshot of another integrator
+    memory_.inUse = Integrator::Adaptive;
+  }
+}
+
+void StepController::restart() {
+  setMemory({.inUse = asked_ == Integrator::Auto ? Integrator::Adaptive : asked_});
+}
+
+void StepController::startInterval() {
+  integrators_.radau.forget();
+  unsolved_ = 0;
+  evaluationsSoFar_ = effort().evaluations;
+}
+
+StepController::Instead::Instead(StepController& controller, Integrator other)
+    : of_(controller), asked_(controller.asked_) {
+  of_.settle();
+  of_.asked_ = other;
+  of_.memory_ = {};
+}
+
+StepController::Instead::~Instead() {
+  of_.settle();
+  of_.asked_ = asked_;
+}
+
+void StepController::settle() {
+  efforts_[static_cast<std::size_t>(inUse())].evaluations += equations_.evaluations() - settled_;
+  settled_ = equations_.evaluations();
+}
+
+double StepController::proposedStep(double interval) {
+  interval_ = std::min(interval, options_.maxStep);
+  if (!(memory_.nextStep > 0.0)) {
+    memory_.nextStep = firstStep(interval);
+  }
+  return memory_.nextStep;
+}
+
+void StepController::forgetSteps() {
+  memory_.nextStep = memory_.previousStep = memory_.previousError = 0.0;
   integrators_.radau.forget();
 }
 
 /// Hairer, Nørsett, Wanner I, II.4: with the sizes d0 of the state, d1 of its rates and d2 of their
 /// rates, seen in a step of Euler's method, each relative to the tolerances,
 ///   h0 = 0.01 d0 / d1,   h1 = (0.01 / max(d1, d2))^(1/p),   h = min(100 h0, h1).
-double Simulation::firstStep(double most) {
+double StepController::firstStep(double most) {
   const Tolerances allowed = tolerances();
   const auto size = [&](const Eigen::VectorXd& positions, const Eigen::VectorXd& velocities) {
     double sum = 0.0;
@@ -72,49 +120,48 @@ double Simulation::firstStep(double most) {
     return std::sqrt(sum / std::max(1.0, 2.0 * static_cast<double>(positions.size())));
   };
   y_.setOnes();
-  stageV_ = motion_.state.v.cwiseAbs().cwiseMax(1.0);
-  const double d0 = size(y_, stageV_);
+  v_ = motion_.state.v.cwiseAbs().cwiseMax(1.0);
+  const double d0 = size(y_, v_);
   const double d1 = size(motion_.state.v, motion_.first->a);
   const double h0 = kFirstChange * d0 / d1;
   if (!(h0 < most)) {
     return most;
   }
   y_ = h0 * motion_.state.v;
-  stageV_ = motion_.state.v + h0 * motion_.first->a;
+  v_ = motion_.state.v + h0 * motion_.first->a;
   const Step step{motion_.state, *motion_.first, h0, allowed, motion_.next, *motion_.last};
   Power power{};
   try {
-    ChartMotion(equations_, step, stageQ_)
-        .rates(motion_.state.time + h0, y_, stageV_, slope_, stageA_, power);
+    ChartMotion(equations_, step, q_).rates(motion_.state.time + h0, y_, v_, slope_, a_, power);
   } catch (const SingularityError&) {
     return h0;
   } catch (const AssemblyError&) {
     return h0;
   }
   slope_ -= motion_.state.v;
-  stageA_ -= motion_.first->a;
-  const double d2 = size(slope_, stageA_) / h0;
+  a_ -= motion_.first->a;
+  const double d2 = size(slope_, a_) / h0;
   const double h1 = std::pow(kFirstChange / std::max(d1, d2), 1.0 / kPairPower);
   return std::min({100.0 * h0, h1, most});
 }
 
-double Simulation::shorterStep(double h, double error) const {
-  const double power = integratorInUse() == Integrator::Radau ? kRadauPower : kPairPower;
+double StepController::shorterStep(double h, double error) const {
+  const double power = inUse() == Integrator::Radau ? kRadauPower : kPairPower;
   const double factor = kSafety * std::pow(error, -1.0 / power);
   return h * (factor > kShrink ? factor : kShrink);  // also if the error is not finite
 }
 
-void Simulation::acceptStep(double h, double proposed, double error) {
+double StepController::acceptStep(double h, double proposed, double error) {
   const double now = std::max(error, 1e-10);
-  const double past = stepControl_.previousError > 0.0 ? stepControl_.previousError : now;
+  const double past = memory_.previousError > 0.0 ? memory_.previousError : now;
   double factor = 0.0;
-  if (integratorInUse() == Integrator::Radau) {
+  if (inUse() == Integrator::Radau) {
     // Predictive control (Gustafsson 1994; Hairer, Wanner II, (8.21), (8.25)): errors continue to
     // change as they did. Steps that needed many iterations are not prolonged as much.
     const double safety = kSafety * (2.0 * Radau::kMostIterations + 1.0) /
                           (2.0 * Radau::kMostIterations + integrators_.radau.iterations());
     const double plain = std::pow(now, -1.0 / kRadauPower);
-    const double ratio = stepControl_.previousStep > 0.0 ? h / stepControl_.previousStep : 1.0;
+    const double ratio = memory_.previousStep > 0.0 ? h / memory_.previousStep : 1.0;
     const double predicted = plain * ratio * std::pow(past / now, 1.0 / kRadauPower);
     factor = std::clamp(safety * std::min(plain, predicted), kShrink, kGrow);
     factor = factor > 1.0 && factor < kSame ? 1.0 : factor;
@@ -125,13 +172,14 @@ void Simulation::acceptStep(double h, double proposed, double error) {
                    kShrink, kGrow);
   }
   // A step that was cut short tells little about longer ones.
-  stepControl_.nextStep = h < proposed ? std::max(proposed, h * factor) : h * factor;
-  stepControl_.previousStep = h;
-  stepControl_.previousError = now;
+  memory_.nextStep = h < proposed ? std::max(proposed, h * factor) : h * factor;
+  memory_.previousStep = h;
+  memory_.previousError = now;
   unsolved_ = 0;
-  if (options.integrator == Integrator::Auto) {
+  if (asked_ == Integrator::Auto) {
     chooseMethod(h, h < proposed);
   }
+  return memory_.nextStep;
 }
 
 /// The explicit pair is cheap where accuracy limits its steps. Where stability does, h times the
@@ -140,8 +188,8 @@ void Simulation::acceptStep(double h, double proposed, double error) {
 /// returns. Every change back doubles the number of hints that the next one takes, so that the
 /// methods do not alternate (after Petzold 1983, Automatic selection of methods for solving stiff
 /// and nonstiff systems).
-void Simulation::chooseMethod(double h, bool cut) {
-  StepControl& control = stepControl_;
+void StepController::chooseMethod(double h, bool cut) {
+  StepControl& control = memory_;
   const bool implicit = control.inUse == Integrator::Radau;
   const auto spent = static_cast<double>(effort().evaluations - evaluationsSoFar_);
   evaluationsSoFar_ = effort().evaluations;
@@ -179,31 +227,35 @@ void Simulation::chooseMethod(double h, bool cut) {
   }
 }
 
-bool Simulation::leaveImplicitSteps() {
-  if (options.integrator != Integrator::Auto || ++unsolved_ < kUnsolved) {
+bool StepController::leaveImplicitSteps() {
+  if (asked_ != Integrator::Auto || ++unsolved_ < kUnsolved) {
     return false;
   }
-  stepControl_.patience = std::min(2 * stepControl_.patience, kMostPatience);
+  memory_.patience = std::min(2 * memory_.patience, kMostPatience);
   changeMethod(Integrator::Adaptive);
   return true;
 }
 
-void Simulation::changeMethod(Integrator next) {
+void StepController::changeMethod(Integrator next) {
+  settle();
   unsolved_ = 0;
-  stepControl_.inUse = next;
-  stepControl_.hints = 0;
-  stepControl_.evaluations = stepControl_.seconds = 0.0;
-  stepControl_.previousStep = stepControl_.previousError = 0.0;
+  memory_.inUse = next;
+  memory_.hints = 0;
+  memory_.evaluations = memory_.seconds = 0.0;
+  memory_.previousStep = memory_.previousError = 0.0;
   evaluationsSoFar_ = effort().evaluations;
 }
 
-IntegratorStatistics Simulation::statistics(Integrator integrator) const {
+IntegratorStatistics StepController::statistics(Integrator integrator) const {
   IntegratorStatistics sum;
   for (std::size_t i = 0; i < efforts_.size(); ++i) {
     if (integrator == Integrator::Auto || integrator == static_cast<Integrator>(i)) {
       sum.steps += efforts_[i].steps;
       sum.refusedSteps += efforts_[i].refusedSteps;
       sum.evaluations += efforts_[i].evaluations;
+      if (static_cast<Integrator>(i) == inUse()) {
+        sum.evaluations += equations_.evaluations() - settled_;
+      }
       const Stepper& stepper = integrators_.of(static_cast<Integrator>(i));
       sum.newtonIterations += stepper.newtonIterations();
       sum.jacobians += stepper.jacobians();

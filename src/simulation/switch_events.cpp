@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "model/follow_loops.hpp"
+#include "simulation/switch_events.hpp"
 #include "simulation/switch_rows.hpp"
 #include "text/messages.hpp"
 
@@ -39,17 +39,16 @@ constexpr double kUnbalanced = 1e-6;
 
 }  // namespace
 
-bool Simulation::releaseLeaving(const Rows& rows, const Rates& rates) {
-  Switches& switches = elements.switches;
+bool SwitchEvents::releaseLeaving(const SwitchRows& rows, const Rates& rates) {
   bool any = false;
   rows.visitHeld([&](int r, int which) {
-    if (!switches.holds(which)) {
+    if (!switches_.holds(which)) {
       return;
     }
     // Alone it would accelerate towards the stop with A λ, and rise by u² / (2 A λ) before.
     const double back = box_.matrix(r, r) * std::abs(box_.x[r]);
-    if (switches.escapes(which, rates.readings, speed(), back)) {
-      switches.release(which, 0.0);
+    if (switches_.escapes(which, rates.readings, motion_.speed(), back)) {
+      switches_.release(which, 0.0);
       box_.lower[r] = box_.upper[r] = 0.0;
       any = true;
     }
@@ -57,21 +56,20 @@ bool Simulation::releaseLeaving(const Rows& rows, const Rates& rates) {
   return any;
 }
 
-bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, const Rates& rates,
-                                 bool onlyAsk) {
-  Switches& switches = elements.switches;
-  for (int i = 0; i < switches.count(); ++i) {
-    rowsWanted_[i] = static_cast<char>(switches.holds(i));  // those that are implied too
+bool SwitchEvents::release(double t, VectorIn q, VectorIn v, const Rates& rates, bool onlyAsk) {
+  for (int i = 0; i < switches_.count(); ++i) {
+    rowsWanted_[i] = static_cast<char>(switches_.holds(i));  // those that are implied too
   }
-  const Switches::EnabledRows enabled(switches, rowsWanted_);
+  const Switches::EnabledRows enabled(switches_, rowsWanted_);
   // Forces in the rates are those of the modes before.
-  const bool across = balanceRows(t, q, v, onlyAsk ? &rates : nullptr, stabilizationRate());
-  Rows rows(*this);
+  const bool across =
+      balanceRows(t, q, v, onlyAsk ? &rates : nullptr, equations_.stabilizationRate());
+  SwitchRows rows(equations_);
   while (!onlyAsk && releaseLeaving(rows, rates)) {
     box_.solve();
   }
   bool any = false;
-  const double gravity = norm(model.gravity());
+  const double gravity = norm(equations_.choices().user().gravity());
   const auto size = [&](int r) {
     // Beside the terms of the sum, what friction could do, and gravity: at rest all terms are
     // rounding.
@@ -80,11 +78,11 @@ bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, const Rates& 
   };
   reportImbalance(t, rows, size);
   rows.visitHeld([&](int r, int which) {
-    const bool holding = switches.holds(which);  // others leave
+    const bool holding = switches_.holds(which);  // others leave
     if (holding && std::abs(box_.g[r]) > (across ? kNoneAcross : kNoAcceleration) * size(r)) {
       any = true;
       if (!onlyAsk) {
-        switches.release(which, box_.g[r]);
+        switches_.release(which, box_.g[r]);
       }
     }
   });
@@ -94,23 +92,38 @@ bool Simulation::releaseSwitches(double t, VectorIn q, VectorIn v, const Rates& 
   return any;
 }
 
-void Simulation::chooseModes(int event) {
-  Switches& switches = elements.switches;
-  if (switches.chooseModes(motion_.first->readings, speed(), event)) {
-    releaseSwitches(motion_.state.time, motion_.state.q, motion_.state.v, *motion_.first, false);
-    if (event >= 0 || switches.slips(motion_.first->readings, speed())) {
+void SwitchEvents::chooseModes(int event) {
+  if (switches_.chooseModes(motion_.first->readings, motion_.speed(), event)) {
+    release(motion_.state.time, motion_.state.q, motion_.state.v, *motion_.first, false);
+    if (event >= 0 || switches_.slips(motion_.first->readings, motion_.speed())) {
       holdVelocities();
     }
   }
   limitElasticSteps();
-  evaluateState();
+  motion_.evaluate(equations_);
 }
 
-bool Simulation::holdPositions(const Readings& start) {
-  const Switches& switches = elements.switches;
+void SwitchEvents::startStep() {
+  located_ = -1;
+  switches_.watchPeaks(motion_.first->readings);
+}
+
+void SwitchEvents::keepHeld() {
+  if (!switches_.holds()) {
+    return;
+  }
+  const bool moved = holdPositions(motion_.last->readings);
+  if (moved || switches_.slips(motion_.first->readings, motion_.speed())) {
+    holdVelocities();
+    const State& state = motion_.state;
+    equations_.evaluate(state.time, state.q, state.v, *motion_.first);
+  }
+}
+
+bool SwitchEvents::holdPositions(const Readings& start) {
   double worst = 0.0;
-  for (int i = 0; i < switches.count(); ++i) {
-    if (switches.holds(i)) {
+  for (int i = 0; i < switches_.count(); ++i) {
+    if (switches_.holds(i)) {
       const double moved = motion_.first->readings.position[i] - start.position[i];
       worst = std::max(worst, std::abs(moved));
     }
@@ -122,9 +135,9 @@ bool Simulation::holdPositions(const Readings& start) {
   return true;
 }
 
-void Simulation::movePositions(const Readings& to) {
+void SwitchEvents::movePositions(const Readings& to) {
   placeRows(motion_.state.q, motion_.state.v);
-  const Rows rows(*this);
+  const SwitchRows rows(equations_);
   std::copy_n(rowValues_.begin(), rows.firstHeld, box_.b.begin());
   rows.visitHeld([&](int r, int which) {
     box_.b[r] = motion_.first->readings.position[which] - to.position[which];
@@ -132,12 +145,12 @@ void Simulation::movePositions(const Readings& to) {
   box_.solve();
   y_.setZero();
   addImpulses(y_);
-  work().follow(motion_.state.q, motion_.first->G.data(), y_, stageQ_);
-  motion_.state.q = stageQ_;
+  equations_.work().follow(motion_.state.q, motion_.first->G.data(), y_, q_);
+  motion_.state.q = q_;
 }
 
 template <typename Size>
-void Simulation::reportImbalance(double t, const Rows& rows, const Size& size) {
+void SwitchEvents::reportImbalance(double t, const SwitchRows& rows, const Size& size) {
   int worst = -1;
   double most = kUnbalanced;
   for (int r = 0; r < rows.solver.rows(); ++r) {
@@ -148,115 +161,94 @@ void Simulation::reportImbalance(double t, const Rows& rows, const Size& size) {
     }
   }
   if (worst >= 0) {
-    events_.addUnbalanced(t, rows.entryOf(worst).name, most);
+    watch_.addUnbalanced(t, rows.entryOf(worst).name, most);
   }
 }
 
-double Simulation::returnToStops() {
-  Switches& switches = elements.switches;
+double SwitchEvents::returnToStops() {
   lowReadings_ = motion_.first->readings;
   double longest = 0.0;
-  for (int i = 0; i < switches.count(); ++i) {
-    const bool passed = switches.isPassed(i, motion_.first->readings);
-    rowsWanted_[i] = static_cast<char>(passed || switches.holds(i));
+  for (int i = 0; i < switches_.count(); ++i) {
+    const bool passed = switches_.isPassed(i, motion_.first->readings);
+    rowsWanted_[i] = static_cast<char>(passed || switches_.holds(i));
     if (passed) {
-      lowReadings_.position[i] = switches.bound(i);
+      lowReadings_.position[i] = switches_.bound(i);
       longest =
-          std::max(longest, std::abs(motion_.first->readings.position[i] - switches.bound(i)));
+          std::max(longest, std::abs(motion_.first->readings.position[i] - switches_.bound(i)));
     }
   }
   if (longest > 0.0) {
     {
-      const Switches::EnabledRows enabled(switches, rowsWanted_);
+      const Switches::EnabledRows enabled(switches_, rowsWanted_);
       movePositions(lowReadings_);
     }
-    evaluateState();
+    motion_.evaluate(equations_);
   }
   return longest;
 }
 
-void Simulation::catchUpWithEvents(double h) {
+void SwitchEvents::catchUp(double h) {
   motion_.last->velocities = motion_.velocities;
   motion_.last->a = motion_.first->a;
   const double distance = returnToStops();
   chooseModes(collide() ? -1 : located_);
-  events_.addBlindStep(h, distance,
-                       (motion_.velocities - motion_.last->velocities).cwiseAbs().maxCoeff(),
-                       (motion_.first->a - motion_.last->a).cwiseAbs().maxCoeff(), speed());
+  watch_.addBlindStep(h, distance,
+                      (motion_.velocities - motion_.last->velocities).cwiseAbs().maxCoeff(),
+                      (motion_.first->a - motion_.last->a).cwiseAbs().maxCoeff(), motion_.speed());
 }
 
-void Simulation::holdVelocities() {
+void SwitchEvents::holdVelocities() {
   placeRows(motion_.state.q, motion_.state.v);
   std::ranges::copy(rowRates_, box_.b.begin());
   box_.solve();
   addImpulses(motion_.state.v);
-  holdExactly(motion_.state.v);
+  holdExactly(switches_, equations_.work(), motion_.state.v);
 }
 
-void Simulation::holdExactly(VectorOut x) {
-  const ModelTables<double>& tables = work().impl().tables;
-  const Switches& switches = elements.switches;
-  for (int i = 0; i < switches.count(); ++i) {
-    if (!switches.holds(i)) {
-      continue;
-    }
-    const ConstraintEntry& entry = switches.held().entries[i];
-    const ClusterEntry& cluster = tables.clusters[entry.clusters.front()];
-    const int own = entry.terms.front().velocity - cluster.firstVelocity;
-    for (int j = 0; j < cluster.nv; ++j) {
-      if (independentOf(tables, cluster)[j] == own) {
-        x[cluster.firstV + j] = 0.0;
-      }
-    }
-  }
-}
-
-bool Simulation::collide() {
-  Switches& switches = elements.switches;
+bool SwitchEvents::collide() {
   for (int round = 0; round < kMostImpacts; ++round) {
     bool any = false;
-    for (int i = 0; i < switches.count(); ++i) {
-      rowsWanted_[i] = static_cast<char>(switches.isRigidContact(i, motion_.first->readings));
-      any |= switches.isHit(i, motion_.first->readings, speed());
+    for (int i = 0; i < switches_.count(); ++i) {
+      rowsWanted_[i] = static_cast<char>(switches_.isRigidContact(i, motion_.first->readings));
+      any |= switches_.isHit(i, motion_.first->readings, motion_.speed());
     }
     if (!any) {
       return round > 0;
     }
-    const double before = energyNow().kinetic;
+    const double before = equations_.energyOf(motion_.state).kinetic;
     {
-      const Switches::EnabledRows enabled(switches, rowsWanted_);
+      const Switches::EnabledRows enabled(switches_, rowsWanted_);
       placeRows(motion_.state.q, motion_.state.v);
-      const Rows rows(*this);
+      const SwitchRows rows(equations_);
       std::ranges::copy(rowRates_, box_.b.begin());
       rows.visitHeld([&](int r, int which) {
-        switches.bounds(which, box_.lower[r], box_.upper[r]);
+        switches_.bounds(which, box_.lower[r], box_.upper[r]);
         const double rate = motion_.first->readings.rate[which];
-        if (switches.side(which) * rate > 0.0) {
-          box_.b[r] += switches.restitution(which, rate) * rate;  // Moreau: g = u⁺ + e u⁻
+        if (switches_.side(which) * rate > 0.0) {
+          box_.b[r] += switches_.restitution(which, rate) * rate;  // Moreau: g = u⁺ + e u⁻
         }
       });
       box_.solve();
       throwIfDriven(rows);
       addImpulses(motion_.state.v);
     }
-    motion_.state.work[kLimits] += before - energyNow().kinetic;
-    switches.resetModes();  // friction, which is bounded, holds nothing against an impulse
-    evaluateState();
+    motion_.state.work[kLimits] += before - equations_.energyOf(motion_.state).kinetic;
+    switches_.resetModes();  // friction, which is bounded, holds nothing against an impulse
+    motion_.evaluate(equations_);
   }
-  for (int i = 0; i < switches.count(); ++i) {
-    if (switches.isHit(i, motion_.first->readings, speed())) {
-      events_.addEndlessImpacts(motion_.state.time, switches.joint(i));
+  for (int i = 0; i < switches_.count(); ++i) {
+    if (switches_.isHit(i, motion_.first->readings, motion_.speed())) {
+      watch_.addEndlessImpacts(motion_.state.time, switches_.joint(i));
       break;
     }
   }
   return true;
 }
 
-void Simulation::throwIfDriven(const Rows& rows) {
-  const Switches& switches = elements.switches;
+void SwitchEvents::throwIfDriven(const SwitchRows& rows) {
   rows.visitHeld([&](int r, int which) {
     const double rate = motion_.first->readings.rate[which];
-    if (!(switches.side(which) * rate > 0.0)) {
+    if (!(switches_.side(which) * rate > 0.0)) {
       return;
     }
     // The impulse of a stop and that of a constraint on the same motion grow without end: their
@@ -274,8 +266,8 @@ void Simulation::throwIfDriven(const Rows& rows) {
     }
     if (off > kUnbalanced * std::abs(rate) && driver >= 0) {
       throw std::runtime_error(
-          "joint " + kempe::quoted(switches.joint(which)) +
-          " cannot be stopped by its rigid end stop at " + shortNumber(switches.bound(which)) +
+          "joint " + kempe::quoted(switches_.joint(which)) +
+          " cannot be stopped by its rigid end stop at " + shortNumber(switches_.bound(which)) +
           ": " + kempe::quoted(rows.entryOf(driver).name) + " drives it on with " +
           shortNumber(rate) +
           " rad/s or m/s. End that motion at the stop, or give the stop a stiffness");
@@ -283,52 +275,49 @@ void Simulation::throwIfDriven(const Rows& rows) {
   });
 }
 
-void Simulation::limitElasticSteps() {
+void SwitchEvents::limitElasticSteps() {
   longestStep_ = std::numeric_limits<double>::infinity();
-  Switches& switches = elements.switches;
   bool any = false;
-  for (int i = 0; i < switches.count(); ++i) {
-    rowsWanted_[i] = static_cast<char>(switches.pushes(i));
-    any |= switches.pushes(i);
+  for (int i = 0; i < switches_.count(); ++i) {
+    rowsWanted_[i] = static_cast<char>(switches_.pushes(i));
+    any |= switches_.pushes(i);
   }
-  if (!any || controlsError()) {
+  if (!any || steps_.controlsError()) {
     return;
   }
-  const Switches::EnabledRows enabled(switches, rowsWanted_);
+  const Switches::EnabledRows enabled(switches_, rowsWanted_);
   placeRows(motion_.state.q, motion_.state.v);
-  const Rows rows(*this);
+  const SwitchRows rows(equations_);
   rows.visitHeld([&](int r, int which) {
     const double mobility = box_.matrix(r, r);
-    const double fastest = std::max(std::sqrt(switches.stiffness(which) * mobility),
-                                    switches.damping(which) * mobility);
+    const double fastest = std::max(std::sqrt(switches_.stiffness(which) * mobility),
+                                    switches_.damping(which) * mobility);
     longestStep_ = std::min(longestStep_, kElastic / fastest);
   });
 }
 
-SwitchEvent Simulation::eventOfStep(double h) {
-  Switches& switches = elements.switches;
+SwitchEvent SwitchEvents::ofStep(double h) {
   SwitchEvent event =
-      switches.firstEvent(motion_.first->readings, motion_.last->readings, h, false);
-  if (event.which >= 0 && switches.holds(event.which)) {
+      switches_.firstEvent(motion_.first->readings, motion_.last->readings, h, false);
+  if (event.which >= 0 && switches_.holds(event.which)) {
     // Multipliers of redundant rows are not unique: others may hold it.
-    if (!releaseSwitches(motion_.next.time, motion_.next.q, motion_.next.v, *motion_.last, true)) {
-      return switches.firstEvent(motion_.first->readings, motion_.last->readings, h, true);
+    if (!release(motion_.next.time, motion_.next.q, motion_.next.v, *motion_.last, true)) {
+      return switches_.firstEvent(motion_.first->readings, motion_.last->readings, h, true);
     }
-    event.yesOrNo = !(event.before > 0.0) || switches.isRedundant();
+    event.yesOrNo = !(event.before > 0.0) || switches_.isRedundant();
   }
   return event;
 }
 
-double Simulation::locate(SwitchEvent event, double h, double& error) {
-  const Switches& switches = elements.switches;
+double SwitchEvents::locate(SwitchEvent event, double h, double& error) {
   double low = 0.0, high = h, tried = h;
   lowReadings_ = motion_.first->readings;
   const auto endAtHigh = [&] {
     if (tried != high) {
-      error = attempt(high);
+      error = steps_.attempt(high);
       tried = high;
     }
-    return !switches.isBeyond(motion_.last->readings);
+    return !switches_.isBeyond(motion_.last->readings);
   };
   for (int i = 0; i < kAttempts; ++i) {
     const double width = high - low;
@@ -341,15 +330,15 @@ double Simulation::locate(SwitchEvent event, double h, double& error) {
       x = std::clamp(event.part * high, low, high);
     } else if (!event.yesOrNo && i % 3 != 2) {  // halves in between, lest one end stay
       const double target = 0.5 * (event.least + event.most);
-      const double before = switches.margin(event.which, lowReadings_) - target;
+      const double before = switches_.margin(event.which, lowReadings_) - target;
       const double after = event.after - target;
       if (before > 0.0) {
         x = low + width * std::clamp(before / (before - after), 1e-3, 1.0 - 1e-3);
       }
     }
-    error = attempt(x);
+    error = steps_.attempt(x);
     tried = x;
-    const SwitchEvent found = eventOfStep(x);
+    const SwitchEvent found = ofStep(x);
     if (found.which >= 0) {
       high = x;
       event = found;
@@ -359,9 +348,9 @@ double Simulation::locate(SwitchEvent event, double h, double& error) {
       located_ = -1;  // the estimate was wrong
       return x;
     }
-    const double margin = switches.margin(event.which, motion_.last->readings);
+    const double margin = switches_.margin(event.which, motion_.last->readings);
     // Near zero, but not if it has been so from the start: a joint that is just leaving a stop.
-    const bool came = switches.margin(event.which, lowReadings_) > event.most;
+    const bool came = switches_.margin(event.which, lowReadings_) > event.most;
     if (!event.yesOrNo && came && margin >= event.least && margin <= event.most) {
       located_ = event.which;
       return x;
@@ -370,9 +359,9 @@ double Simulation::locate(SwitchEvent event, double h, double& error) {
     lowReadings_ = motion_.last->readings;
   }
   endAtHigh();
-  switches.requireStopsMet(motion_.last->readings,
-                           "a constraint drives it, or the step is too long. Give the stop a "
-                           "stiffness, or use a smaller dt");
+  switches_.requireStopsMet(motion_.last->readings,
+                            "a constraint drives it, or the step is too long. Give the stop a "
+                            "stiffness, or use a smaller dt");
   located_ = event.which;
   return high;
 }
