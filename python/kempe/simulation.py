@@ -34,6 +34,8 @@ INTEGRATORS = (*FIXED_STEPS, "adaptive", "radau", "auto")
 DEFAULT_INTEGRATOR = "auto"  # as in SimulatorOptions
 
 FORMAT = 2  # of saved runs
+RECORDING = b"kempe recording "  # how files of the C++ library begin
+SCALARS = ("kinetic", "potential", "work", "losses", "loop_error")  # one number per sample
 OF_FORCES = ("spanning_velocities", "spanning_forces", "body_forces")
 OPTIONAL = (*OF_FORCES, "energy_exchanged")  # may be missing in a file
 MOST_STEPS = 1e10
@@ -196,26 +198,13 @@ class Run:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], model: Model | None = None) -> Run:
-        """Reads a file written by save(). Raises ValueError for other files.
+        """Reads a file written by save(), or by Recording::save of the C++ library. Raises
+        ValueError for other files.
 
         joint_forces and loop_forces need the model: that of the simulator, which includes the
         armatures of its motors.
         """
-        try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-                content = dict(archive)
-        except (OSError, MemoryError):
-            raise
-        except Exception as error:  # numpy and zipfile raise many kinds for other files
-            raise ValueError(f"{path}: not a recorded run (.npz of numpy)") from error
-        if "kempe_run" not in content:
-            raise ValueError(f"{path}: not a run recorded by kempe; it lacks kempe_run")
-        version = content["kempe_run"]
-        if version.shape != () or version not in (1, FORMAT):
-            raise ValueError(f"{path}: a run of format {version}; this version of kempe reads "
-                             f"formats 1 and {FORMAT}")
-        if version == 1:
-            _complete_format_1(content)
+        content = _recording(path) if _is_recording(path) else _archive(path)
         known = [field.name for field in dataclasses.fields(cls) if field.name != "model"]
         wanted = [name for name in known if name in content or name not in OPTIONAL]
         missing = [name for name in wanted if name not in content]
@@ -232,7 +221,7 @@ class Run:
             run.check_fits(model)
         samples, nq, nv = len(run.t), len(run.q_names), len(run.v_names)
         shapes = {"q": (samples, nq), "v": (samples, nv), "a": (samples, nv), "tau": (samples, nv)}
-        for name in ("q", "v", "a", "tau", "kinetic", "potential", "work", "losses", "loop_error"):
+        for name in ("q", "v", "a", "tau", *SCALARS):
             found, expected = getattr(run, name).shape, shapes.get(name, (samples,))
             if found != expected:
                 raise ValueError(f'{path}: "{name}" has shape {found}, expected {expected}')
@@ -242,6 +231,46 @@ class Run:
                 raise ValueError(f'{path}: "{name}" has shape {array.shape}, expected {dimensions} '
                                  f"dimensions, the first of them {samples}")
         return run
+
+
+def _is_recording(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins like one of the C++ library."""
+    with open(path, "rb") as file:
+        return file.read(len(RECORDING)) == RECORDING
+
+
+def _recording(path: str | os.PathLike[str]) -> dict[str, np.ndarray[Any, Any]]:
+    """The arrays of a run's fields, from a file of the C++ library."""
+    try:
+        fields = _kempe.fields_of_recording(os.fsdecode(path))
+    except RuntimeError as error:
+        raise ValueError(str(error)) from None
+    content = {name: np.asarray(value) for name, value in fields.items()}
+    for name in SCALARS:
+        content[name] = content[name][:, 0]
+    if "body_forces" in content:
+        content["body_forces"] = content["body_forces"].reshape(len(content["t"]), -1, 6)
+    return content
+
+
+def _archive(path: str | os.PathLike[str]) -> dict[str, np.ndarray[Any, Any]]:
+    """The same from a file of Run.save()."""
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            content = dict(archive)
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # numpy and zipfile raise many kinds for other files
+        raise ValueError(f"{path}: not a recorded run (.npz of numpy)") from error
+    if "kempe_run" not in content:
+        raise ValueError(f"{path}: not a run recorded by kempe; it lacks kempe_run")
+    version = content["kempe_run"]
+    if version.shape != () or version not in (1, FORMAT):
+        raise ValueError(f"{path}: a run of format {version}; this version of kempe reads "
+                         f"formats 1 and {FORMAT}")
+    if version == 1:
+        _complete_format_1(content)
+    return content
 
 
 def _complete_format_1(content: dict[str, np.ndarray[Any, Any]]) -> None:
@@ -409,8 +438,8 @@ class _Recorder:
         self._start, self._duration, self._dt = simulator.time, duration, dt
         self._steps_before = self._steps()
         self.last = _step_count(duration, dt)
-        model = self._model
-        width = model.nq + 3 * model.nv + 5 + 2 * model.nv_spanning
+        self._fields = simulator.sample_fields  # names and sizes, in the order of a sample
+        width = sum(size for _, size in self._fields)
         _require_memory(self.last + 1, width + 1)
         # Not touched before samples are written: memory is used as it is needed, and Ctrl-C does
         # not wait for arrays to be filled.
@@ -478,19 +507,15 @@ class _Recorder:
         model, n = self._model, self.count
         used = [name for name, steps in self._steps().items()
                 if steps > self._steps_before.get(name, 0)]
-        ends = np.cumsum([model.nq, model.nv, model.nv, model.nv, 1, 1, 1, 1, 1,
-                          model.nv_spanning])
-        q, v, a, tau, *others = (np.ascontiguousarray(part)
-                              for part in np.split(self._samples[:n], ends, axis=1))
-        velocities, forces = others[5:]
-        kinetic, potential, work, losses, loop_error = (one[:, 0] for one in others[:5])
+        ends = np.cumsum([size for _, size in self._fields])
+        parts = np.split(self._samples[:n], ends[:-1], axis=1)
+        numbers = {name: np.ascontiguousarray(part[:, 0] if name in SCALARS else part)
+                   for (name, _), part in zip(self._fields, parts, strict=True)}
         return Run(
             robot=model.name, dt=self._dt, integrator=self._simulator.integrator,
-            q_names=list(model.q_names), v_names=list(model.v_names), t=self._times[:n], q=q, v=v,
-            a=a, tau=tau, kinetic=kinetic, potential=potential, work=work, losses=losses,
-            loop_error=loop_error, warnings=self._simulator.warnings, integrators_used=used,
-            energy_exchanged=self._simulator.energy_exchanged, spanning_velocities=velocities,
-            spanning_forces=forces,
+            q_names=list(model.q_names), v_names=list(model.v_names), t=self._times[:n], **numbers,
+            warnings=self._simulator.warnings, integrators_used=used,
+            energy_exchanged=self._simulator.energy_exchanged,
             body_forces=None if self._wrenches is None else self._wrenches[:n], model=model)
 
 

@@ -18,6 +18,8 @@ void bindMechanism(nanobind::module_& m);
 void bindModel(nanobind::module_& m);
 /// Simulator.
 void bindSimulator(nanobind::module_& m);
+/// Files of recordings.
+void bindRecordings(nanobind::module_& m);
 
 /// Signature of a function for the stubs, with abbreviations for frequent types. Kept for as long
 /// as the process lives, which nanobind relies on.

@@ -78,4 +78,5 @@ NB_MODULE(_kempe, m) {
   kempe::python::bindMechanism(m);
   kempe::python::bindModel(m);
   kempe::python::bindSimulator(m);
+  kempe::python::bindRecordings(m);
 }

@@ -2,6 +2,7 @@
 
 #include <nanobind/eigen/dense.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -23,6 +24,7 @@
 #include "kempe/named_states.hpp"
 #include "named_values.hpp"
 #include "py_constraints.hpp"
+#include "recordings.hpp"
 #include "shown.hpp"
 
 namespace nb = nanobind;
@@ -232,17 +234,6 @@ nb::dict statisticsOf(const PySimulator& self) {
     }
   }
   return result;
-}
-
-/// q, v, a, tau, kinetic and potential energy, work, losses, loop error; velocities and forces at all
-/// tree joints, and wrenches on bodies where there are any.
-Eigen::VectorXd sampleOf(PySimulator& self) {
-  const Recording::Sample now = self.simulator.sample();
-  Eigen::VectorXd sample(now.q.size() + 3 * now.v.size() + 5 + now.velocities.size() +
-                         now.forces.size() + now.wrenches.size());
-  sample << now.q, now.v, now.a, now.tau, now.kinetic, now.potential, now.work.supplied(),
-      now.work.lost(), now.loopError, now.velocities, now.forces, now.wrenches;
-  return sample;
 }
 
 /// Whether numbers are given as a dictionary; a pandas.Series has items too, but is an array.
@@ -580,11 +571,21 @@ are open.)")
           "end_run", [](PySimulator& self) { unlocked([&] { self.simulator.endRun(); }); },
           "See begin_run().")
       .def(
-          "sample", [](PySimulator& self) { return unlocked([&] { return sampleOf(self); }); },
+          "sample",
+          [](PySimulator& self) {
+            return unlocked([&] { return sampleArray(self.simulator.sample()); });
+          },
           "The sample of this state that a run records, in one array: q, v, a, tau, kinetic and "
           "potential energy, work of controller, external forces and motors, losses, loop error, "
           "velocities and forces at all tree joints, and [force; moment] on the body of each joint "
           "where there are any.")
+      .def_prop_ro(
+          "sample_fields",
+          [](const PySimulator& self) { return sampleFields(self.model->model()); },
+          nb::for_getter(signature("def sample_fields(self, /) -> list[tuple[str, int]]")),
+          "The fields of kempe.Run in a sample() and their sizes, in their order, but for forces "
+          "on "
+          "bodies.")
       .def("joint_forces", &jointForcesOf,
            signature(
                "def joint_forces(self, *, reference: str | None = None, frame: str | int | None "

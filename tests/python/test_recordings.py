@@ -1,0 +1,88 @@
+"""Runs and recordings of the C++ library: one form of the samples, and Run.load reads both files.
+
+four_bar.recording was written by Recording::save of the C++ library, from the motion of
+`simulated()` below.
+"""
+
+from __future__ import annotations
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import kempe
+
+FILE = pathlib.Path(__file__).with_name("four_bar.recording")
+NUMBERS = ("t", "q", "v", "a", "tau", "kinetic", "potential", "work", "losses",
+           "spanning_velocities", "spanning_forces", "body_forces")
+
+
+def simulated() -> kempe.Run:
+    model = kempe.robots.load("four_bar")
+    return kempe.simulate(
+        model, v=[1.0], duration=0.1, dt=0.025, integrator="adaptive",
+        controller=lambda t, q, v: [0.1 * t], external={"joint3": [0.0, 0.2, 0.0, 0.0, 0.0, 0.0]})
+
+
+def test_a_recording_of_the_library_is_loaded_as_the_run_that_python_records() -> None:
+    loaded, run = kempe.Run.load(FILE), simulated()
+    for name in NUMBERS:
+        np.testing.assert_allclose(getattr(loaded, name), getattr(run, name), rtol=1e-9, atol=1e-9,
+                                   err_msg=name)
+    assert loaded.loop_error.max() < 1e-12
+    for name in ("robot", "dt", "integrator", "q_names", "v_names", "integrators_used", "warnings"):
+        assert getattr(loaded, name) == getattr(run, name)
+    assert loaded.energy_exchanged == pytest.approx(run.energy_exchanged, rel=1e-9)
+
+
+def test_forces_of_a_recording_need_its_robot() -> None:
+    model = kempe.robots.load("four_bar")
+    run = simulated()
+    loaded = kempe.Run.load(FILE, model)
+    for joint, forces in run.joint_forces.items():
+        np.testing.assert_allclose(loaded.joint_forces[joint], forces, rtol=1e-7, atol=1e-7)
+    with pytest.raises(ValueError, match="its coordinates are not those of"):
+        kempe.Run.load(FILE, kempe.robots.load("six_bar"))
+
+
+def test_a_loaded_recording_is_saved_as_a_run(tmp_path: pathlib.Path) -> None:
+    loaded = kempe.Run.load(FILE)
+    loaded.save(tmp_path / "run.npz")
+    again = kempe.Run.load(tmp_path / "run.npz")
+    for name in NUMBERS:
+        np.testing.assert_array_equal(getattr(again, name), getattr(loaded, name))
+
+
+def test_format_1_has_neither_accelerations_nor_forces(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "old.recording"
+    header, samples = FILE.read_text().split("samples 5\n")
+    short = [" ".join(line.split()[:21]) for line in samples.splitlines()]  # up to previousError
+    path.write_text(header.replace("recording 2", "recording 1") + "samples 5\n"
+                    + "\n".join(short) + "\n")
+    old = kempe.Run.load(path)
+    assert np.isnan(old.a).all()
+    assert old.spanning_forces is None
+    np.testing.assert_array_equal(old.q, kempe.Run.load(FILE).q)
+
+
+@pytest.mark.parametrize(("change", "text"), [
+    (lambda whole: whole[:-200], r"bad\.recording:\d+: "),
+    (lambda whole: whole.replace("recording 2", "recording 9"), "bad.recording:1: not a recording"),
+    (lambda whole: whole.replace("\n0.025 ", "\n0 "), "times must increase"),
+    (lambda whole: whole.replace("dt 0.025", "dt -1"), '"dt": expected a positive'),
+    (lambda whole: whole.replace("0.40682304454360496", "nan"), '"q": expected finite numbers'),
+])
+def test_a_damaged_recording_is_refused(tmp_path: pathlib.Path, change: object, text: str) -> None:
+    path = tmp_path / "bad.recording"
+    path.write_text(change(FILE.read_text()))  # type: ignore[operator]
+    with pytest.raises(ValueError, match=text):
+        kempe.Run.load(path)
+
+
+def test_the_fields_of_a_sample_are_those_of_a_run() -> None:
+    simulator = kempe.Simulator(kempe.robots.load("four_bar"))
+    simulator.set_state(simulator.model.neutral(), [1.0])
+    fields = simulator.sample_fields
+    assert len(simulator.sample()) == sum(size for _, size in fields)
+    assert {name for name, _ in fields} <= set(kempe.Run.__dataclass_fields__)
