@@ -43,7 +43,9 @@ struct Bench {
         joints(6, static_cast<Eigen::Index>(robot.jointNames().size())),
         J(6, robot.nv()),
         six(6),
-        loops(robot.nLoopForces()) {}
+        loops(robot.nLoopForces()),
+        held(kempe::bench::heldEnds(robot, kempe::bench::endsOf(robot))),
+        multipliers(held.rows()) {}
 
   Model model;
   Data data;
@@ -52,6 +54,8 @@ struct Bench {
   Eigen::VectorXd result;
   Eigen::MatrixXd H, Omega, joints, J;
   Eigen::VectorXd six, loops;
+  kempe::Constraints held;  ///< the ends, at their points
+  Eigen::VectorXd multipliers;
 };
 
 template <typename Function>
@@ -101,6 +105,12 @@ void registerOurs(const std::string& robot, const Model& model) {
   measure("joint_and_loop_forces/" + robot + "/cluster", bench, [](Bench& b, const State& s) {
     kempe::forwardDynamicsAndForces(b.model, b.data, s.q, s.v, s.tau, b.result, b.joints, b.loops);
   });
+  if (bench->held.rows() <= model.nv()) {
+    measure("constrained_dynamics/" + robot + "/cluster", bench, [](Bench& b, const State& s) {
+      kempe::constrainedForwardDynamics(b.model, b.data, b.held, 0.0, s.q, s.v, s.tau, b.result,
+                                        b.multipliers);
+    });
+  }
   measure("mass_matrix/" + robot + "/cluster", bench,
           [](Bench& b, const State& s) { kempe::massMatrix(b.model, b.data, s.q, b.H); });
   measure("coriolis_matrix/" + robot + "/cluster", bench,

@@ -31,7 +31,9 @@ struct Bench {
         velocities(kBatch, 6 * ends.size()),
         jacobians(kBatch, 6 * ends.size() * robot.nv()),
         momenta(kBatch, 6),
-        joints(kBatch, 6 * robot.jointNames().size()) {
+        joints(kBatch, 6 * robot.jointNames().size()),
+        held(heldEnds(robot, endsOf(robot))),
+        multipliers(kBatch, held.rows()) {
     const std::vector<State> states = randomStates(robot, kBatch);
     for (int i = 0; i < kBatch; ++i) {
       const State& state = states[static_cast<std::size_t>(i)];
@@ -45,6 +47,8 @@ struct Bench {
   Batch batch;
   std::vector<int> ends;
   Rows q, v, tau, result, H, Omega, velocities, jacobians, momenta, joints;
+  Constraints held;  ///< the ends, at their points
+  Rows multipliers;
 };
 
 template <typename Function>
@@ -67,6 +71,12 @@ void registerBatch(const std::string& robot, const Model& model) {
           [](Bench& b) { forwardDynamics(b.model, b.batch, b.q, b.v, b.tau, b.result); });
   measure("inverse_dynamics" + which, bench,
           [](Bench& b) { inverseDynamics(b.model, b.batch, b.q, b.v, b.tau, b.result); });
+  if (bench->held.rows() <= model.nv()) {
+    measure("constrained_dynamics" + which, bench, [](Bench& b) {
+      constrainedForwardDynamics(b.model, b.batch, b.held, 0.0, b.q, b.v, b.tau, b.result,
+                                 b.multipliers);
+    });
+  }
   measure("mass_matrix" + which, bench, [](Bench& b) { massMatrix(b.model, b.batch, b.q, b.H); });
   measure("inverse_operational_inertia" + which, bench,
           [](Bench& b) { inverseOperationalInertia(b.model, b.batch, b.q, b.ends, b.Omega); });

@@ -16,6 +16,9 @@ const std::vector<double>& expected(const PeerState& state, const std::string& a
   if (algorithm == "inverse_dynamics") {
     return state.force;
   }
+  if (algorithm == "constrained_dynamics") {
+    return state.heldAcceleration;
+  }
   return algorithm == "mass_matrix" ? state.massMatrix : state.inverseOperationalInertia;
 }
 

@@ -1,6 +1,7 @@
 #include <memory>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/cholesky.hpp>
+#include <pinocchio/algorithm/constrained-dynamics.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/delassus.hpp>
 #include <pinocchio/algorithm/jacobian.hpp>
@@ -24,6 +25,9 @@ struct OpenTree {
       contacts.emplace_back(pinocchio::CONTACT_6D, tree.model, tree.joint.at(end),
                             tree.placement.at(end), pinocchio::LOCAL);
       contactData.emplace_back(contacts.back());
+      points.emplace_back(pinocchio::CONTACT_3D, tree.model, tree.joint.at(end),
+                          tree.placement.at(end), pinocchio::LOCAL);
+      pointData.emplace_back(points.back());
     }
     const auto rows = static_cast<Eigen::Index>(6 * ends.size());
     J.setZero(rows, tree.model.nv);
@@ -51,6 +55,10 @@ struct OpenTree {
   std::vector<pinocchio::JointIndex> ends;
   std::vector<pinocchio::RigidConstraintModel> contacts;
   std::vector<pinocchio::RigidConstraintData> contactData;
+  /// Of the ends, held at their points.
+  std::vector<pinocchio::RigidConstraintModel> points;
+  std::vector<pinocchio::RigidConstraintData> pointData;
+  pinocchio::ProximalSettings settings;
   Eigen::MatrixXd J, JMinv, Omega;
   Eigen::Matrix<double, 6, Eigen::Dynamic> end6;
 };
@@ -101,6 +109,18 @@ std::vector<PeerWay> pinocchioOpenTree(const PeerRobot& robot) {
         pinocchio::rnea(t.tree.model, t.tree.data, t.q[i], t.v[i], t.tau[i]);
       },
       [](OpenTree& t) { return t.back(t.tree.data.tau); });
+  if (!robot.ends.empty() && !robot.states.front().heldAcceleration.empty()) {
+    const auto held = std::make_shared<OpenTree>(robot);  // whose data are for these constraints
+    pinocchio::initConstraintDynamics(held->tree.model, held->tree.data, held->points);
+    add(
+        "constrained_dynamics", "constraint_dynamics",
+        [held](OpenTree&, std::size_t i) {
+          pinocchio::constraintDynamics(held->tree.model, held->tree.data, held->q[i], held->v[i],
+                                        held->tau[i], held->points, held->pointData,
+                                        held->settings);
+        },
+        [held](OpenTree&) { return held->back(held->tree.data.ddq); });
+  }
   add("inverse_operational_inertia", "cholesky", omegaByCholesky,
       [](OpenTree& t) { return plain(t.Omega); });
   add(

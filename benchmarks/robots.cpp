@@ -61,8 +61,21 @@ std::vector<int> placesOf(const std::vector<std::string>& names,
   return places;
 }
 
+/// Nothing where rows are redundant.
+std::vector<double> heldAcceleration(const Model& model, Data& data, const Constraints& held,
+                                     const State& state) {
+  if (held.rows() > model.nv()) {
+    return {};
+  }
+  Eigen::VectorXd a(model.nv()), multipliers(held.rows());
+  ConstraintReport report;
+  constrainedForwardDynamics(model, data, held, 0.0, state.q, state.v, state.tau, a, multipliers,
+                             {}, &report);
+  return report.rank == report.rows ? plain(a) : std::vector<double>();
+}
+
 PeerState forPeers(const Model& model, Data& data, const std::vector<int>& ends,
-                   const State& state) {
+                   const Constraints& held, const State& state) {
   const int n = model.nv();
   Eigen::VectorXd positions(model.nqSpanning()), velocities(model.nvSpanning());
   Eigen::VectorXd g(model.nvSpanning()), a(n), force(n);
@@ -86,6 +99,7 @@ PeerState forPeers(const Model& model, Data& data, const std::vector<int>& ends,
           .acceleration = plain(a),
           .force = plain(force),
           .massMatrix = plain(H),
+          .heldAcceleration = heldAcceleration(model, data, held, state),
           .inverseOperationalInertia = plain(Omega)};
 }
 
@@ -179,6 +193,14 @@ std::vector<std::string> endsOf(const Model& model) {
   return ends;
 }
 
+Constraints heldEnds(const Model& model, const std::vector<std::string>& ends) {
+  Constraints held(model);
+  for (const std::string& end : ends) {
+    held.add(LoopJoint{.name = end, .type = LoopType::Spherical}.from("").to(end));
+  }
+  return held;
+}
+
 std::vector<int> framesOf(const Model& model, const std::vector<std::string>& bodies) {
   std::vector<int> frames;
   frames.reserve(bodies.size());
@@ -198,6 +220,7 @@ PeerRobot forPeers(const Model& model, const std::vector<State>& states) {
 
 PeerRobot forPeers(const Model& model, const std::vector<State>& states,
                    const std::vector<std::string>& ends) {
+  const Constraints held = heldEnds(model, ends);
   PeerRobot robot{.mechanism = model.mechanism(),
                   .nv = model.nv(),
                   .nvSpanning = model.nvSpanning(),
@@ -212,7 +235,7 @@ PeerRobot forPeers(const Model& model, const std::vector<State>& states,
   const std::vector<int> frames = framesOf(model, robot.ends);
   Data data(model);
   for (const State& state : states) {
-    robot.states.push_back(forPeers(model, data, frames, state));
+    robot.states.push_back(forPeers(model, data, frames, held, state));
   }
   return robot;
 }

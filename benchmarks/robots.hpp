@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kempe/constraints.hpp"
 #include "kempe/model.hpp"
 #include "peer.hpp"
 
@@ -35,6 +36,8 @@ Mechanism openTreeWithArmature(const Mechanism& robot);
 
 /// The last bodies of the tree's branches: feet and hands.
 std::vector<std::string> endsOf(const Model& model);
+/// Holds these at the points of the world where their frames are.
+Constraints heldEnds(const Model& model, const std::vector<std::string>& ends);
 std::vector<int> framesOf(const Model& model, const std::vector<std::string>& bodies);
 
 /// Whether all loops are couplings, so that G is constant.

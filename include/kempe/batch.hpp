@@ -6,6 +6,7 @@
 #include <span>
 #include <type_traits>
 
+#include "kempe/constraints.hpp"
 #include "kempe/export.hpp"
 #include "kempe/joint_forces.hpp"
 #include "kempe/method.hpp"
@@ -128,6 +129,16 @@ template <typename T>
 KEMPE_API void forwardDynamics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
                                StatesIn<T> v, StatesIn<T> tau, StatesOut<T> a,
                                const BatchForces<std::type_identity_t<T>>& external = {});
+
+/// Dynamics under constraints, (N, nq), (N, nv), (N, nv) → (N, nv) and the multipliers,
+/// (N, constraints.rows()). `reports` has an entry per state, or none.
+template <typename T>
+KEMPE_API void constrainedForwardDynamics(const Model& model, BasicBatch<T>& batch,
+                                          const Constraints& constraints, double time,
+                                          StatesIn<T> q, StatesIn<T> v, StatesIn<T> tau,
+                                          StatesOut<T> a, StatesOut<T> multipliers,
+                                          const BatchForces<std::type_identity_t<T>>& external = {},
+                                          std::span<ConstraintReport> reports = {});
 
 /// Options of the forces between bodies of many states, as ForceOptions of one.
 template <typename T>

@@ -151,18 +151,32 @@ ConstrainedMotion constrainedForwardDynamicsOf(const PyModel& self, nb::handle q
   const ExternalForces forces(self, external, reference);
   forces.joinWith(inputs);
   const Result a(inputs, {model.nv()}), multipliers(inputs, {now->rows()});
-  std::vector<int> ranks(static_cast<std::size_t>(inputs.states()));
-  std::vector<double> inconsistencies(ranks.size());
-  evaluate(self, inputs, a, [&](auto& data, const auto& x, auto* y, Eigen::Index state) {
-    using T = decltype(scalarOf(data));
-    const std::vector<FrameForce> own = forces.of(state);
-    ConstraintReport report;
-    constrainedForwardDynamics(model, data, *now, time, x[0], x[1], x[2], vectorAt(y, model.nv()),
-                               vectorAt(multipliers.row<T>(state), now->rows()), {.external = own},
-                               &report);
-    ranks[static_cast<std::size_t>(state)] = report.rank;
-    inconsistencies[static_cast<std::size_t>(state)] = report.inconsistency;
-  });
+  std::vector<ConstraintReport> reports(static_cast<std::size_t>(inputs.states()));
+  evaluate(
+      self, inputs, a,
+      [&](auto& data, const auto& x, auto* y, Eigen::Index state) {
+        using T = decltype(scalarOf(data));
+        const std::vector<FrameForce> own = forces.of(state);
+        constrainedForwardDynamics(model, data, *now, time, x[0], x[1], x[2],
+                                   vectorAt(y, model.nv()),
+                                   vectorAt(multipliers.row<T>(state), now->rows()),
+                                   {.external = own}, &reports[static_cast<std::size_t>(state)]);
+      },
+      [&](auto& batch, const auto& x, const auto& y) {
+        using T = decltype(scalarOf(batch));
+        std::vector<T> wrenches;
+        constrainedForwardDynamics(model, batch, *now, time, x[0], x[1], x[2], y,
+                                   multipliers.part<T>(x.first, x.count),
+                                   forces.part(x.first, x.count, wrenches),
+                                   std::span(reports).subspan(static_cast<std::size_t>(x.first),
+                                                              static_cast<std::size_t>(x.count)));
+      });
+  std::vector<int> ranks;
+  std::vector<double> inconsistencies;
+  for (const ConstraintReport& report : reports) {
+    ranks.push_back(report.rank);
+    inconsistencies.push_back(report.inconsistency);
+  }
   return {a.array(), multipliers.array(), oneOrAll(inputs, ranks, "int64"),
           oneOrAll(inputs, inconsistencies, "float64")};
 }

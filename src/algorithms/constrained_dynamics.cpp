@@ -27,16 +27,6 @@ constexpr double kLongest = 1.0;    // step, in radians or metres, where rows be
 /// Motions that differ by less in their velocities differ by more in their positions before long.
 constexpr double kOpen = 1e-4, kDiverging = 1e-3;
 
-template <typename T>
-void requireFit(const Evaluation<T>& e, const Constraints& constraints, double time) {
-  if (constraints.model().impl().id != e.impl.id) {
-    throw std::invalid_argument("constraints were made for another model");
-  }
-  if (!std::isfinite(time)) {
-    throw std::invalid_argument("time is not finite");
-  }
-}
-
 /// Numbers of rows that are on, to their places among all; zeros for those that are off.
 template <typename T>
 void scatterRows(const ConstraintSolver<T>& solver, int first, const T* values,
@@ -65,7 +55,7 @@ class RowEvaluation {
   RowEvaluation(const Model& model, Data& data, const Constraints* constraints, double time,
                 VectorIn q, const double* v)
       : e(model, data), solver(e) {
-    requireFit(e, *constraints, time);
+    requireFit(e.impl, *constraints, time);
     start(&constraints->table(), time, q, v);
   }
   /// Of the loops that are cut, and of `table` where it is not null.
@@ -84,11 +74,12 @@ class RowEvaluation {
     e.move(v, nullptr);
     solver.evaluate(time);
     if (closing) {
+      const StoredMotion<double> motion{*e.work};
       for (const ActiveConstraint& active : solver.active()) {
         if (active.entry->form.kind == RowKind::Joint) {
           const ClosingRows rows = closingRows(active.entry->form.type, active.entry->form.cosine,
-                                               motionOf(active.entry->predecessor, *e.work).X,
-                                               motionOf(active.entry->successor, *e.work).X);
+                                               motion.end(active.entry->predecessor).X,
+                                               motion.end(active.entry->successor).X);
           for (int r = 0; r < rows.count; ++r) {
             solver.scratch.rows[active.firstRow + r].value = rows.value[r];
             solver.scratch.rows[active.firstRow + r].wrench = rows.wrench[r];
@@ -177,6 +168,15 @@ constexpr const ConstraintTable* kCutsOnly = nullptr;
 
 }  // namespace
 
+void detail::requireFit(const ModelImpl& model, const Constraints& constraints, double time) {
+  if (constraints.model().impl().id != model.id) {
+    throw std::invalid_argument("constraints were made for another model");
+  }
+  if (!std::isfinite(time)) {
+    throw std::invalid_argument("time is not finite");
+  }
+}
+
 template <typename T>
 void constrainedForwardDynamics(const Model& model, BasicData<T>& data,
                                 const Constraints& constraints, double time, VectorInOf<T> q,
@@ -184,7 +184,7 @@ void constrainedForwardDynamics(const Model& model, BasicData<T>& data,
                                 VectorOutOf<T> multipliers, const DynamicsOptions& how,
                                 ConstraintReport* report) {
   Evaluation<T> e(model, data);
-  requireFit(e, constraints, time);
+  requireFit(e.impl, constraints, time);
   e.requireQ(q);
   e.requireInput("v", v);
   e.requireInput("tau", tau);
@@ -197,12 +197,16 @@ void constrainedForwardDynamics(const Model& model, BasicData<T>& data,
   ConstraintSolver<T> solver(e);
   solver.add(e.impl.cuts);
   solver.add(constraints.table());
-  const ConstraintReport found =
-      constrainedAccelerations(solver, time, constraints.stabilization(), q.data(), v.data(),
-                               tau.data(), external, a.data());
+  const double rate = constraints.stabilization();
+  std::optional<ConstraintReport> found =
+      kernelAccelerations(solver, time, rate, q.data(), v.data(), tau.data(), external, a.data());
+  if (!found) {
+    found = constrainedAccelerations(solver, time, rate, q.data(), v.data(), tau.data(), external,
+                                     a.data());
+  }
   scatterRows<T>(solver, e.impl.cuts.rows, solver.scratch.lambda.data(), multipliers);
   if (report != nullptr) {
-    *report = found;
+    *report = *found;
   }
 }
 
@@ -521,8 +525,8 @@ std::array<double, 6> constraintWrench(const Model& model, Data& data,
       sum += multipliers[entry.firstRow + r] * rows.solver.scratch.rows[active.firstRow + r].wrench;
     }
   }
-  const EndMotion<double> A = motionOf(entry.predecessor, work),
-                          B = motionOf(entry.successor, work);
+  const StoredMotion<double> motion{work};
+  const EndMotion<double> A = motion.end(entry.predecessor), B = motion.end(entry.successor);
   const Vector3 point =
       entry.form.kind == RowKind::Rolling ? contactOf(entry.form, A, B).point : B.X.p;
   const Vector3 moment = sum.moment - cross(point, sum.force);

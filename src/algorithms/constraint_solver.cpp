@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "kempe/spatial/factorization.hpp"
 #include "kernels/forward_dynamics.hpp"
 #include "kernels/inverse_dynamics.hpp"
 #include "kernels/mass_matrix.hpp"
@@ -16,30 +15,9 @@
 namespace kempe::detail {
 namespace {
 
-/// A row counts as implied by others where they leave less than this of its own K H⁻¹ Kᵀ.
-template <typename T>
-constexpr T kImplied = std::is_same_v<T, float> ? T(1e-5) : T(1e-11);
-
-/// Less than this is left of a row by rounding alone.
-template <typename T>
-constexpr T kCertainlyImplied = std::is_same_v<T, float> ? T(1e-6) : T(1e-14);
-/// Rows that others imply contradict them by less than this.
-template <typename T>
-constexpr T kConsistent = std::is_same_v<T, float> ? T(1e-3) : T(1e-9);
-/// Estimated relative errors above this are improved on, and reported if that fails.
-template <typename T>
-constexpr T kTolerated = std::is_same_v<T, float> ? T(1e-2) : T(1e-7);
 /// Rows of K of which others leave less than this are implied by them.
 template <typename T>
 constexpr T kDependentRow = std::is_same_v<T, float> ? T(1e-4) : T(1e-7);
-
-/// Errors of accelerations below this are negligible, rad/s² or m/s²: rounding errors at rest.
-template <typename T>
-constexpr T kNegligible = std::is_same_v<T, float> ? T(1e-2) : T(1e-9);
-
-/// Errors of one coordinate grow on their way to others.
-template <typename T>
-constexpr T kSafety = T(64);
 
 template <typename T>
 T largestSize(const T* x, int n) {
@@ -61,91 +39,50 @@ void makeRoom(Vector& vector, std::size_t size) {
   }
 }
 
-/// Upper bound of the acceleration that a unit force causes along a constraint's path, without
-/// cancellation between its ends: Σ |S|² / Δ.
-template <typename T>
-T reachOf(const ConstraintEntry& entry, const TablesView<T>& tables, const WorkView<T>& work) {
-  T sum(0);
-  for (const int c : entry.path) {
-    const ClusterEntry& cluster = tables.clusters[c];
-    for (int i = 0; i < cluster.nv; ++i) {
-      T largest(0);
-      for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-        const BodyEntry<T>& body = tables.bodies[b];
-        if (!body.folded || work.wholeRotors) {
-          const Motion<T>& S = work.S[body.firstS + i];
-          largest = std::max(largest, dot(S.angular, S.angular) + dot(S.linear, S.linear));
-        }
-      }
-      const bool base = shapeOf(cluster, work) == ClusterShape::FreeBase;
-      sum += work.dInverse[cluster.firstV + i] * (base ? T(1) : largest);
-    }
-  }
-  return sum;
-}
-
-/// The same of unit forces along coordinates, with ratios G of the size of one.
-template <typename T>
-T reachOfTerms(const ConstraintEntry& entry, const T* slopes, const TablesView<T>& tables,
-               const WorkView<T>& work) {
-  T sum(0);
-  for (std::size_t t = 0; t < entry.terms.size(); ++t) {
-    const ClusterEntry& cluster = tables.clusters[entry.clusters[t]];
-    for (int i = cluster.firstV; i < cluster.firstV + cluster.nv; ++i) {
-      sum += slopes[t] * slopes[t] * work.dInverse[i];
-    }
-  }
-  return sum;
-}
-
 }  // namespace
 
 template <typename T>
 void ConstraintSolver<T>::add(const ConstraintTable& table) {
-  for (const ConstraintEntry& entry : table.entries) {
-    if (entry.enabled) {
-      scratch.active.push_back({&entry, rows_, slopes_, outputs_ + entry.firstRow});
-      rows_ += entry.rows;
-      slopes_ += entry.rows * static_cast<int>(entry.terms.size());
-      onRotors_ |= entry.onRotor;
-    }
-  }
-  outputs_ += table.rows;
-  scratch.functions.makeRoomFor(table);
-  makeRoom(scratch.rows, static_cast<std::size_t>(rows_));
-  makeRoom(scratch.slopes, static_cast<std::size_t>(slopes_));
-  makeRoom(scratch.unit, product(rows_, e.tables->nv));
-  makeRoom(scratch.A, product(rows_, rows_));
-  makeRoom(scratch.least, product(rows_, rows_));
+  scratch.active.add(table);
+  scratch.makeRoomForFunctions(table);
+  const int n = rows(), nv = e.tables->nv;
+  makeRoom(scratch.rows, static_cast<std::size_t>(n));
+  makeRoom(scratch.slopes, static_cast<std::size_t>(scratch.active.slopes));
+  makeRoom(scratch.unit, product(n, nv));
+  makeRoom(scratch.A, product(n, n));
+  makeRoom(scratch.least, product(n, n));
   for (std::vector<T>* vector :
        {&scratch.scale, &scratch.diagonal, &scratch.lambda, &scratch.rightSide, &scratch.beta}) {
-    makeRoom(*vector, static_cast<std::size_t>(rows_));
+    makeRoom(*vector, static_cast<std::size_t>(n));
   }
-  makeRoom(scratch.order, static_cast<std::size_t>(rows_));
-  makeRoom(scratch.uFree, static_cast<std::size_t>(e.tables->nv));
-  makeRoom(scratch.free, static_cast<std::size_t>(e.tables->nv));
-  makeRoom(scratch.accelerations, static_cast<std::size_t>(e.tables->nv));
-  makeRoom(scratch.K, product(rows_, e.tables->nv));
-  scratch.independent.reserve(static_cast<std::size_t>(rows_));
+  makeRoom(scratch.order, static_cast<std::size_t>(n));
+  makeRoom(scratch.uFree, static_cast<std::size_t>(nv));
+  makeRoom(scratch.free, static_cast<std::size_t>(nv));
+  makeRoom(scratch.accelerations, static_cast<std::size_t>(nv));
+  makeRoom(scratch.K, product(n, nv));
+  scratch.independent.reserve(static_cast<std::size_t>(n));
+}
+
+template <typename T>
+ConstraintWork<T> ConstraintSolver<T>::work() const {
+  return {scratch.active.list.data(),
+          static_cast<int>(scratch.active.list.size()),
+          rows(),
+          scratch.rows.data(),
+          scratch.slopes.data(),
+          scratch.unit.data(),
+          scratch.scale.data()};
 }
 
 template <typename T>
 void ConstraintSolver<T>::evaluate(double time) {
-  for (const ActiveConstraint& active : scratch.active) {
-    const ConstraintEntry& entry = *active.entry;
-    ConstraintRow<T>* rows = scratch.rows.data() + active.firstRow;
-    if (entry.form.betweenBodies()) {
-      bodyRows(entry, *e.work, rows);
-    } else {
-      coordinateRows(entry, *e.work, time, scratch.functions, rows,
-                     scratch.slopes.data() + active.firstSlope);
-    }
-  }
+  evaluateConstraints(work(), StoredMotion<T>{*e.work}, time, scratch.functions.view(),
+                      scratch.registers.data());
 }
 
 template <typename T>
 void ConstraintSolver<T>::requireDefined() const {
-  for (const ActiveConstraint& active : scratch.active) {
+  for (const ActiveConstraint& active : this->active()) {
     const ConstraintEntry& entry = *active.entry;
     for (int r = active.firstRow; r < active.firstRow + entry.rows; ++r) {
       const ConstraintRow<T>& row = scratch.rows[r];
@@ -162,42 +99,8 @@ void ConstraintSolver<T>::requireDefined() const {
 
 template <typename T>
 void ConstraintSolver<T>::propagate() {
-  const TablesView<T>& tables = *e.tables;
-  const WorkView<T>& work = *e.work;
-  std::fill_n(scratch.unit.data(), product(rows_, tables.nv), T(0));
-  for (const ActiveConstraint& active : scratch.active) {
-    const ConstraintEntry& entry = *active.entry;
-    const T reach = entry.form.betweenBodies() ? reachOf(entry, tables, work) : T(0);
-    for (int r = 0; r < entry.rows; ++r) {
-      const Force<T>& own = scratch.rows[active.firstRow + r].wrench;
-      const T* slopes =
-          scratch.slopes.data() + active.firstSlope + r * static_cast<int>(entry.terms.size());
-      scratch.scale[active.firstRow + r] =
-          reach * (dot(own.force, own.force) + dot(own.moment, own.moment)) +
-          reachOfTerms(entry, slopes, tables, work);
-      for (const int c : entry.path) {
-        const ClusterEntry& cluster = tables.clusters[c];
-        std::fill_n(work.f + cluster.firstBody, cluster.bodies, Force<T>{});
-        std::fill_n(work.u + cluster.firstV, cluster.nv, T(0));
-      }
-      if (entry.form.betweenBodies()) {
-        work.f[entry.successor.body] -= own;
-        work.f[entry.predecessor.body] += own;
-      }
-      for (std::size_t t = 0; t < entry.terms.size(); ++t) {
-        const int velocity = entry.terms[t].velocity;
-        const ClusterEntry& cluster = tables.clusters[entry.clusters[t]];
-        addToForce(cluster, velocity, slopes[t], work);
-      }
-      T* unit = scratch.unit.data() + product(active.firstRow + r, tables.nv);
-      for (const int c : entry.path) {
-        const ClusterEntry& cluster = tables.clusters[c];
-        condenseClusterForce(tables, cluster, work);
-        std::copy_n(work.u + cluster.firstV, cluster.nv, unit + cluster.firstV);
-      }
-    }
-  }
-  work.f[kWorld] = {};
+  std::fill_n(scratch.unit.data(), product(rows(), e.tables->nv), T(0));
+  propagateForces(*e.tables, *e.work, work());
 }
 
 template <typename T>
@@ -215,85 +118,37 @@ T ConstraintSolver<T>::accelerationAlong(int r, const T* x) const {
 
 template <typename T>
 const ActiveConstraint& ConstraintSolver<T>::ownerOf(int r) const {
-  const auto after = std::ranges::upper_bound(scratch.active, r, {}, &ActiveConstraint::firstRow);
+  const auto after = std::ranges::upper_bound(active(), r, {}, &ActiveConstraint::firstRow);
   return *(after - 1);
 }
 
 template <typename T>
 void ConstraintSolver<T>::factorize() {
-  T* A = scratch.A.data();
-  for (int r = 0; r < rows_; ++r) {
+  const int n = rows();
+  for (int r = 0; r < n; ++r) {
     for (int s = 0; s <= r; ++s) {
-      A[r * rows_ + s] = accelerationAlong(r, unit(s));  // (1)
+      scratch.A[r * n + s] = accelerationAlong(r, unit(s));  // (1)
     }
   }
-  factored_ = pivotedCholesky(A, rows_, kImplied<T>, scratch.scale.data(), scratch.order.data(),
-                              scratch.diagonal.data());
-  const int rank = factored_.rank;
-  if (rank == rows_) {
-    return;
-  }
-  T* M = scratch.least.data();  // LᵀL
-  for (int i = 0; i < rank; ++i) {
-    for (int j = 0; j <= i; ++j) {
-      T sum(0);
-      for (int k = i; k < rows_; ++k) {
-        sum += A[k * rows_ + i] * A[k * rows_ + j];
-      }
-      M[i * rank + j] = sum;
-    }
-  }
-  choleskyFactor(M, rank);
-}
-
-template <typename T>
-void ConstraintSolver<T>::solve(T* rightSide, T* lambda) {
-  const T* L = scratch.A.data();
-  const int* order = scratch.order.data();
-  const int n = rows_, rank = factored_.rank;
-  T* x = scratch.diagonal.data();
-  if (rank == n) {
-    for (int i = 0; i < n; ++i) {
-      x[i] = rightSide[order[i]];
-    }
-    choleskySolve(L, n, x);
-    for (int i = 0; i < n; ++i) {
-      lambda[order[i]] = x[i];
-      rightSide[i] = T(0);
-    }
-    return;
-  }
-  // A⁺ = L (LᵀL)⁻² Lᵀ
-  for (int i = 0; i < rank; ++i) {
-    x[i] = T(0);
-    for (int k = i; k < n; ++k) {
-      x[i] += L[k * n + i] * rightSide[order[k]];
-    }
-  }
-  choleskySolve(scratch.least.data(), rank, x);
-  for (int k = 0; k < n; ++k) {
-    for (int i = 0; i < rank && i <= k; ++i) {
-      rightSide[order[k]] -= L[k * n + i] * x[i];
-    }
-  }
-  choleskySolve(scratch.least.data(), rank, x);
-  for (int k = 0; k < n; ++k) {
-    T sum(0);
-    for (int i = 0; i < rank && i <= k; ++i) {
-      sum += L[k * n + i] * x[i];
-    }
-    lambda[order[k]] = sum;
-  }
+  system_ = {n,
+             scratch.A.data(),
+             scratch.least.data(),
+             scratch.scale.data(),
+             scratch.diagonal.data(),
+             scratch.order.data(),
+             {}};
+  system_.factorize();
 }
 
 template <typename T>
 const std::vector<int>& ConstraintSolver<T>::independentRows() {
   const int nv = e.tables->nv;
   using Vectors = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>>;
-  Vectors K(scratch.K.data(), nv, rows_);
-  for (int r = 0; r < rows_; ++r) {
+  Vectors K(scratch.K.data(), nv, rows());
+  for (int r = 0; r < rows(); ++r) {
     // As in pivotedCholesky(): a row that moves nothing is rounding.
-    const bool moves = accelerationAlong(r, unit(r)) > kImplied<T> * kImplied<T> * scratch.scale[r];
+    const bool moves = accelerationAlong(r, unit(r)) >
+                       RowTolerances<T>::kImplied * RowTolerances<T>::kImplied * scratch.scale[r];
     row(r, K.col(r).data());
     const T size = moves ? K.col(r).norm() : T(0);
     K.col(r) *= size > T(0) ? T(1) / size : T(0);
@@ -302,7 +157,7 @@ const std::vector<int>& ConstraintSolver<T>::independentRows() {
   for (;;) {
     int best = 0;
     T size(0);
-    for (int r = 0; r < rows_; ++r) {
+    for (int r = 0; r < rows(); ++r) {
       const T own = K.col(r).norm();
       best = own > size ? r : best;
       size = std::max(size, own);
@@ -312,7 +167,7 @@ const std::vector<int>& ConstraintSolver<T>::independentRows() {
     }
     scratch.independent.push_back(best);
     K.col(best) *= T(1) / size;
-    for (int r = 0; r < rows_; ++r) {
+    for (int r = 0; r < rows(); ++r) {
       for (int pass = 0; r != best && pass < 2; ++pass) {  // twice because of rounding
         K.col(r) -= K.col(best).dot(K.col(r)) * K.col(best);
       }
@@ -323,23 +178,22 @@ const std::vector<int>& ConstraintSolver<T>::independentRows() {
 
 template <typename T>
 T ConstraintSolver<T>::error(bool contradicted) {
-  const bool inDoubt =
-      factored_.rank < rows_ && (contradicted || !(factored_.dropped < kCertainlyImplied<T>));
-  const bool implied = !inDoubt || static_cast<int>(independentRows().size()) == factored_.rank;
-  return implied ? factored_.error : std::numeric_limits<T>::infinity();
+  const bool implied = !system_.inDoubt(contradicted) ||
+                       static_cast<int>(independentRows().size()) == system_.factored.rank;
+  return implied ? system_.factored.error : std::numeric_limits<T>::infinity();
 }
 
 template <typename T>
 void ConstraintSolver<T>::requireAccurate() {
   const T found = error();
-  if (!(found <= kTolerated<T>)) {
+  if (!(found <= RowTolerances<T>::kTolerated)) {
     throwIllConditionedError(static_cast<double>(found));
   }
 }
 
 template <typename T>
 void ConstraintSolver<T>::addForces(const T* lambda, T* u) const {
-  for (int r = 0; r < rows_; ++r) {
+  for (int r = 0; r < rows(); ++r) {
     for (int i = 0; i < e.tables->nv; ++i) {
       u[i] += lambda[r] * unit(r)[i];
     }
@@ -416,7 +270,7 @@ T accelerate(const ConstraintSolver<T>& solver, const T* lambda, T* u, T* ydd) {
     largest = std::max(largest, terms * work.dInverse[i]);
   }
   accelerateClusters(*solver.e.tables, work, ydd);
-  return kSafety<T> * std::numeric_limits<T>::epsilon() * largest;
+  return RowTolerances<T>::kCancellation * largest;
 }
 
 /// Accelerations under the constraints, which do not move by themselves, for forces x. Returns
@@ -582,7 +436,7 @@ void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const 
       Omega(row, column) = sum;
     }
   }
-  if (largest > T(0) && !(error <= kTolerated<T> * largest)) {
+  if (largest > T(0) && !(error <= RowTolerances<T>::kTolerated * largest)) {
     throwIllConditionedError(static_cast<double>(error / largest));
   }
 }
@@ -613,11 +467,35 @@ void freeAccelerations(ConstraintSolver<T>& solver, double time, double stabiliz
   for (const ActiveConstraint& active : solver.active()) {
     for (int r = 0; r < active.entry->rows; ++r) {
       const int i = active.firstRow + r;
-      const ConstraintRow<T>& row = scratch.rows[i];
-      const T damping = isHolonomic(*active.entry, r) ? gamma + gamma : gamma;
-      scratch.beta[i] = row.bias + damping * row.rate + gamma * gamma * row.value;
+      scratch.beta[i] = stabilizedBias(active, r, scratch.rows[i], gamma);
     }
   }
+}
+
+template <typename T>
+std::optional<ConstraintReport> kernelAccelerations(ConstraintSolver<T>& solver, double time,
+                                                    double stabilization, const T* q, const T* v,
+                                                    const T* tau,
+                                                    const ExternalForces<T, T>& external, T* ydd) {
+  Evaluation<T>& e = solver.e;
+  ConstraintScratch<T>& scratch = solver.scratch;
+  int rank = 0;
+  double inconsistency = 0.0;
+  const ConstraintKernels<T>& kernels = e.kernels().constraints;
+  ConstraintRequest<T> request = requestOf<T>(scratch.active, scratch.functions.view());
+  request.time = time;
+  request.stabilization = stabilization;
+  request.memory = scratch.kernel.of(kernels.memorySize(*e.tables, request));
+  request.lambda = scratch.lambda.data();
+  request.ranks = &rank;
+  request.inconsistencies = &inconsistency;
+  e.work->wholeRotors |= solver.onRotors();
+  if (!kernels.forwardDynamics(e.context(WorkStage::Articulated), q, v, tau, external, request,
+                               scratch.accelerations.data())) {
+    return std::nullopt;
+  }
+  std::copy_n(scratch.accelerations.data(), e.tables->nv, ydd);
+  return ConstraintReport{solver.rows(), rank, inconsistency};
 }
 
 template <typename T>
@@ -643,10 +521,12 @@ ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double ti
   ConstraintReport report{rows, solver.rank(), static_cast<double>(left)};
   T* result = scratch.accelerations.data();  // ydd may be v or tau
   const T cancelled = accelerate(solver, lambda, scratch.uFree.data(), result);
-  const T tolerable = std::max(kNegligible<T>, kTolerated<T> * largestSize(result, e.tables->nv));
-  if (!(solver.error(left > kConsistent<T> * size) <= kTolerated<T> && cancelled <= tolerable)) {
+  const T tolerable = std::max(RowTolerances<T>::kNegligible,
+                               RowTolerances<T>::kTolerated * largestSize(result, e.tables->nv));
+  if (!(solver.error(left > RowTolerances<T>::kConsistent * size) <= RowTolerances<T>::kTolerated &&
+        cancelled <= tolerable)) {
     const SaddleSolution solution = solveDense<T>(solver, {q, v, tau, external}, scratch.beta);
-    if (!(solution.error <= kTolerated<T>)) {
+    if (!(solution.error <= RowTolerances<T>::kTolerated)) {
       throwIllConditionedError(solution.error);
     }
     report = {rows, solution.rank, solution.inconsistency};
@@ -664,6 +544,9 @@ ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double ti
 }
 
 #define KEMPE_INSTANTIATE(T)                                                                   \
+  template std::optional<ConstraintReport> kernelAccelerations<T>(                             \
+      ConstraintSolver<T>&, double, double, const T*, const T*, const T*,                      \
+      const ExternalForces<T, T>&, T*);                                                        \
   template class ConstraintSolver<T>;                                                          \
   template void addGeneralizedForce<T>(const Evaluation<T>&, int, const Force<T>&, T*);        \
   template void constrainedOperationalInertia<T>(ConstraintSolver<T>&, std::span<const int>,   \

@@ -1,17 +1,11 @@
 #pragma once
 
-#include "algorithms/evaluation.hpp"
-#include "constraints/pivoted_cholesky.hpp"
+#include <optional>
 
-/// Multipliers through the recursive operational-space matrix (Jain, cut-joint method), on the
-/// factors that forward dynamics leaves (see articulated.hpp). With u_r = L⁻¹ u of the unit force
-/// of row r, sent from its bodies to the root by (4) and (5) there, and Δ the pivots:
-///
-///   K H⁻¹ Kᵀ = [u_rᵀ Δ⁻¹ u_s]          K ÿ_free = [u_rᵀ Δ⁻¹ u_free]          (1)
-///   (K H⁻¹ Kᵀ) λ = −(K ÿ_free + β)                                            (2)
-///   u = u_free + Σ λ_r u_r, and once more (6) there                            (3)
-///
-/// (1) is Q B* Ω B Q*, Ω = ψ* H* D⁻¹ H ψ, computed only for the bodies that the rows act on.
+#include "algorithms/evaluation.hpp"
+#include "constraints/multipliers.hpp"
+#include "kernels/constraint_forces.hpp"
+
 namespace kempe::detail {
 
 /// Armatures added to a tree (see SpanningTree) are compensated by iteration, until accelerations
@@ -20,8 +14,8 @@ template <typename T>
 inline constexpr T kArmatureTakenOff = std::is_same_v<T, float> ? T(1e-6) : T(1e-14);
 inline constexpr int kMostIterations = 60;
 
-/// One solution for constraints of one or several tables on the evaluation's tree. Call the steps
-/// in the order in which they are declared.
+/// One solution for constraints of one or several tables on the evaluation's tree, by the equations
+/// of kernels/constraint_forces.hpp. Call the steps in the order in which they are declared.
 template <typename T>
 class ConstraintSolver {
  public:
@@ -33,10 +27,10 @@ class ConstraintSolver {
 
   /// Appends the constraints of a table that are on.
   void add(const ConstraintTable& table);
-  [[nodiscard]] int rows() const { return rows_; }
+  [[nodiscard]] int rows() const { return scratch.active.rows; }
   /// Whether rows pull at rotors that may be folded.
-  [[nodiscard]] bool onRotors() const { return onRotors_; }
-  [[nodiscard]] const std::vector<ActiveConstraint>& active() const { return scratch.active; }
+  [[nodiscard]] bool onRotors() const { return scratch.active.onRotors; }
+  [[nodiscard]] const std::vector<ActiveConstraint>& active() const { return scratch.active.list; }
 
   /// φ, φ̇, wrenches, slopes and biases, at bodies that were placed and moved with ÿ = 0, whole
   /// rotors among them.
@@ -49,16 +43,16 @@ class ConstraintSolver {
   /// Factors K H⁻¹ Kᵀ, and finds redundant rows.
   void factorize();
   /// λ of (K H⁻¹ Kᵀ) λ = rightSide of least norm. `rightSide` is overwritten by the residual.
-  void solve(T* rightSide, T* lambda);
+  void solve(T* rightSide, T* lambda) const { system_.solve(rightSide, lambda); }
   /// Adds Σ λ_r u_r to L⁻¹ u of the forces that act already: (3).
   void addForces(const T* lambda, T* u) const;
   /// K of one row, nv numbers.
   void row(int r, T* K) const;
 
-  [[nodiscard]] int rank() const { return factored_.rank; }
+  [[nodiscard]] int rank() const { return system_.factored.rank; }
   /// How far the rows that are not redundant are from losing rank: proportional to the distance
   /// from a position where they do.
-  [[nodiscard]] T regularity() const { return std::sqrt(factored_.least); }
+  [[nodiscard]] T regularity() const { return std::sqrt(system_.factored.least); }
   /// Linearly independent rows of K, best first. Unlike in factorize(), masses have no effect.
   /// After propagate().
   const std::vector<int>& independentRows();
@@ -77,12 +71,13 @@ class ConstraintSolver {
  private:
   [[nodiscard]] const ActiveConstraint& ownerOf(int r) const;
 
-  int rows_ = 0;
-  int slopes_ = 0;
-  int outputs_ = 0;
-  PivotedRank<T> factored_;
-  bool onRotors_ = false;
+  [[nodiscard]] ConstraintWork<T> work() const;
+
+  MultiplierSystem<T> system_;
 };
+
+/// Throws std::invalid_argument for constraints of another model and for a time that is not finite.
+void requireFit(const ModelImpl& model, const Constraints& constraints, double time);
 
 /// Adds the generalised forces of a force on body b to x, after placing.
 template <typename T>
@@ -101,6 +96,15 @@ void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const 
 template <typename T>
 void freeAccelerations(ConstraintSolver<T>& solver, double time, double stabilization, const T* q,
                        const T* v, const T* tau, const ExternalForces<T, T>& external);
+
+/// Forward dynamics of the model under the constraints of the solver by the kernel for the
+/// processor, which leaves nothing in the solver but λ in its scratch. Nothing where it is not
+/// certain of the result: then constrainedAccelerations() is.
+template <typename T>
+std::optional<ConstraintReport> kernelAccelerations(ConstraintSolver<T>& solver, double time,
+                                                    double stabilization, const T* q, const T* v,
+                                                    const T* tau,
+                                                    const ExternalForces<T, T>& external, T* ydd);
 
 /// Forward dynamics of the evaluation's tree under the constraints of the solver. All sizes are
 /// those of the tree; `positions` is its q. λ of the rows that are on is left in the scratch.

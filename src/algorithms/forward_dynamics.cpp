@@ -23,7 +23,11 @@ void forwardDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q, Ve
   if (!e.impl.cuts.entries.empty()) {
     ConstraintSolver<T> solver(e);
     solver.add(e.impl.cuts);
-    constrainedAccelerations(solver, 0.0, 0.0, q.data(), v.data(), tau.data(), external, a.data());
+    if (!kernelAccelerations(solver, 0.0, 0.0, q.data(), v.data(), tau.data(), external,
+                             a.data())) {
+      constrainedAccelerations(solver, 0.0, 0.0, q.data(), v.data(), tau.data(), external,
+                               a.data());
+    }
     return;
   }
   e.require(e.kernels().forwardDynamics(e.context(WorkStage::Articulated), q.data(), v.data(),

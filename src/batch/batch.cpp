@@ -3,61 +3,13 @@
 #include <cmath>
 #include <thread>
 
-#include "batch/batch_call.hpp"
+#include "batch/dynamics_call.hpp"
 #include "kempe/configuration.hpp"
 #include "kempe/forward_dynamics.hpp"
 #include "kempe/inverse_dynamics.hpp"
 #include "kempe/operational_inertia.hpp"
 
 namespace kempe {
-namespace detail {
-namespace {
-
-/// Forward or inverse dynamics, x → y.
-template <typename T, typename Kernel, typename One>
-void runDynamics(BatchCall<T>& call, const States<const T>& v, const States<const T>& x,
-                 const States<T>& y, const BatchForces<T>& external, Kernel kernel,
-                 const One& one) {
-  const auto forces = static_cast<Eigen::Index>(external.frames.size());
-  States<const T> wrenches = external.wrenches;
-  wrenches.states = forces == 0 ? y.states : wrenches.states;
-  call.require("external.wrenches", wrenches, 6 * forces, "6 for each frame");
-  const BodyFrame<T>* frames = call.prepareFrames(external.frames, external.reference);
-  call.run(
-      [&](Block<T>& block) {
-        const T* blockQ = block.gatherQ();
-        const T* blockV = block.gather(v, block.worker.v);
-        const T* blockX = block.gather(x, block.worker.x);
-        const T* blockWrenches = block.gather(wrenches, block.worker.wrenches);
-        if (!block.finite) {
-          return false;
-        }
-        T* result = block.room(block.worker.result, y.entries);
-        const KernelOutcome outcome =
-            (block.set().*kernel)(block.context(WorkStage::Articulated), blockQ, blockV, blockX,
-                                  {frames, blockWrenches, static_cast<int>(forces)}, result);
-        return block.finish(outcome, result, y);
-      },
-      [&](BatchWorker<T>& worker, Eigen::Index state) {
-        std::vector<FrameForce> single;
-        const RowVector<T> own = BatchCall<T>::row(wrenches, state);
-        for (std::size_t f = 0; f < external.frames.size(); ++f) {
-          FrameForce force{external.frames[f], {}, external.reference};
-          for (std::size_t i = 0; i < 6; ++i) {
-            force.wrench[i] = static_cast<double>(own[static_cast<Eigen::Index>(6 * f + i)]);
-          }
-          single.push_back(force);
-        }
-        RowVector<T> result(y.entries);
-        one(worker, call.qOf(state), BatchCall<T>::row(v, state), BatchCall<T>::row(x, state),
-            result, DynamicsOptions{.external = single});
-        BatchCall<T>::setRow(result, y, state);
-      });
-}
-
-}  // namespace
-}  // namespace detail
-
 using namespace detail;  // NOLINT(google-build-using-namespace): this file implements on detail
 
 template <typename T>
@@ -94,10 +46,16 @@ void inverseDynamics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, St
   call.requireVelocity("v", v);
   call.requireVelocity("a", a);
   call.requireVelocity("tau", tau);
-  runDynamics<T>(call, v, a, tau, external, &KernelSet<T>::inverseDynamics,
-                 [&](BatchWorker<T>& worker, auto&&... arguments) {
-                   inverseDynamics<T>(model, worker.data, arguments...);
-                 });
+  runDynamics<T>(
+      call, v, a, tau, external,
+      [](Block<T>& block, const T* bq, const T* bv, const T* ba, const auto& acting, T* result) {
+        return !block.set()
+                    .inverseDynamics(block.context(WorkStage::Motion), bq, bv, ba, acting, result)
+                    .failed();
+      },
+      [&](BatchWorker<T>& worker, Eigen::Index, auto&&... arguments) {
+        inverseDynamics<T>(model, worker.data, arguments...);
+      });
 }
 
 template <typename T>
@@ -108,11 +66,21 @@ void forwardDynamics(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, St
   call.requireVelocity("v", v);
   call.requireVelocity("tau", tau);
   call.requireVelocity("a", a);
-  call.mindCuts();
-  runDynamics<T>(call, v, tau, a, external, &KernelSet<T>::forwardDynamics,
-                 [&](BatchWorker<T>& worker, auto&&... arguments) {
-                   forwardDynamics<T>(model, worker.data, arguments...);
-                 });
+  const bool cut = !call.impl().cuts.entries.empty();
+  const ActiveConstraints& cuts = call.useConstraints(nullptr);
+  runDynamics<T>(
+      call, v, tau, a, external,
+      [&](Block<T>& block, const T* bq, const T* bv, const T* bt, const auto& acting, T* result) {
+        return cut ? BlockUnderConstraints<T>().run(block, cuts, 0.0, 0.0, bq, bv, bt, acting,
+                                                    result)
+                   : !block.set()
+                          .forwardDynamics(block.context(WorkStage::Articulated), bq, bv, bt,
+                                           acting, result)
+                          .failed();
+      },
+      [&](BatchWorker<T>& worker, Eigen::Index, auto&&... arguments) {
+        forwardDynamics<T>(model, worker.data, arguments...);
+      });
 }
 
 template <typename T>

@@ -23,17 +23,10 @@ using RowVector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 template <typename T>
 class LaneBuffer {
  public:
-  T* of(std::size_t numbers) {
-    if (numbers > size_) {
-      memory_ = AlignedMemory(numbers * sizeof(T));
-      size_ = numbers;
-    }
-    return reinterpret_cast<T*>(memory_.data());
-  }
+  T* of(std::size_t numbers) { return reinterpret_cast<T*>(memory_.of(numbers * sizeof(T))); }
 
  private:
-  AlignedMemory memory_{0};
-  std::size_t size_ = 0;
+  GrowingMemory memory_;
 };
 
 /// The scratch memory of one thread.
@@ -45,7 +38,7 @@ struct BatchWorker {
   BasicData<T> data;  ///< for states that have to be computed on their own
   Data dataDouble;
   KernelMemory<T> kernels;
-  LaneBuffer<T> q, v, x, wrenches, W, result, coriolis;
+  LaneBuffer<T> q, v, x, wrenches, W, result, coriolis, multipliers;
   Eigen::VectorXd position, velocity;  ///< one state's, for integrate
 };
 
@@ -72,6 +65,7 @@ struct BatchImpl {
   tbb::task_arena arena;
   std::vector<std::unique_ptr<BatchWorker<T>>> workers;
   std::vector<BodyFrame<T>> frames;
+  ActiveConstraints active;  ///< of a call with constraints
 };
 
 template <typename T>
@@ -204,6 +198,18 @@ class BatchCall {
   /// For terms that need the motion of rotors themselves.
   void makeRotorsWhole() { wholeRotors_ = true; }
   [[nodiscard]] bool wholeRotors() const { return wholeRotors_; }
+
+  /// The loops that are left cut and the constraints of `table` (null: none) that are on; rotors on
+  /// which they pull are then whole.
+  const ActiveConstraints& useConstraints(const ConstraintTable* table) {
+    batch_.active.clear();
+    batch_.active.add(impl_.cuts);
+    if (table != nullptr) {
+      batch_.active.add(*table);
+    }
+    wholeRotors_ |= batch_.active.onRotors;
+    return batch_.active;
+  }
 
   /// Loops that are left cut have no kernel for several states at once.
   void mindCuts() { oneByOne_ |= !impl_.cuts.entries.empty(); }

@@ -3,7 +3,8 @@
 #include "constraints/table.hpp"
 #include "loops/body_rows.hpp"
 #include "loops/run_program.hpp"
-#include "spatial/joint_motion.hpp"
+#include "spatial/scalar_lanes.hpp"
+#include "tables/kernel_arguments.hpp"
 #include "tables/workspace.hpp"
 
 /// φ, φ̇, K and the bias of constraints in the common frame, on bodies that have been placed and
@@ -12,6 +13,12 @@
 ///
 ///   φ̇ = fᵀ (v_B − v_A)              φ̈ = K ÿ + β,  β = fᵀ (a°_B − a°_A) + ḟᵀ (v_B − v_A)     (1)
 ///   φ̇ = Σ slope q̇ + ∂φ/∂t          φ̈ = K ÿ + β,  β by a jet along (q̇, g, 1)                 (2)
+///
+/// The `motion` that rows are evaluated at has the functions
+///   end(ConstraintEnd)      placement, velocity and acceleration a° of an end
+///   position(i)             spanning position i, of a coordinate that a row acts on
+///   rate(entry, t)          q̇ of term t of an entry
+///   acceleration(entry, t)  its q̈ where ÿ = 0
 namespace kempe::detail {
 
 /// One row at one state.
@@ -23,34 +30,55 @@ struct ConstraintRow {
   T bias{};           ///< φ̈ where ÿ = 0
 };
 
-/// Scratch for the functions of coordinates.
+/// Scratch for the functions of coordinates that are called back.
 struct TimedFunctionScratch {
   std::vector<double> q, phi;
   std::vector<Jet> jetQ, jetPhi;
-  std::vector<double> registers;  ///< of programs
 
-  void makeRoomFor(const ConstraintTable& table) {
-    const auto terms = static_cast<std::size_t>(table.mostTerms);
-    const auto rows = static_cast<std::size_t>(table.mostFunctionRows);
-    if (q.size() < terms || phi.size() < rows) {
-      q.resize(std::max(q.size(), terms));
-      jetQ.resize(q.size());
-      phi.resize(std::max(phi.size(), rows));
-      jetPhi.resize(phi.size());
+  void makeRoomFor(const ConstraintEntry& entry) {
+    if (entry.form.kind == RowKind::Function) {
+      const auto terms = entry.terms.size();
+      const auto rows = static_cast<std::size_t>(entry.rows);
+      q.resize(std::max(q.size(), 3 * terms));
+      jetQ.resize(std::max(jetQ.size(), terms));
+      phi.resize(std::max(phi.size(), rows * (3 + terms)));
+      jetPhi.resize(std::max(jetPhi.size(), rows));
     }
-    registers.resize(std::max(registers.size(), static_cast<std::size_t>(table.functionNumbers)));
+  }
+  FunctionScratch view() { return {q.data(), phi.data(), jetQ.data(), jetPhi.data()}; }
+};
+
+/// The callbacks of constraints. They are compiled once, not for each instruction set.
+///
+/// φ, φ̇, φ̈ (rows each) and ∂φ/∂q (rows × terms) of a function into scratch.phi, from q, q̇ and q̈
+/// (terms each) in scratch.q.
+void callFunction(const ConstraintEntry& entry, double time, const FunctionScratch& scratch);
+/// The motion of a prescribed coordinate.
+PrescribedMotion motionAt(const ConstraintEntry& entry, double time);
+/// How far the positions of a locked joint are from where it was locked: rows numbers.
+void lockErrors(const ConstraintEntry& entry, const double* positions, double* errors);
+
+/// The motion that moveBodies leaves of all bodies.
+template <typename T>
+struct StoredMotion {
+  const WorkView<T>& work;
+
+  [[nodiscard]] EndMotion<T> end(const ConstraintEnd& end) const {
+    return {placed(work.X[end.body], end.frame), work.v[end.body], work.a[end.body]};
+  }
+  [[nodiscard]] T position(int i) const { return work.positions[i]; }
+  [[nodiscard]] T rate(const ConstraintEntry& entry, int t) const {
+    return work.rates[entry.terms[t].velocity];
+  }
+  [[nodiscard]] T acceleration(const ConstraintEntry& entry, int t) const {
+    return work.accelerations[entry.terms[t].velocity];
   }
 };
 
-template <typename T>
-EndMotion<T> motionOf(const ConstraintEnd& end, const WorkView<T>& work) {
-  return {placed(work.X[end.body], end.frame), work.v[end.body], work.a[end.body]};
-}
-
 /// Rows of a constraint between two bodies.
-template <typename T>
-void bodyRows(const ConstraintEntry& entry, const WorkView<T>& work, ConstraintRow<T>* rows) {
-  const EndMotion<T> A = motionOf(entry.predecessor, work), B = motionOf(entry.successor, work);
+template <typename T, typename MotionAt>
+void bodyRows(const ConstraintEntry& entry, const MotionAt& motion, ConstraintRow<T>* rows) {
+  const EndMotion<T> A = motion.end(entry.predecessor), B = motion.end(entry.successor);
   const Motion<T> v = B.v - A.v, a = B.a - A.a;
   forBodyRows(entry.form, entry.rows, A.X, B.X, [&](int r, const auto& row) {
     const Force<T> f = row.wrench();
@@ -58,99 +86,105 @@ void bodyRows(const ConstraintEntry& entry, const WorkView<T>& work, ConstraintR
   });
 }
 
-/// Rows of a constraint on coordinates; `slopes` is rows × terms.
-template <typename T>
-void coordinateRows(const ConstraintEntry& entry, const WorkView<T>& work, double time,
-                    TimedFunctionScratch& scratch, ConstraintRow<T>* rows, T* slopes) {
+/// Rows of a function of coordinates, by its program or by its callbacks, state after state.
+template <typename T, typename MotionAt>
+void functionRows(const ConstraintEntry& entry, const MotionAt& motion, double time,
+                  const FunctionScratch& scratch, T* registers, ConstraintRow<T>* rows, T* slopes) {
+  const int terms = static_cast<int>(entry.terms.size()), count = entry.rows;
+  if (entry.program.steps > 0) {
+    for (int t = 0; t < terms; ++t) {
+      registers[t] = motion.position(entry.terms[t].position);
+      registers[terms + 1 + t] = motion.rate(entry, t);
+      registers[2 * terms + 1 + t] = motion.acceleration(entry, t);
+    }
+    registers[terms] = T(time);
+    const T* phi = runProgram(entry.programSteps.data(), entry.program, registers);
+    for (int r = 0; r < count; ++r) {  // (2)
+      rows[r] = {{}, phi[r], phi[count + r], phi[2 * count + r]};
+    }
+    for (int i = 0; i < count * terms; ++i) {
+      slopes[i] = phi[3 * count + i];
+    }
+    return;
+  }
+  using Scalar = typename Lanes<T>::Scalar;
+  for (int lane = 0; lane < Lanes<T>::count; ++lane) {
+    for (int t = 0; t < terms; ++t) {
+      const auto number = [&](const T& x) { return static_cast<double>(Lanes<T>::get(x, lane)); };
+      scratch.q[t] = number(motion.position(entry.terms[t].position));
+      scratch.q[terms + t] = number(motion.rate(entry, t));
+      scratch.q[2 * terms + t] = number(motion.acceleration(entry, t));
+    }
+    callFunction(entry, time, scratch);
+    const auto put = [&](T& to, double x) { Lanes<T>::set(to, lane, static_cast<Scalar>(x)); };
+    for (int r = 0; r < count; ++r) {
+      rows[r].wrench = {};
+      put(rows[r].value, scratch.phi[r]);
+      put(rows[r].rate, scratch.phi[count + r]);
+      put(rows[r].bias, scratch.phi[2 * count + r]);
+    }
+    for (int i = 0; i < count * terms; ++i) {
+      put(slopes[i], scratch.phi[3 * count + i]);
+    }
+  }
+}
+
+/// Rows of a constraint on coordinates; `slopes` is rows × terms, `registers` those of its program.
+template <typename T, typename MotionAt>
+void coordinateRows(const ConstraintEntry& entry, const MotionAt& motion, double time,
+                    const FunctionScratch& scratch, T* registers, ConstraintRow<T>* rows,
+                    T* slopes) {
   const int terms = static_cast<int>(entry.terms.size());
   switch (entry.form.kind) {
     case RowKind::Coupling: {
-      ConstraintRow<T> row{};
-      row.value = T(-entry.form.offset);
+      T value = T(-entry.form.offset), rate(0), bias(0);
       for (int t = 0; t < terms; ++t) {
-        const ConstraintTerm& term = entry.terms[t];
-        const T c = static_cast<T>(term.coefficient);
-        row.value += c * work.positions[term.position];
-        row.rate += c * work.rates[term.velocity];
-        row.bias += c * work.accelerations[term.velocity];
+        const T c = T(entry.terms[t].coefficient);
+        value += c * motion.position(entry.terms[t].position);
+        rate += c * motion.rate(entry, t);
+        bias += c * motion.acceleration(entry, t);
         slopes[t] = c;
       }
-      rows[0] = row;
+      rows[0] = {{}, value, rate, bias};
       break;
     }
     case RowKind::Prescribed: {
-      const ConstraintTerm& term = entry.terms[0];
-      const PrescribedMotion motion = entry.motion(time);
+      const PrescribedMotion wanted = motionAt(entry, time);
       rows[0] = {{},
-                 work.positions[term.position] - T(motion.position),
-                 work.rates[term.velocity] - T(motion.velocity),
-                 work.accelerations[term.velocity] - T(motion.acceleration)};
+                 motion.position(entry.terms[0].position) - T(wanted.position),
+                 motion.rate(entry, 0) - T(wanted.velocity),
+                 motion.acceleration(entry, 0) - T(wanted.acceleration)};
       slopes[0] = T(1);
       break;
     }
     case RowKind::Lock: {
-      T reference[7], step[6];
-      for (std::size_t i = 0; i < entry.reference.size(); ++i) {
-        reference[i] = T(entry.reference[i]);
-      }
-      jointDifference(entry.jointType, reference, work.positions + entry.terms[0].position, step);
+      const int first = entry.terms[0].position,
+                positions = static_cast<int>(entry.reference.size());
       for (int r = 0; r < terms; ++r) {
-        const int velocity = entry.terms[r].velocity;
-        rows[r] = {{}, step[r], work.rates[velocity], work.accelerations[velocity]};
+        rows[r] = {{}, T(0), motion.rate(entry, r), motion.acceleration(entry, r)};
         for (int t = 0; t < terms; ++t) {
           slopes[r * terms + t] = T(r == t ? 1 : 0);
         }
       }
+      for (int lane = 0; lane < Lanes<T>::count; ++lane) {
+        double at[7]{}, errors[6]{};
+        for (int i = 0; i < positions; ++i) {
+          at[i] = static_cast<double>(Lanes<T>::get(motion.position(first + i), lane));
+        }
+        lockErrors(entry, at, errors);
+        for (int r = 0; r < terms; ++r) {
+          Lanes<T>::set(rows[r].value, lane, static_cast<typename Lanes<T>::Scalar>(errors[r]));
+        }
+      }
       break;
     }
-    case RowKind::Held: {
-      const int velocity = entry.terms[0].velocity;
-      rows[0] = {{}, T(0), work.rates[velocity], work.accelerations[velocity]};
+    case RowKind::Held:
+      rows[0] = {{}, T(0), motion.rate(entry, 0), motion.acceleration(entry, 0)};
       slopes[0] = T(1);
       break;
-    }
-    case RowKind::Function: {
-      if (entry.program.steps > 0) {
-        double* const numbers = scratch.registers.data();
-        for (int t = 0; t < terms; ++t) {
-          const ConstraintTerm& term = entry.terms[t];
-          numbers[t] = static_cast<double>(work.positions[term.position]);
-          numbers[terms + 1 + t] = static_cast<double>(work.rates[term.velocity]);
-          numbers[2 * terms + 1 + t] = static_cast<double>(work.accelerations[term.velocity]);
-        }
-        numbers[terms] = time;
-        const double* phi = runProgram(entry.programSteps.data(), entry.program, numbers);
-        for (int r = 0; r < entry.rows; ++r) {  // (2)
-          rows[r] = {{}, T(phi[r]), T(phi[entry.rows + r]), T(phi[2 * entry.rows + r])};
-        }
-        for (int i = 0; i < entry.rows * terms; ++i) {
-          slopes[i] = T(phi[3 * entry.rows + i]);
-        }
-        break;
-      }
-      const std::span<Jet> q(scratch.jetQ.data(), static_cast<std::size_t>(terms));
-      const std::span<Jet> phi(scratch.jetPhi.data(), static_cast<std::size_t>(entry.rows));
-      for (int t = 0; t < terms; ++t) {
-        q[t] = Jet(static_cast<double>(work.positions[entry.terms[t].position]));
-      }
-      for (int t = 0; t < terms; ++t) {
-        q[t].first = 1.0;
-        entry.function.jet(q, Jet(time), phi);
-        q[t].first = 0.0;
-        for (int r = 0; r < entry.rows; ++r) {
-          slopes[r * terms + t] = T(phi[r].first);
-        }
-      }
-      for (int t = 0; t < terms; ++t) {
-        q[t].first = static_cast<double>(work.rates[entry.terms[t].velocity]);
-        q[t].second = static_cast<double>(work.accelerations[entry.terms[t].velocity]);
-      }
-      entry.function.jet(q, Jet(time, 1.0, 0.0), phi);
-      for (int r = 0; r < entry.rows; ++r) {
-        rows[r] = {{}, T(phi[r].value), T(phi[r].first), T(phi[r].second)};  // (2)
-      }
+    case RowKind::Function:
+      functionRows(entry, motion, time, scratch, registers, rows, slopes);
       break;
-    }
     default:
       break;
   }

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "spatial/scalar_lanes.hpp"
+
 namespace kempe::detail {
 
 /// How far a pivoted factorization can be trusted.
@@ -56,7 +58,8 @@ PivotedRank<T> pivotedCholesky(T* A, int n, T tolerance, const T* scale, int* or
       }
       return result;
     }
-    const T error = std::numeric_limits<T>::epsilon() * lost(best) / most;
+    const T error =
+        T(std::numeric_limits<typename Lanes<T>::Scalar>::epsilon()) * lost(best) / most;
     result.error = error > result.error ? error : result.error;
     const T left = A[best * n + best] / scale[order[best]];
     result.least = left < result.least ? left : result.least;

@@ -2,17 +2,11 @@
 
 #include <vector>
 
+#include "constraints/active.hpp"
 #include "constraints/constraint_rows.hpp"
+#include "tables/memory.hpp"
 
 namespace kempe::detail {
-
-/// A constraint that is on, and where its rows begin among those that are on.
-struct ActiveConstraint {
-  const ConstraintEntry* entry = nullptr;
-  int firstRow = 0;     ///< among those that are on
-  int firstSlope = 0;   ///< in the scratch
-  int firstOutput = 0;  ///< among those of all constraints of the caller
-};
 
 /// Scratch of constraints; grows with the most rows that it has seen.
 template <typename T>
@@ -28,8 +22,17 @@ struct ConstraintScratch {
   std::vector<T> K;              ///< nv each, normalised, and made orthogonal to one another
   std::vector<int> order;
   std::vector<int> independent;  ///< rows of K that do not depend on one another
+  std::vector<T> registers;      ///< of the programs of functions
   TimedFunctionScratch functions;
-  std::vector<ActiveConstraint> active;
+  ActiveConstraints active;
+  GrowingMemory kernel;  ///< of the kernel for constraints
+
+  void makeRoomForFunctions(const ConstraintTable& table) {
+    for (const ConstraintEntry& entry : table.entries) {
+      functions.makeRoomFor(entry);
+    }
+    registers.resize(std::max(registers.size(), static_cast<std::size_t>(table.functionNumbers)));
+  }
 };
 
 }  // namespace kempe::detail

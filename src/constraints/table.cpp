@@ -27,9 +27,7 @@ int clusterOf(const ModelTables<double>& tables, int velocity) {
 void ConstraintTable::append(const ModelTables<double>& tables, ConstraintEntry entry) {
   entry.firstRow = rows;
   rows += entry.rows;
-  mostTerms = std::max(mostTerms, static_cast<int>(entry.terms.size()));
   if (entry.form.kind == RowKind::Function) {
-    mostFunctionRows = std::max(mostFunctionRows, entry.rows);
     functionNumbers = std::max(functionNumbers, entry.program.registers());
   }
   for (const int body : {entry.predecessor.body, entry.successor.body}) {

@@ -54,10 +54,8 @@ struct ConstraintEntry {
 struct ConstraintTable {
   std::vector<ConstraintEntry> entries{};
   int rows = 0;
-  int forces = 0;            ///< number of force entries of cut loops
-  int mostTerms = 0;         ///< of an entry
-  int mostFunctionRows = 0;  ///< of a function
-  int functionNumbers = 0;   ///< registers of the largest program of a function
+  int forces = 0;           ///< number of force entries of cut loops
+  int functionNumbers = 0;  ///< registers of the largest program of a function
   double stabilization = 0.0;
 
   /// Numbers the entry's rows and finds its path.

@@ -1,7 +1,8 @@
 #include <numeric>
 
-#include "constraints/table.hpp"
+#include "constraints/constraint_rows.hpp"
 #include "expressions/graph.hpp"
+#include "spatial/joint_motion.hpp"
 
 namespace kempe {
 
@@ -84,6 +85,41 @@ void setFunction(const Function& function, ConstraintEntry& entry) {
     jet(q, phi);
   };
   setFunction(std::move(timed), entry);
+}
+
+void callFunction(const ConstraintEntry& entry, double time, const FunctionScratch& scratch) {
+  const int terms = static_cast<int>(entry.terms.size()), rows = entry.rows;
+  const std::span<Jet> q(scratch.jetQ, static_cast<std::size_t>(terms));
+  const std::span<Jet> phi(scratch.jetPhi, static_cast<std::size_t>(rows));
+  for (int t = 0; t < terms; ++t) {
+    q[t] = Jet(scratch.q[t]);
+  }
+  for (int t = 0; t < terms; ++t) {
+    q[t].first = 1.0;
+    entry.function.jet(q, Jet(time), phi);
+    q[t].first = 0.0;
+    for (int r = 0; r < rows; ++r) {
+      scratch.phi[3 * rows + r * terms + t] = phi[r].first;
+    }
+  }
+  for (int t = 0; t < terms; ++t) {
+    q[t].first = scratch.q[terms + t];
+    q[t].second = scratch.q[2 * terms + t];
+  }
+  entry.function.jet(q, Jet(time, 1.0, 0.0), phi);
+  for (int r = 0; r < rows; ++r) {
+    scratch.phi[r] = phi[r].value;
+    scratch.phi[rows + r] = phi[r].first;
+    scratch.phi[2 * rows + r] = phi[r].second;
+  }
+}
+
+PrescribedMotion motionAt(const ConstraintEntry& entry, double time) {
+  return entry.motion(time);
+}
+
+void lockErrors(const ConstraintEntry& entry, const double* positions, double* errors) {
+  jointDifference(entry.jointType, entry.reference.data(), positions, errors);
 }
 
 }  // namespace detail

@@ -162,17 +162,18 @@ struct BiasPass {
   }
 };
 
-/// Places the mechanism too. `ydd` may be `tau`.
+/// Everything but (6) of articulated.hpp, from placements to L⁻¹ u and the factors of D. Returns a
+/// cluster in a singular configuration, or −1.
 template <typename Order = LevelByLevel, typename T, typename Tables, typename Loops,
           typename R = typename Tables::Scalar>
-KEMPE_HD KernelOutcome forwardDynamicsKernel(const Tables& tables, const WorkView<T>& work,
-                                             Loops& loops, const T* q, const T* v, const T* tau,
-                                             const ExternalForces<T, R>& external, T* ydd) {
+KEMPE_HD int condenseDynamics(const Tables& tables, const WorkView<T>& work, Loops& loops,
+                              const T* q, const T* v, const T* tau,
+                              const ExternalForces<T, R>& external) {
   placeWorld(tables, work, q);
   expandMechanism(tables, work, q);
   const BiasPass<T, Tables> pass{tables, work, v, tau};
   const T* const atRest = nullptr;
-  const int singular = Order::thereAndBack(
+  return Order::thereAndBack(
       tables, [&](int c) { return passCluster(tables, c, work, loops, v, atRest, pass); },
       [&](int first, int last) { subtractExternal(external, first, last, work); },
       [&](int c) {
@@ -184,6 +185,15 @@ KEMPE_HD KernelOutcome forwardDynamicsKernel(const Tables& tables, const WorkVie
         condenseClusterInertia(tables, cluster, work);
         condenseClusterForce(tables, cluster, work);
       });
+}
+
+/// Places the mechanism too. `ydd` may be `tau`.
+template <typename Order = LevelByLevel, typename T, typename Tables, typename Loops,
+          typename R = typename Tables::Scalar>
+KEMPE_HD KernelOutcome forwardDynamicsKernel(const Tables& tables, const WorkView<T>& work,
+                                             Loops& loops, const T* q, const T* v, const T* tau,
+                                             const ExternalForces<T, R>& external, T* ydd) {
+  const int singular = condenseDynamics<Order>(tables, work, loops, q, v, tau, external);
   if (singular >= 0) {
     return {singular, -1};
   }

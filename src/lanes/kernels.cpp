@@ -19,6 +19,9 @@ namespace kempe::detail {
 
 /// Of term_kernels.cpp.
 TermKernels<KEMPE_SCALAR> KEMPE_JOIN(termKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(bool many);
+/// Of constraint_kernels.cpp.
+ConstraintKernels<KEMPE_SCALAR> KEMPE_JOIN(constraintKernels_, KEMPE_ISA, _,
+                                           KEMPE_SCALAR)(bool many);
 
 namespace {
 
@@ -197,7 +200,8 @@ struct Kernels : KernelArguments<T> {
             &integrate,
             &gather,
             &scatter,
-            KEMPE_JOIN(termKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(many)};
+            KEMPE_JOIN(termKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(many),
+            KEMPE_JOIN(constraintKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(many)};
   }
 };
 

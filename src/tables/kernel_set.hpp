@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "tables/constraint_request.hpp"
 #include "tables/kernel_arguments.hpp"
 #include "tables/term_request.hpp"
 #include "tables/workspace.hpp"
@@ -32,6 +33,17 @@ struct TermKernels {
                             const TermRequest<S, S>& request) = nullptr;
   /// Bytes of TermRequest::coriolisMemory.
   std::size_t (*coriolisMemorySize)(const TablesView<S>& tables) = nullptr;
+};
+
+/// Forward dynamics under constraints.
+template <typename S>
+struct ConstraintKernels {
+  /// Returns false where a state of the call has to be computed on its own, by ConstraintSolver: it
+  /// fails, or it is in doubt which rows are redundant. `a` may be `tau` or `v`.
+  bool (*forwardDynamics)(const KernelContext<S>&, const S* q, const S* v, const S* tau,
+                          const ExternalForces<S, S>&, const ConstraintRequest<S>&, S* a) = nullptr;
+  /// Bytes of ConstraintRequest::memory.
+  std::size_t (*memorySize)(const TablesView<S>& tables, const ConstraintRequest<S>&) = nullptr;
 };
 
 /// All numbers of a state are `lanes` numbers, one for each of as many states: number i of state l
@@ -71,6 +83,7 @@ struct KernelSet {
   void (*scatter)(const S* lanes, int count, int width, S* rows, std::ptrdiff_t stateStride,
                   std::ptrdiff_t entryStride) = nullptr;
   TermKernels<S> terms{};
+  ConstraintKernels<S> constraints{};
 };
 
 /// For one state, and for several at once.

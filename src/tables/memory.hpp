@@ -46,4 +46,20 @@ class AlignedMemory {
   std::vector<Line> lines_;
 };
 
+/// Such a block that grows to the largest size asked for, and never shrinks.
+class GrowingMemory {
+ public:
+  std::byte* of(std::size_t bytes) {
+    if (bytes > size_) {
+      memory_ = AlignedMemory(bytes);
+      size_ = bytes;
+    }
+    return memory_.data();
+  }
+
+ private:
+  AlignedMemory memory_{0};
+  std::size_t size_ = 0;
+};
+
 }  // namespace kempe::detail

@@ -12,6 +12,15 @@ void checkConstrainedDynamicsOf(const kempe::Model& model, const kempe::Constrai
   kempe::constrainedForwardDynamics(model, data, constraints, 0.0, q, zero, zero, a, multipliers,
                                     {}, &report);
   check(report.rows == constraints.rows() && std::abs(a[0]) < T(1e-5), "locked joints stay");
+
+  using Rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  kempe::BasicBatch<T> batch(model, {.threads = 1});
+  const Rows allQ = q.transpose().replicate(5, 1), none = Rows::Zero(5, model.nv());
+  Rows allA(5, model.nv()), allMultipliers(5, constraints.rows());
+  std::vector<kempe::ConstraintReport> reports(5);
+  kempe::constrainedForwardDynamics(model, batch, constraints, 0.0, allQ, none, none, allA,
+                                    allMultipliers, {}, reports);
+  check(reports[4].rank == report.rank && std::abs(allA(4, 0)) < T(1e-5), "in all states");
 }
 
 }  // namespace

@@ -229,15 +229,17 @@ class FreeBodies {
   /// (3) and (4), of rows that are not redundant.
   void addLoops() {
     ConstraintScratch<T>& scratch = s_.e.data.constraints;
-    scratch.functions.makeRoomFor(s_.tree.loops);
+    scratch.makeRoomForFunctions(s_.tree.loops);
+    const StoredMotion<T> motion{work_};
     for (const ConstraintEntry& entry : s_.tree.loops.entries) {
       const auto terms = entry.terms.size();
       rows_.resize(static_cast<std::size_t>(entry.rows));
       slopes_.resize(static_cast<std::size_t>(entry.rows) * terms);
       if (entry.form.betweenBodies()) {
-        bodyRows(entry, work_, rows_.data());
+        bodyRows(entry, motion, rows_.data());
       } else {
-        coordinateRows(entry, work_, 0.0, scratch.functions, rows_.data(), slopes_.data());
+        coordinateRows(entry, motion, 0.0, scratch.functions.view(), scratch.registers.data(),
+                       rows_.data(), slopes_.data());
       }
       for (int r = 0; r < entry.rows; ++r) {
         if (s_.model.rowSlots[entry.firstRow + r] < 0) {
