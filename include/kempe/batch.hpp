@@ -140,6 +140,19 @@ KEMPE_API void constrainedForwardDynamics(const Model& model, BasicBatch<T>& bat
                                           const BatchForces<std::type_identity_t<T>>& external = {},
                                           std::span<ConstraintReport> reports = {});
 
+/// (N, nv²) each: one matrix per state, row-major; see inverse_dynamics_derivatives.hpp and
+/// forward_dynamics_derivatives.hpp.
+template <typename T>
+KEMPE_API void inverseDynamicsDerivatives(
+    const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v, StatesIn<T> a,
+    StatesOut<T> dtau_dq, StatesOut<T> dtau_dv, StatesOut<T> H,
+    const BatchForces<std::type_identity_t<T>>& external = {});
+template <typename T>
+KEMPE_API void forwardDynamicsDerivatives(
+    const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v, StatesIn<T> tau,
+    StatesOut<T> da_dq, StatesOut<T> da_dv, StatesOut<T> da_dtau,
+    const BatchForces<std::type_identity_t<T>>& external = {});
+
 /// Options of the forces between bodies of many states, as ForceOptions of one.
 template <typename T>
 struct BatchForceOptions {

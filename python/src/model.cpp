@@ -337,6 +337,7 @@ of a wrong shape or type raise ValueError, which names them.)");
       });
   bindConfigurations(model);
   bindDynamics(model);
+  bindDerivatives(model);
   bindForces(model);
   bindKinematics(model);
   bindAllTerms(m, model);

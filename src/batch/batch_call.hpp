@@ -38,7 +38,7 @@ struct BatchWorker {
   BasicData<T> data;  ///< for states that have to be computed on their own
   Data dataDouble;
   KernelMemory<T> kernels;
-  LaneBuffer<T> q, v, x, wrenches, W, result, coriolis, multipliers;
+  LaneBuffer<T> q, v, x, wrenches, W, result, coriolis, multipliers, derivatives;
   Eigen::VectorXd position, velocity;  ///< one state's, for integrate
 };
 

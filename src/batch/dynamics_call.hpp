@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "batch/batch_call.hpp"
+#include "batch/batch_forces.hpp"
 #include "kempe/method.hpp"
 
 namespace kempe::detail {
@@ -13,34 +13,22 @@ template <typename T, typename Kernel, typename One>
 void runDynamics(BatchCall<T>& call, const States<const T>& v, const States<const T>& x,
                  const States<T>& y, const BatchForces<T>& external, const Kernel& kernel,
                  const One& one) {
-  const auto forces = static_cast<Eigen::Index>(external.frames.size());
-  States<const T> wrenches = external.wrenches;
-  wrenches.states = forces == 0 ? y.states : wrenches.states;
-  call.require("external.wrenches", wrenches, 6 * forces, "6 for each frame");
-  const BodyFrame<T>* frames = call.prepareFrames(external.frames, external.reference);
+  const ForcesOfStates<T> forces(call, external, y.states);
   call.run(
       [&](Block<T>& block) {
         const T* blockQ = block.gatherQ();
         const T* blockV = block.gather(v, block.worker.v);
         const T* blockX = block.gather(x, block.worker.x);
-        const T* blockWrenches = block.gather(wrenches, block.worker.wrenches);
+        const T* wrenches = block.gather(forces.wrenches(), block.worker.wrenches);
         if (!block.finite) {
           return false;
         }
         T* result = block.room(block.worker.result, y.entries);
-        const ExternalForces<T, T> acting{frames, blockWrenches, static_cast<int>(forces)};
-        return kernel(block, blockQ, blockV, blockX, acting, result) && block.finish({}, result, y);
+        return kernel(block, blockQ, blockV, blockX, forces.ofBlock(wrenches), result) &&
+               block.finish({}, result, y);
       },
       [&](BatchWorker<T>& worker, Eigen::Index state) {
-        std::vector<FrameForce> single;
-        const RowVector<T> own = BatchCall<T>::row(wrenches, state);
-        for (std::size_t f = 0; f < external.frames.size(); ++f) {
-          FrameForce force{external.frames[f], {}, external.reference};
-          for (std::size_t i = 0; i < 6; ++i) {
-            force.wrench[i] = static_cast<double>(own[static_cast<Eigen::Index>(6 * f + i)]);
-          }
-          single.push_back(force);
-        }
+        const std::vector<FrameForce> single = forces.ofState(state);
         RowVector<T> result(y.entries);
         one(worker, state, call.qOf(state), BatchCall<T>::row(v, state),
             BatchCall<T>::row(x, state), result, DynamicsOptions{.external = single});

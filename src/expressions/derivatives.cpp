@@ -153,6 +153,38 @@ Expression secondRate(const Expression& expression) {
   return graph.extract(graph.differentiate(first, rates));
 }
 
+Expression secondOrder(const Expression& phi) {
+  const auto n = static_cast<std::size_t>(phi.arguments());
+  Graph graph(3 * phi.arguments());
+  const std::vector<int> values = graph.insert(phi);
+  const std::size_t rows = values.size();
+  std::vector<int> rates(3 * n, Graph::kZero);
+  std::iota(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(2 * n), phi.arguments());
+  const std::vector<int> first = graph.differentiate(values, rates);
+  const std::vector<int> second = graph.differentiate(first, rates);
+  const auto along = [&](const std::vector<int>& nodes, std::size_t argument) {
+    std::vector<int> unit(3 * n, Graph::kZero);
+    unit[argument] = graph.constant(1.0);
+    return graph.differentiate(nodes, unit);
+  };
+  std::vector<int> results(rows * n * (n + 2));
+  for (std::size_t t = 0; t < n; ++t) {
+    const std::vector<int> slopeRate = along(first, t), byPosition = along(second, t),
+                           slope = along(values, t);
+    for (std::size_t r = 0; r < rows; ++r) {
+      results[r * n + t] = slopeRate[r];
+      results[(rows + r) * n + t] = byPosition[r];
+    }
+    for (std::size_t u = 0; u < n; ++u) {
+      const std::vector<int> curvature = along(slope, u);
+      for (std::size_t r = 0; r < rows; ++r) {
+        results[((2 * rows + r * n) + t) * n + u] = curvature[r];
+      }
+    }
+  }
+  return graph.extract(results);
+}
+
 }  // namespace kempe::detail
 
 namespace kempe {

@@ -82,4 +82,8 @@ class Graph {
 /// arguments are all x, then all ẋ.
 Expression secondRate(const Expression& expression);
 
+/// What derivatives of dynamics need of φ(x), from x, ẋ, ẍ: d/dt ∂φ/∂x and ∂φ̈/∂x, results ×
+/// arguments each, then ∂²φ/∂x², results × arguments × arguments.
+Expression secondOrder(const Expression& phi);
+
 }  // namespace kempe::detail

@@ -22,6 +22,9 @@ TermKernels<KEMPE_SCALAR> KEMPE_JOIN(termKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(b
 /// Of constraint_kernels.cpp.
 ConstraintKernels<KEMPE_SCALAR> KEMPE_JOIN(constraintKernels_, KEMPE_ISA, _,
                                            KEMPE_SCALAR)(bool many);
+/// Of derivative_kernels.cpp.
+DerivativeKernels<KEMPE_SCALAR> KEMPE_JOIN(derivativeKernels_, KEMPE_ISA, _,
+                                           KEMPE_SCALAR)(bool many);
 
 namespace {
 
@@ -201,7 +204,8 @@ struct Kernels : KernelArguments<T> {
             &gather,
             &scatter,
             KEMPE_JOIN(termKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(many),
-            KEMPE_JOIN(constraintKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(many)};
+            KEMPE_JOIN(constraintKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(many),
+            KEMPE_JOIN(derivativeKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(many)};
   }
 };
 

@@ -15,6 +15,24 @@ struct Lanes<xsimd::batch<S, Arch>> {
   using Pack = xsimd::batch<S, Arch>;
   static constexpr int count = static_cast<int>(Pack::size);
   static constexpr int kAnglesTogether = 1;
+  static constexpr int kRowMultiple = 1;
+
+  static void subtractMultiple(Pack* to, const Pack& factor, const Pack* row, int n) {
+    for (int i = 0; i < n; ++i) {
+      to[i] -= factor * row[i];
+    }
+  }
+
+  static void subtractMultiples(Pack* to, const Pack* factors, const Pack* rows, const int* list,
+                                int count, int n) {
+    for (int i = 0; i < n; ++i) {
+      Pack sum = to[i];
+      for (int a = 0; a < count; ++a) {
+        sum -= factors[list[a]] * rows[list[a] * n + i];
+      }
+      to[i] = sum;
+    }
+  }
 
   static S get(const Pack& x, int lane) {
     alignas(Pack) S all[Pack::size];
@@ -41,6 +59,29 @@ struct Lanes<Wide<S, Isa>> {
   using Number = Wide<S, Isa>;
   static constexpr int count = 1;
   static constexpr int kAnglesTogether = static_cast<int>(Isa::template Pack<S>::size);
+
+  static constexpr int kRowMultiple = kAnglesTogether;
+
+  static void subtractMultiple(Number* to, const Number& factor, const Number* row, int n) {
+    using Pack = typename Isa::template Pack<S>;
+    const Pack scale(factor.value);
+    for (int i = 0; i < n; i += kRowMultiple) {
+      (Pack::load_unaligned(&to[i].value) - scale * Pack::load_unaligned(&row[i].value))
+          .store_unaligned(&to[i].value);
+    }
+  }
+
+  static void subtractMultiples(Number* to, const Number* factors, const Number* rows,
+                                const int* list, int count, int n) {
+    using Pack = typename Isa::template Pack<S>;
+    for (int i = 0; i < n; i += kRowMultiple) {
+      Pack sum = Pack::load_unaligned(&to[i].value);
+      for (int a = 0; a < count; ++a) {
+        sum -= Pack(factors[list[a]].value) * Pack::load_unaligned(&rows[list[a] * n + i].value);
+      }
+      sum.store_unaligned(&to[i].value);
+    }
+  }
 
   static S get(const Number& x, int) { return x.value; }
   static void set(Number& x, int, S value) { x.value = value; }

@@ -78,8 +78,15 @@ class LoopCompiler {
   void appendPrograms(const Expression& phi, FunctionPrograms& programs) {
     std::vector<ProgramStep<double>>& steps = tables_.programSteps;
     const Expression slopes = phi.jacobian();
-    programs = {appendProgram(phi, steps), appendProgram(slopes, steps),
-                appendProgram(secondRate(phi), steps), appendProgram(slopes.rate(), steps)};
+    programs = {appendProgram(phi, steps),
+                appendProgram(slopes, steps),
+                appendProgram(secondRate(phi), steps),
+                appendProgram(slopes.rate(), steps),
+                appendProgram(secondOrder(phi), steps),
+                tables_.secondOrderNumbers};
+    tables_.secondOrderNumbers += programs.secondOrder.results;
+    tables_.secondOrderRegisters =
+        std::max(tables_.secondOrderRegisters, programs.secondOrder.registers());
   }
 
   LoopEnd<double> end(const std::string& body, const Pose& frame) const {

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -135,12 +136,13 @@ struct DataImpl {
   ForceScratch<T> forceScratch;      ///< of the forces between bodies
   std::vector<T> terms;              ///< results of allTerms
   AlignedMemory coriolis;            ///< of the Coriolis matrix
-  ConstraintScratch<T> constraints;  ///< for rows with multipliers
-  std::vector<double> positions;     ///< spanning
-  std::vector<double> velocities;    ///< spanning
-  std::vector<double> q;             ///< a configuration
-  std::vector<double> G;             ///< one cluster's n×m
-  std::vector<double> g;             ///< one cluster's n
+  std::optional<AlignedMemory> derivatives;  ///< of derivatives, from the first time on
+  ConstraintScratch<T> constraints;          ///< for rows with multipliers
+  std::vector<double> positions;             ///< spanning
+  std::vector<double> velocities;            ///< spanning
+  std::vector<double> q;                     ///< a configuration
+  std::vector<double> G;                     ///< one cluster's n×m
+  std::vector<double> g;                     ///< one cluster's n
 
  private:
   std::unique_ptr<ComparedScratch<T>> comparedScratch_;

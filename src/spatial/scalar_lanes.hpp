@@ -16,6 +16,23 @@ struct Lanes {
   /// and sine and cosine separately.
   static constexpr int kAnglesTogether = 0;
 
+  /// Numbers of a row that subtractMultiple takes at once.
+  static constexpr int kRowMultiple = 1;
+  /// to −= factor row, for n numbers, a multiple of kRowMultiple.
+  KEMPE_HD static void subtractMultiple(T* to, const T& factor, const T* row, int n) {
+    for (int i = 0; i < n; ++i) {
+      to[i] -= factor * row[i];
+    }
+  }
+
+  /// to −= Σ factors[k] (row k of `rows`, n numbers each) over the `count` k that are listed.
+  KEMPE_HD static void subtractMultiples(T* to, const T* factors, const T* rows, const int* list,
+                                         int count, int n) {
+    for (int a = 0; a < count; ++a) {
+      subtractMultiple(to, factors[list[a]], rows + list[a] * n, n);
+    }
+  }
+
   KEMPE_HD static T get(const T& x, int) { return x; }
   KEMPE_HD static void set(T& x, int, const T& value) { x = value; }
 

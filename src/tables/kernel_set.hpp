@@ -46,6 +46,27 @@ struct ConstraintKernels {
   std::size_t (*memorySize)(const TablesView<S>& tables, const ConstraintRequest<S>&) = nullptr;
 };
 
+/// Three nv × nv matrices of derivatives, and `memory` of DerivativeKernels::memorySize bytes.
+template <typename T, typename R>
+struct DerivativeRequest {
+  MatrixAt<T> byQ{}, byV{}, third{};
+  void* memory = nullptr;
+};
+
+/// Derivatives along the tangent of q, and with respect to v.
+template <typename S>
+struct DerivativeKernels {
+  /// ∂τ/∂q, ∂τ/∂v and H = ∂τ/∂a.
+  KernelOutcome (*inverseDynamics)(const KernelContext<S>&, const S* q, const S* v, const S* a,
+                                   const ExternalForces<S, S>&,
+                                   const DerivativeRequest<S, S>& request) = nullptr;
+  /// ∂a/∂q, ∂a/∂v and H⁻¹ = ∂a/∂τ.
+  KernelOutcome (*forwardDynamics)(const KernelContext<S>&, const S* q, const S* v, const S* tau,
+                                   const ExternalForces<S, S>&,
+                                   const DerivativeRequest<S, S>& request) = nullptr;
+  std::size_t (*memorySize)(const TablesView<S>& tables) = nullptr;
+};
+
 /// All numbers of a state are `lanes` numbers, one for each of as many states: number i of state l
 /// is at [i * lanes + l]. Arrays of more than one lane start at multiples of Carver::kAlignment.
 template <typename S>
@@ -84,6 +105,7 @@ struct KernelSet {
                   std::ptrdiff_t entryStride) = nullptr;
   TermKernels<S> terms{};
   ConstraintKernels<S> constraints{};
+  DerivativeKernels<S> derivatives{};
 };
 
 /// For one state, and for several at once.

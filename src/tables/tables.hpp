@@ -93,6 +93,9 @@ struct FunctionPrograms {
   ProgramEntry slopes{};      ///< ∂φ/∂q from q: rows × terms
   ProgramEntry secondRate{};  ///< φ̈ where q̈ = 0, from q and q̇
   ProgramEntry slopeRates{};  ///< d/dt ∂φ/∂q from q and q̇: rows × terms
+  /// From q, q̇, q̈: d/dt ∂φ/∂q and ∂φ̈/∂q, rows × terms each, then ∂²φ/∂q², rows × terms × terms.
+  ProgramEntry secondOrder{};
+  int firstSecondOrder = 0;  ///< of its results, among those of all functions
 
   [[nodiscard]] KEMPE_HD bool exist() const { return value.steps > 0; }
 };
@@ -245,15 +248,17 @@ struct TableConstants {
   int nq = 0, nv = 0, positions = 0, velocities = 0, rows = 0;
   /// Sizes of S, G, D, the factors of K_d and their swaps of all clusters.
   int sColumns = 0, ratios = 0, dNumbers = 0, factorNumbers = 0, swaps = 0;
-  int rowNumbers = 0;       ///< of the kept rows of K of all clusters
-  int widestRows = 0;       ///< numbers of all rows of the largest cluster with redundant ones
-  int widestRightSide = 0;  ///< and of the right-hand sides of its loops
-  int mostRows = 0;         ///< rows of the cluster that has most
-  int widestBasis = 0;      ///< rows × (n − m) of the largest cluster with redundant rows
-  int widestTriangle = 0;   ///< (n − m)² of the same
-  int functionNumbers = 0;  ///< registers of the largest program of a function
-  int loopForces = 0;       ///< number of force entries of all loops
-  int floatingBase = -1;    ///< the body whose position is the origin of the common frame, if any
+  int rowNumbers = 0;            ///< of the kept rows of K of all clusters
+  int widestRows = 0;            ///< numbers of all rows of the largest cluster with redundant ones
+  int widestRightSide = 0;       ///< and of the right-hand sides of its loops
+  int mostRows = 0;              ///< rows of the cluster that has most
+  int widestBasis = 0;           ///< rows × (n − m) of the largest cluster with redundant rows
+  int widestTriangle = 0;        ///< (n − m)² of the same
+  int functionNumbers = 0;       ///< registers of the largest program of a function
+  int secondOrderNumbers = 0;    ///< results of FunctionPrograms::secondOrder of all functions
+  int secondOrderRegisters = 0;  ///< registers of the largest of these programs
+  int loopForces = 0;            ///< number of force entries of all loops
+  int floatingBase = -1;  ///< the body whose position is the origin of the common frame, if any
 };
 
 template <typename T>

@@ -46,6 +46,10 @@ void checkBatchesOf() {
   kempe::centroidalMomentumMatrix(model, moved, q, jacobians);
   kempe::energy(model, moved, q, v, energies);
   kempe::coriolisMatrix(model, moved, q, v, C);
+  Matrix byQ = C, byV = C, third = C;
+  kempe::inverseDynamicsDerivatives(model, moved, q, v, a, byQ, byV, third);
+  kempe::forwardDynamicsDerivatives(model, moved, q, v, tau, byQ, byV, third);
+  check(byQ.allFinite() && byV.allFinite() && third.allFinite(), "derivatives of many states");
   kempe::BatchTerms<T> terms;
   terms.bias = back;
   kempe::allTerms(model, moved, q, v, frames, terms);

@@ -44,6 +44,12 @@ void checkDynamicsOf() {
   kempe::coriolisMatrix(model, data, q, v, C);
   near(C * v + gravity, h, "Coriolis matrix");
 
+  MatrixOf<T> byQ(n, n), byV(n, n), third(n, n);
+  kempe::inverseDynamicsDerivatives(model, data, q, v, a, byQ, byV, third);
+  near(third, H, "derivatives of inverse dynamics");
+  kempe::forwardDynamicsDerivatives(model, data, q, v, tau, byQ, byV, third);
+  near(third, inverse, "derivatives of forward dynamics");
+
   MatrixOf<T> joints(6, static_cast<int>(model.jointNames().size())), sameJoints = joints;
   VectorOf<T> loops(model.nLoopForces()), sameLoops = loops;
   kempe::jointForces(model, data, q, v, tau, joints);

@@ -20,6 +20,8 @@ ARRAYS = {"q", "v", "a", "tau", "x", "spanning", "start", "end", "velocities", "
 FUNCTIONS = {
     "inverse_dynamics*": ("q", "v", "a", "external"),
     "forward_dynamics*": ("q", "v", "tau", "external"),
+    "inverse_dynamics_derivatives": ("q", "v", "a", "external"),
+    "forward_dynamics_derivatives": ("q", "v", "tau", "external"),
     "bias_forces*": ("q", "v", "external"),
     "gravity_forces*": ("q",),
     "generalized_forces*": ("q", "spanning"),

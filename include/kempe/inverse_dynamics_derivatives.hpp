@@ -1,0 +1,33 @@
+#pragma once
+
+#include "kempe/export.hpp"
+#include "kempe/method.hpp"
+#include "kempe/model.hpp"
+
+namespace kempe {
+
+/// Computes the derivatives of inverseDynamics() with respect to q, v and a.
+///
+/// Those with respect to q are along the tangent: column j is the derivative along
+/// integrate(model, data, q, e_j, ε), with all loops closed on the way and v, a constant. Everything
+/// that inverseDynamics() includes is differentiated: rotors, armatures, dampers, springs and
+/// gravity. Dry friction is constant between changes of direction. External forces given in
+/// Reference::Local turn with their frame; those in Reference::LocalWorldAligned keep their direction
+/// and move with the frame's origin; those in Reference::World stay where they are.
+///
+/// Cost: linear in bodies plus the entries that are not zero; rows and columns of branches that do
+/// not carry one another are exactly zero. Allocates memory at the first call with `data` only.
+/// @param dtau_dq  output, model.nv() × model.nv()
+/// @param dtau_dv  output, likewise
+/// @param H        output, likewise: the mass matrix, which is the derivative with respect to a
+///
+/// Throws the same exceptions as inverseDynamics(), and std::invalid_argument if a loop is a function
+/// that cannot be differentiated three times because it is no expression, or if options.method is
+/// not Method::Cluster.
+template <typename T>
+KEMPE_API void inverseDynamicsDerivatives(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                                          VectorInOf<T> v, VectorInOf<T> a, MatrixOutOf<T> dtau_dq,
+                                          MatrixOutOf<T> dtau_dv, MatrixOutOf<T> H,
+                                          const DynamicsOptions& options = {});
+
+}  // namespace kempe

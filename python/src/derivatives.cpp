@@ -1,0 +1,145 @@
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+#include "choices.hpp"
+#include "evaluate.hpp"
+#include "external_forces.hpp"
+#include "kempe/forward_dynamics_derivatives.hpp"
+#include "kempe/inverse_dynamics_derivatives.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kempe::python {
+
+namespace {
+
+/// Three (nv, nv) arrays of one or of many states: `one(data, x, matrices, options)` of a state,
+/// `many(batch, x, matrices, forces)` of some states.
+template <typename T, typename One, typename Many>
+void compute(const PyModel& self, Inputs& inputs, const ExternalForces& forces,
+             const std::array<Result, 3>& results, const One& one, const Many& many) {
+  const Eigen::Index nv = self.model().nv();
+  if (!inputs.isBatch()) {
+    self.compute<T>([&](BasicData<T>& data) {
+      const std::vector<FrameForce> own = forces.of(0);
+      using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+      std::array<Matrix, 3> matrices{Matrix(nv, nv), Matrix(nv, nv), Matrix(nv, nv)};
+      one(data, StateInputs<T>{inputs, 0}, matrices, DynamicsOptions{.external = own});
+      for (std::size_t i = 0; i < 3; ++i) {
+        Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
+            results[i].row<T>(0), nv, nv) = matrices[i];
+      }
+    });
+    return;
+  }
+  self.computeMany<T>(inputs.states(), [&](BasicBatch<T>& batch, Eigen::Index first,
+                                           Eigen::Index count) {
+    std::vector<T> wrenches;
+    const std::array<States<T>, 3> parts{results[0].part<T>(first, count),
+                                         results[1].part<T>(first, count),
+                                         results[2].part<T>(first, count)};
+    many(batch, StatesInputs<T>{inputs, first, count}, parts, forces.part(first, count, wrenches));
+  });
+}
+
+template <typename One, typename Many>
+nb::tuple derivatives(const PyModel& self, Inputs inputs, nb::handle external,
+                      const std::string& reference, const One& one, const Many& many) {
+  const Eigen::Index nv = self.model().nv();
+  ExternalForces forces(self, external, reference);
+  forces.joinWith(inputs);
+  const std::array<Result, 3> results{Result(inputs, {nv, nv}), Result(inputs, {nv, nv}),
+                                      Result(inputs, {nv, nv})};
+  if (inputs.computesInFloat()) {
+    compute<float>(self, inputs, forces, results, one, many);
+  } else {
+    compute<double>(self, inputs, forces, results, one, many);
+  }
+  return nb::make_tuple(results[0].array(), results[1].array(), results[2].array());
+}
+
+nb::tuple inverseDynamicsDerivativesOf(const PyModel& self, nb::handle q, nb::handle v,
+                                       nb::handle a, nb::handle external,
+                                       const std::string& reference) {
+  const Model& model = self.model();
+  return derivatives(
+      self, {argumentQ(self, q), argumentV(self, v), argumentV(self, a, "a")}, external, reference,
+      [&](auto& data, const auto& x, auto& m, const DynamicsOptions& how) {
+        inverseDynamicsDerivatives(model, data, x[0], x[1], x[2], m[0], m[1], m[2], how);
+      },
+      [&](auto& batch, const auto& x, const auto& m, const auto& forces) {
+        inverseDynamicsDerivatives(model, batch, x[0], x[1], x[2], m[0], m[1], m[2], forces);
+      });
+}
+
+nb::tuple forwardDynamicsDerivativesOf(const PyModel& self, nb::handle q, nb::handle v,
+                                       nb::handle tau, nb::handle external,
+                                       const std::string& reference) {
+  const Model& model = self.model();
+  return derivatives(
+      self, {argumentQ(self, q), argumentV(self, v), argumentV(self, tau, "tau")}, external,
+      reference,
+      [&](auto& data, const auto& x, auto& m, const DynamicsOptions& how) {
+        forwardDynamicsDerivatives(model, data, x[0], x[1], x[2], m[0], m[1], m[2], how);
+      },
+      [&](auto& batch, const auto& x, const auto& m, const auto& forces) {
+        forwardDynamicsDerivatives(model, batch, x[0], x[1], x[2], m[0], m[1], m[2], forces);
+      });
+}
+
+}  // namespace
+
+void bindDerivatives(ModelClass& model) {
+  const auto external = "external"_a.none() = nb::none();
+  const auto externalReference = "external_reference"_a = "local_world_aligned";
+  model
+      .def("inverse_dynamics_derivatives", &inverseDynamicsDerivativesOf,
+           signature("def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: "
+                     "ArrayLike, external: Forces = None, external_reference: str = "
+                     "'local_world_aligned') -> tuple[NDArray, NDArray, NDArray]"),
+           "q"_a.none(), "v"_a.none(), "a"_a.none(), external, externalReference,
+           R"(Derivatives of inverse_dynamics with respect to q, v and a.
+
+Column j of the first is the derivative along integrate(q, e_j, ε), with the loops closed on the way
+and v, a constant: nv columns, also where q has more numbers. Rotors, armature, damping, springs and
+gravity are included; dry friction is constant between changes of direction. External forces given as
+"local" turn with their frame, "local_world_aligned" ones keep their direction and move with the
+frame's origin, "world" ones stay where they are.
+
+Args:
+    q: configuration, (nq,) or (N, nq); must close the loops (see project).
+    v: velocities, (nv,) or (N, nv), in rad/s or m/s.
+    a: accelerations, (nv,) or (N, nv), in rad/s² or m/s².
+    external: forces on frames, {frame: [force; moment]}, 6 numbers or (N, 6) each, in N and N·m.
+    external_reference: "local_world_aligned", "local" or "world".
+
+Returns:
+    dtau_dq, dtau_dv and H = dtau_da, (nv, nv) or (N, nv, nv) each.
+
+Raises:
+    ValueError: wrong sizes, numbers that are not finite, a loop that is left cut, or a loop function
+        that is no expression.
+    SingularityError: a loop is at a singular position.)")
+      .def("forward_dynamics_derivatives", &forwardDynamicsDerivativesOf,
+           signature("def forward_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, tau: "
+                     "ArrayLike, external: Forces = None, external_reference: str = "
+                     "'local_world_aligned') -> tuple[NDArray, NDArray, NDArray]"),
+           "q"_a.none(), "v"_a.none(), "tau"_a.none(), external, externalReference,
+           R"(Derivatives of forward_dynamics with respect to q, v and tau.
+
+Conventions and arguments as in inverse_dynamics_derivatives, with forces tau in place of a.
+
+Returns:
+    da_dq, da_dv and da_dtau = H⁻¹, (nv, nv) or (N, nv, nv) each.
+
+Raises:
+    ValueError, SingularityError: as inverse_dynamics_derivatives, and where a degree of freedom
+        moves no inertia.)");
+}
+
+}  // namespace kempe::python

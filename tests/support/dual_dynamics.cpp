@@ -1,0 +1,118 @@
+#include "support/dual_dynamics.hpp"
+
+#include <stdexcept>
+
+#include "kempe/configuration.hpp"
+#include "kernels/host_loops.hpp"
+#include "kernels/inverse_dynamics.hpp"
+#include "model/model_impl.hpp"
+#include "spatial/dual.hpp"
+
+namespace kempe::test {
+namespace {
+
+using namespace detail;  // NOLINT(google-build-using-namespace): this file tests detail
+using Number = Dual<double>;
+
+/// The rate of q while the tree joints move at `rates`.
+std::vector<Number> varying(const Model& model, const Eigen::VectorXd& q,
+                            const Eigen::VectorXd& along, const Eigen::VectorXd& rates) {
+  const ModelTables<double>& tables = model.impl().tables;
+  std::vector<Number> result(static_cast<std::size_t>(q.size()));
+  for (const ClusterEntry& cluster : tables.clusters) {
+    if (cluster.kind == ClusterKind::Explicit) {
+      for (int i = 0; i < cluster.nv; ++i) {
+        result[static_cast<std::size_t>(cluster.firstQ + i)] = {q[cluster.firstQ + i],
+                                                                along[cluster.firstV + i]};
+      }
+      continue;
+    }
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+      const BodyEntry<double>& body = tables.bodies[static_cast<std::size_t>(b)];
+      const int first = cluster.firstQ + body.firstPosition - cluster.firstPosition;
+      const int size = positionSize(body.type);
+      const double* v = rates.data() + body.firstVelocity;
+      Eigen::VectorXd slopes = Eigen::VectorXd::Zero(size);
+      if (hasScalarCoordinates(body.type)) {
+        slopes = Eigen::Map<const Eigen::VectorXd>(v, size);
+      } else {
+        const int turn = size - 4;
+        const double* w = v + (turn == 0 ? 0 : 3);
+        const Quaternion<double> unit = normalized(Quaternion<double>{
+            q[first + turn], q[first + turn + 1], q[first + turn + 2], q[first + turn + 3]});
+        const Quaternion<double> rate = unit * Quaternion<double>{w[0] / 2, w[1] / 2, w[2] / 2, 0};
+        slopes.tail(4) << rate.x, rate.y, rate.z, rate.w;
+        if (turn > 0) {
+          const Vec3<double> shift = rotationFromQuaternion(unit) * Vec3<double>{v[0], v[1], v[2]};
+          slopes.head(3) << shift.x, shift.y, shift.z;
+        }
+      }
+      for (int i = 0; i < size; ++i) {
+        result[static_cast<std::size_t>(first + i)] = {q[first + i], slopes[i]};
+      }
+    }
+  }
+  return result;
+}
+
+std::vector<Number> varying(const Eigen::VectorXd& x, const Eigen::VectorXd& along) {
+  std::vector<Number> result;
+  for (Eigen::Index i = 0; i < x.size(); ++i) {
+    result.emplace_back(x[i], along[i]);
+  }
+  return result;
+}
+
+std::size_t workSize(const TablesView<double>& tables, WorkView<Number>& work, std::byte* memory) {
+  Carver carver(memory);
+  for (const WorkStage stage : {WorkStage::Motion, WorkStage::Articulated, WorkStage::LoopForces}) {
+    carveStage(tables, stage, carver, work);
+  }
+  return carver.used();
+}
+
+}  // namespace
+
+Eigen::VectorXd inverseDynamicsAlong(const Model& model, const VaryingState& state,
+                                     std::span<const FrameForce> external) {
+  const ModelImpl& impl = model.impl();
+  const TablesView<double>& tables = viewOf<double>(impl);
+  WorkView<Number> work;
+  AlignedMemory memory(workSize(tables, work, nullptr));
+  workSize(tables, work, memory.data());
+  writeConstantRatios(tables, work);
+  std::vector<BodyFrame<double>> frames;
+  std::vector<Number> wrenches;
+  for (const FrameForce& force : external) {
+    const FrameEntry& frame = impl.frames[static_cast<std::size_t>(force.frame)];
+    if (frame.body == kWorld) {
+      continue;
+    }
+    work.wholeRotors |= tables.bodies[frame.body].folded;
+    frames.push_back({frame.body, frame.inBody, force.reference});
+    for (const double x : force.wrench) {
+      wrenches.emplace_back(x, 0.0);
+    }
+  }
+  Data data(model);
+  Eigen::VectorXd positions(model.nqSpanning()), rates(model.nvSpanning());
+  spanning(model, data, state.q, state.alongQ, positions, rates);
+  const std::vector<Number> q = varying(model, state.q, state.alongQ, rates);
+  const std::vector<Number> v = varying(state.v, state.alongV), a = varying(state.a, state.alongA);
+  std::vector<Number> tau(v.size());
+  LoopScratch<double> scratch(tables);
+  HostLoops<Number> loops(tables, impl.mechanism.functions, scratch.forFunctions());
+  const ExternalForces<Number, double> forces{frames.data(), wrenches.data(),
+                                              static_cast<int>(frames.size())};
+  if (inverseDynamicsKernel(tables, work, loops, q.data(), v.data(), a.data(), forces,
+                            tau.data()) >= 0) {
+    throw std::runtime_error("singular");
+  }
+  Eigen::VectorXd slopes(model.nv());
+  for (int i = 0; i < model.nv(); ++i) {
+    slopes[i] = tau[static_cast<std::size_t>(i)].slope;
+  }
+  return slopes;
+}
+
+}  // namespace kempe::test

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+
+#include "kempe/method.hpp"
+#include "kempe/model.hpp"
+
+namespace kempe::test {
+
+/// A state and a direction in which it changes; that of q is a tangent, nv numbers.
+struct VaryingState {
+  Eigen::VectorXd q, v, a;
+  Eigen::VectorXd alongQ, alongV, alongA;
+};
+
+/// The derivative of inverseDynamics() along a direction, exactly: by dual numbers through the
+/// recursion itself, loops included.
+Eigen::VectorXd inverseDynamicsAlong(const Model& model, const VaryingState& state,
+                                     std::span<const FrameForce> external = {});
+
+}  // namespace kempe::test
