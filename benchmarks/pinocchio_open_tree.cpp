@@ -111,7 +111,8 @@ std::vector<PeerWay> pinocchioOpenTree(const PeerRobot& robot) {
       [](OpenTree& t) { return t.back(t.tree.data.tau); });
   if (!robot.ends.empty() && !robot.states.front().heldAcceleration.empty()) {
     const auto held = std::make_shared<OpenTree>(robot);  // whose data are for these constraints
-    pinocchio::initConstraintDynamics(held->tree.model, held->tree.data, held->points);
+    pinocchio::initConstraintDynamics(held->tree.model, held->tree.data, held->points,
+                                      held->pointData);
     add(
         "constrained_dynamics", "constraint_dynamics",
         [held](OpenTree&, std::size_t i) {
