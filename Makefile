@@ -27,7 +27,7 @@ python_stamp := $(venv)/.kempe
 python_inputs := $(shell find CMakeLists.txt pyproject.toml README.md LICENSE cmake include src robots python -type f -not -name '*.pyc')
 
 .PHONY: help setup packages build python demo docs test test-release test-sanitize test-threads test-outside \
-        test-python test-viewer test-docs test-peers format check-format lint bench paper \
+        test-python test-viewer test-docs test-peers test-adapters format check-format lint bench paper \
         paper-docs peer-library proof fuzz clean
 
 help:
@@ -119,6 +119,13 @@ test-peers: build
 	cmake --preset release -Wno-dev -DKEMPE_PINOCCHIO_ROOT=$(pinocchio_root)
 	cmake --build --preset release --target kempe_test_peers
 	build/release/tests/kempe_test_peers --gtest_brief=1
+
+# Adapters to CasADi and JAX, installed into a folder of their own, and to PyTorch where it is
+# installed; not part of `make test`.
+adapters := build/adapters
+test-adapters: python
+	$(venv)/bin/pip install --quiet --target $(adapters) --upgrade casadi jax
+	PYTHONPATH=$(adapters) $(venv)/bin/python -m pytest -q tests/adapters
 
 check-format: packages
 	@tools/format.sh --check
