@@ -39,6 +39,8 @@ struct Bench {
         ends(kempe::bench::framesOf(robot, kempe::bench::endsOf(robot))),
         result(robot.nv()),
         H(robot.nv(), robot.nv()),
+        byQ(H),
+        byV(H),
         Omega(6 * ends.size(), 6 * ends.size()),
         joints(6, static_cast<Eigen::Index>(robot.jointNames().size())),
         J(6, robot.nv()),
@@ -52,7 +54,7 @@ struct Bench {
   std::vector<State> states;
   std::vector<int> ends;
   Eigen::VectorXd result;
-  Eigen::MatrixXd H, Omega, joints, J;
+  Eigen::MatrixXd H, byQ, byV, Omega, joints, J;
   Eigen::VectorXd six, loops;
   kempe::Constraints held;  ///< the ends, at their points
   Eigen::VectorXd multipliers;
@@ -111,6 +113,14 @@ void registerOurs(const std::string& robot, const Model& model) {
                                         b.multipliers);
     });
   }
+  measure("forward_dynamics_derivatives/" + robot + "/cluster", bench,
+          [](Bench& b, const State& s) {
+            kempe::forwardDynamicsDerivatives(b.model, b.data, s.q, s.v, s.tau, b.byQ, b.byV, b.H);
+          });
+  measure("inverse_dynamics_derivatives/" + robot + "/cluster", bench,
+          [](Bench& b, const State& s) {
+            kempe::inverseDynamicsDerivatives(b.model, b.data, s.q, s.v, s.tau, b.byQ, b.byV, b.H);
+          });
   measure("mass_matrix/" + robot + "/cluster", bench,
           [](Bench& b, const State& s) { kempe::massMatrix(b.model, b.data, s.q, b.H); });
   measure("coriolis_matrix/" + robot + "/cluster", bench,

@@ -27,6 +27,8 @@ struct Bench {
         tau(kBatch, robot.nv()),
         result(kBatch, robot.nv()),
         H(kBatch, robot.nv() * robot.nv()),
+        byQ(H),
+        byV(H),
         Omega(kBatch, 36 * ends.size() * ends.size()),
         velocities(kBatch, 6 * ends.size()),
         jacobians(kBatch, 6 * ends.size() * robot.nv()),
@@ -46,7 +48,7 @@ struct Bench {
   Model model;
   Batch batch;
   std::vector<int> ends;
-  Rows q, v, tau, result, H, Omega, velocities, jacobians, momenta, joints;
+  Rows q, v, tau, result, H, byQ, byV, Omega, velocities, jacobians, momenta, joints;
   Constraints held;  ///< the ends, at their points
   Rows multipliers;
 };
@@ -77,6 +79,12 @@ void registerBatch(const std::string& robot, const Model& model) {
                                  b.multipliers);
     });
   }
+  measure("forward_dynamics_derivatives" + which, bench, [](Bench& b) {
+    forwardDynamicsDerivatives(b.model, b.batch, b.q, b.v, b.tau, b.byQ, b.byV, b.H);
+  });
+  measure("inverse_dynamics_derivatives" + which, bench, [](Bench& b) {
+    inverseDynamicsDerivatives(b.model, b.batch, b.q, b.v, b.tau, b.byQ, b.byV, b.H);
+  });
   measure("mass_matrix" + which, bench, [](Bench& b) { massMatrix(b.model, b.batch, b.q, b.H); });
   measure("inverse_operational_inertia" + which, bench,
           [](Bench& b) { inverseOperationalInertia(b.model, b.batch, b.q, b.ends, b.Omega); });

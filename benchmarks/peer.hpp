@@ -20,6 +20,8 @@ struct PeerState {
   std::vector<double> acceleration;  ///< that tau causes
   std::vector<double> force;         ///< that causes the acceleration tau
   std::vector<double> massMatrix;
+  std::vector<double> accelerationDerivatives;  ///< of `acceleration`, by q and by v
+  std::vector<double> forceDerivatives;         ///< of `force`, likewise
   /// That tau causes while the ends are held at their points; none where these rows are redundant.
   std::vector<double> heldAcceleration;
   std::vector<double> inverseOperationalInertia;  ///< of the ends, in their own axes

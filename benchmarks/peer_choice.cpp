@@ -16,6 +16,12 @@ const std::vector<double>& expected(const PeerState& state, const std::string& a
   if (algorithm == "inverse_dynamics") {
     return state.force;
   }
+  if (algorithm == "forward_dynamics_derivatives") {
+    return state.accelerationDerivatives;
+  }
+  if (algorithm == "inverse_dynamics_derivatives") {
+    return state.forceDerivatives;
+  }
   if (algorithm == "constrained_dynamics") {
     return state.heldAcceleration;
   }

@@ -1,10 +1,12 @@
 #include <memory>
+#include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/cholesky.hpp>
 #include <pinocchio/algorithm/constrained-dynamics.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/delassus.hpp>
 #include <pinocchio/algorithm/jacobian.hpp>
+#include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
 #include "pinocchio_tree.hpp"
@@ -48,6 +50,17 @@ struct OpenTree {
     Eigen::MatrixXd H(tree.model.nv, tree.model.nv);
     H(tree.velocity, tree.velocity) = upper;
     return plain(H);
+  }
+
+  /// Two matrices of derivatives, one after the other.
+  template <typename A, typename B>
+  [[nodiscard]] std::vector<double> derivatives(const A& byQ, const B& byV) const {
+    Eigen::MatrixXd both(tree.model.nv, 2 * tree.model.nv), own(tree.model.nv, tree.model.nv);
+    own(tree.velocity, tree.velocity) = byQ;
+    both.leftCols(tree.model.nv) = own;
+    own(tree.velocity, tree.velocity) = byV;
+    both.rightCols(tree.model.nv) = own;
+    return plain(both);
   }
 
   PinocchioTree<> tree;
@@ -109,6 +122,18 @@ std::vector<PeerWay> pinocchioOpenTree(const PeerRobot& robot) {
         pinocchio::rnea(t.tree.model, t.tree.data, t.q[i], t.v[i], t.tau[i]);
       },
       [](OpenTree& t) { return t.back(t.tree.data.tau); });
+  add(
+      "forward_dynamics_derivatives", "aba_derivatives",
+      [](OpenTree& t, std::size_t i) {
+        pinocchio::computeABADerivatives(t.tree.model, t.tree.data, t.q[i], t.v[i], t.tau[i]);
+      },
+      [](OpenTree& t) { return t.derivatives(t.tree.data.ddq_dq, t.tree.data.ddq_dv); });
+  add(
+      "inverse_dynamics_derivatives", "rnea_derivatives",
+      [](OpenTree& t, std::size_t i) {
+        pinocchio::computeRNEADerivatives(t.tree.model, t.tree.data, t.q[i], t.v[i], t.tau[i]);
+      },
+      [](OpenTree& t) { return t.derivatives(t.tree.data.dtau_dq, t.tree.data.dtau_dv); });
   if (!robot.ends.empty() && !robot.states.front().heldAcceleration.empty()) {
     const auto held = std::make_shared<OpenTree>(robot);  // whose data are for these constraints
     pinocchio::initConstraintDynamics(held->tree.model, held->tree.data, held->points,

@@ -88,6 +88,11 @@ PeerState forPeers(const Model& model, Data& data, const std::vector<int>& ends,
   forwardDynamics(model, data, state.q, state.v, state.tau, a);
   inverseDynamics(model, data, state.q, state.v, state.tau, force);
   kempe::massMatrix(model, data, state.q, H);
+  Eigen::MatrixXd accelerationBy(n, 2 * n), forceBy(n, 2 * n), third(n, n);
+  forwardDynamicsDerivatives(model, data, state.q, state.v, state.tau, accelerationBy.leftCols(n),
+                             accelerationBy.rightCols(n), third);
+  inverseDynamicsDerivatives(model, data, state.q, state.v, state.tau, forceBy.leftCols(n),
+                             forceBy.rightCols(n), third);
   kempe::inverseOperationalInertia(model, data, state.q, ends, Omega, Reference::Local);
   return {.q = plain(state.q),
           .v = plain(state.v),
@@ -99,6 +104,8 @@ PeerState forPeers(const Model& model, Data& data, const std::vector<int>& ends,
           .acceleration = plain(a),
           .force = plain(force),
           .massMatrix = plain(H),
+          .accelerationDerivatives = plain(accelerationBy),
+          .forceDerivatives = plain(forceBy),
           .heldAcceleration = heldAcceleration(model, data, held, state),
           .inverseOperationalInertia = plain(Omega)};
 }

@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 ROBOTS = ["mini_cheetah", "mit_humanoid", "tello", "jvrc1", "geared_chain", "belt_chain",
           "four_bar"]
 LEGGED = ROBOTS[:4]
-ALGORITHMS = ["forward_dynamics", "inverse_dynamics", "mass_matrix", "inverse_operational_inertia"]
+ALGORITHMS = ["forward_dynamics", "inverse_dynamics", "forward_dynamics_derivatives",
+              "inverse_dynamics_derivatives", "mass_matrix", "inverse_operational_inertia"]
 METHODS = ["cluster", "cluster_batch", "projection", "lagrange", "approximate", "unconstrained",
            "pinocchio", "pinocchio_exact", "mujoco", "mujoco_exact"]
 
@@ -139,6 +140,11 @@ def comparisons(results: Results, scaling: Results) -> list[Comparison]:
         short = scaling.time("forward_dynamics", f"{chain}_50", "cluster")
         return (long / 200) / (short / 50) if long and short else None
 
+    def derivatives_to_dynamics(robot: str) -> float | None:
+        both = [results.time(algorithm, robot, "cluster")
+                for algorithm in ("forward_dynamics_derivatives", "forward_dynamics")]
+        return both[0] / both[1] if all(both) else None
+
     trees = [f"{robot}_tree" for robot in ROBOTS]
     return [
         Comparison("forward dynamics of open trees: Kempe / Pinocchio's `aba`",
@@ -147,6 +153,17 @@ def comparisons(results: Results, scaling: Results) -> list[Comparison]:
                    over("inverse_dynamics", trees, "cluster", "pinocchio")),
         Comparison("mass matrix of open trees: Kempe / Pinocchio's `crba`",
                    over("mass_matrix", trees, "cluster", "pinocchio")),
+        Comparison("derivatives of forward dynamics of open trees: Kempe / Pinocchio's "
+                   "`computeABADerivatives`",
+                   over("forward_dynamics_derivatives", trees, "cluster", "pinocchio")),
+        Comparison("derivatives of inverse dynamics of open trees: Kempe / Pinocchio's "
+                   "`computeRNEADerivatives`",
+                   over("inverse_dynamics_derivatives", trees, "cluster", "pinocchio")),
+        Comparison("derivatives of forward dynamics / forward dynamics, all rotors and loops",
+                   {robot: derivatives_to_dynamics(robot) for robot in ROBOTS}),
+        Comparison("derivatives of forward dynamics on one core: one state of a batch / a single "
+                   "state",
+                   over("forward_dynamics_derivatives", ROBOTS, "cluster_batch", "cluster")),
         Comparison("forward dynamics, exact: Kempe with all rotors and loops / Pinocchio's `aba` "
                    "on the open tree without them",
                    over("forward_dynamics", ROBOTS, "cluster", "pinocchio")),
