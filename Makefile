@@ -126,6 +126,7 @@ adapters := build/adapters
 test-adapters: python
 	$(venv)/bin/pip install --quiet --target $(adapters) --upgrade casadi jax
 	PYTHONPATH=$(adapters) $(venv)/bin/python -m pytest -q tests/adapters
+	PYTHONPATH=$(adapters) $(venv)/bin/python examples/optimal_control/swing_up.py
 
 check-format: packages
 	@tools/format.sh --check

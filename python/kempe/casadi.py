@@ -59,7 +59,7 @@ class _Value(casadi.Callback):  # type: ignore[misc]
         return True
 
     def get_jacobian(
-        self, name: str, inames: list[str], onames: list[str], opts: dict
+        self, name: str, inames: list[str], onames: list[str], opts: dict[str, object]
     ) -> casadi.Callback:
         return _Jacobian(self, name, inames, onames, opts)
 
@@ -68,7 +68,12 @@ class _Jacobian(casadi.Callback):  # type: ignore[misc]
     """∂result/∂input of every input; those of mapped functions are block diagonal."""
 
     def __init__(
-        self, value: _Value, name: str, inames: list[str], onames: list[str], opts: dict
+        self,
+        value: _Value,
+        name: str,
+        inames: list[str],
+        onames: list[str],
+        opts: dict[str, object],
     ) -> None:
         super().__init__()
         self.value = value

@@ -24,42 +24,41 @@ __all__ = ["LocalCoordinates", "function"]
 def _called(algorithm: Differentiable) -> Callable[..., jax.Array]:
     nv, size, count = algorithm.coordinates.model.nv, algorithm.size, len(algorithm.inputs)
 
-    def on_states(compute: Callable[..., object], *args: np.ndarray) -> object:
-        """`compute` on one state, or on all of them as rows."""
+    def rows_of(args: tuple[np.ndarray, ...]) -> tuple[list[np.ndarray], tuple[int, ...]]:
+        """All states as rows, or one state, and the shape of the states."""
         arrays = [np.asarray(x, np.float64) for x in args]
         shape = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
         rows = [np.broadcast_to(x, (*shape, nv)).reshape(-1, nv) for x in arrays]
-        found = compute(*(rows if shape else (x[0] for x in rows)))
-        if isinstance(found, list):
-            return tuple(x.reshape(*shape, size, nv) for x in found)
-        return found.reshape(*shape, size)
+        return (rows if shape else [x[0] for x in rows]), shape
 
     def result_type(*args: jax.Array) -> jnp.dtype:
         return jnp.result_type(float, *args)
 
     def value(*args: jax.Array) -> jax.Array:
         dtype = result_type(*args)
+
+        def compute(*x: np.ndarray) -> np.ndarray:
+            rows, shape = rows_of(x)
+            return algorithm.value(*rows).reshape(*shape, size).astype(dtype)
+
         shape = jax.ShapeDtypeStruct((size,), dtype)
-        return jax.pure_callback(
-            lambda *x: np.asarray(on_states(algorithm.value, *x), dtype),
-            shape,
-            *args,
-            vmap_method="expand_dims",
-        )
+        return jax.pure_callback(compute, shape, *args, vmap_method="expand_dims")
 
     def derivatives(*args: jax.Array) -> tuple[jax.Array, ...]:
         dtype = result_type(*args)
-        shapes = (jax.ShapeDtypeStruct((size, nv), dtype),) * count
 
         def compute(*x: np.ndarray) -> tuple[np.ndarray, ...]:
-            found = on_states(lambda *y: algorithm.derivatives(*y)[:count], *x)
-            return tuple(np.asarray(one, dtype) for one in found)
+            rows, shape = rows_of(x)
+            found = algorithm.derivatives(*rows)[:count]
+            return tuple(one.reshape(*shape, size, nv).astype(dtype) for one in found)
 
-        return jax.pure_callback(compute, shapes, *args, vmap_method="expand_dims")
+        shapes = (jax.ShapeDtypeStruct((size, nv), dtype),) * count
+        return tuple(jax.pure_callback(compute, shapes, *args, vmap_method="expand_dims"))
 
-    called = jax.custom_jvp(value)
+    custom = jax.custom_jvp(value)
+    called: Callable[..., jax.Array] = custom
 
-    @called.defjvp
+    @custom.defjvp  # type: ignore[untyped-decorator]
     def jvp(
         primals: tuple[jax.Array, ...], tangents: tuple[jax.Array, ...]
     ) -> tuple[jax.Array, jax.Array]:

@@ -29,7 +29,7 @@ def _rows(args: tuple[torch.Tensor, ...]) -> tuple[list[np.ndarray], torch.Size]
     ], shape
 
 
-class _Evaluation(torch.autograd.Function):
+class _Evaluation(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, algorithm: Differentiable, *args: torch.Tensor) -> torch.Tensor:
         ctx.algorithm = algorithm
