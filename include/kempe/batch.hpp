@@ -159,7 +159,6 @@ struct BatchForceOptions {
   BatchForces<T> external{};
   std::optional<Reference> reference{};
   std::optional<int> frame{};
-  /// With Actuation::Rotors, models that it affects are computed one state at a time.
   Actuation actuation = Actuation::Independent;
 };
 

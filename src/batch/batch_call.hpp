@@ -213,8 +213,6 @@ class BatchCall {
 
   /// Loops that are left cut have no kernel for several states at once.
   void mindCuts() { oneByOne_ |= !impl_.cuts.entries.empty(); }
-  /// For options that have no kernel for several states at once either.
-  void takeOneByOne() { oneByOne_ = true; }
 
   /// `compute(block)` gives false where it failed; `computeOne(worker, state)` is then asked for
   /// each of the block's states, and throws the error that says why.

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <vector>
 
 #include "batch/batch_call.hpp"
@@ -69,11 +68,6 @@ class ForceCall {
       call_.makeRotorsWhole();
     }
     call_.mindCuts();
-    const bool driven = std::ranges::any_of(impl.tables.clusters,
-                                            [](const ClusterEntry& c) { return c.drives > 0; });
-    if (how_.actuation == Actuation::Rotors && driven) {
-      call_.takeOneByOne();  // which joints can take τ is found for each state
-    }
   }
 
   bool computeBlock(typename BatchCall<T>::Block& block) const {
@@ -98,6 +92,7 @@ class ForceCall {
     }
     InterBodyRequest<T, T> request;
     request.afterInverse = inverse_;
+    request.rotorsDrive = how_.actuation == Actuation::Rotors;
     request.v = v;
     request.ydd = inverse_ ? x : y;
     request.tau = inverse_ ? y : x;
@@ -107,7 +102,9 @@ class ForceCall {
     T* afterJoints = afterY + joints * set.lanes;
     request.joints = joints_.data == nullptr ? nullptr : afterY;
     request.loops = loops_.data == nullptr ? nullptr : afterJoints;
-    set.interBodyForces(block.context(), request);
+    if (set.interBodyForces(block.context(), request) >= 0) {
+      return false;
+    }
     const auto write = [&](const T* numbers, const States<T>& states) {
       if (states.data != nullptr) {
         block.finish(outcome, numbers, states);

@@ -3,6 +3,7 @@
 #include "kempe/spatial/factorization.hpp"
 #include "kernels/articulated.hpp"
 #include "kernels/external_forces.hpp"
+#include "loops/pack_elimination.hpp"
 
 /// Forces between bodies from the intermediate results of C-ABA or C-RNEA (Jain, inter-body forces,
 /// eqs. 18 and 69). F_i is the force that joints and loops together transmit to body i and the
@@ -271,15 +272,11 @@ class InterBodyKernel {
       }
       return true;
     }
-    if constexpr (Lanes<T>::count > 1) {
-      return false;  // pivots are chosen for one state
-    } else {
-      return moveToRotors(cluster, tau, r);
-    }
+    return moveToRotors(cluster, tau, r);
   }
 
   /// Takes the equivalent of τ at the rotors off r; false where they do not determine the cluster's
-  /// velocities.
+  /// velocities in a state.
   KEMPE_HD bool moveToRotors(const ClusterEntry& cluster, const T* tau, T* r) {
     using std::abs;
     const int m = cluster.nv;
@@ -296,10 +293,16 @@ class InterBodyKernel {
     T largest(0);
     for (int i = 0; i < m * cluster.velocities; ++i) {
       const T size = abs(work_.G[cluster.firstRatio + i]);
-      largest = size > largest ? size : largest;
+      largest = select(size > largest, size, largest);
     }
     const R tolerance = sizeof(R) == sizeof(float) ? R(1e-5) : R(1e-9);
-    if (!(eliminate(A, m, atRotors) > T(tolerance) * largest)) {
+    T smallest(0);
+    if constexpr (Lanes<T>::count > 1) {
+      smallest = packEliminate(A, m, atRotors);
+    } else {
+      smallest = eliminate(A, m, atRotors);
+    }
+    if (any(select(smallest > T(tolerance) * largest, T(0), T(1)) > T(R(0.5)))) {
       return false;
     }
     for (int j = 0; j < m; ++j) {

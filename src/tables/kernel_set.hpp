@@ -82,8 +82,7 @@ struct KernelSet {
   KernelOutcome (*forwardDynamics)(const KernelContext<S>&, const S* q, const S* v, const S* tau,
                                    const ExternalForces<S, S>&, S* a) = nullptr;
   /// Forces between bodies, after one of the two above on the same memory. Returns a cluster whose
-  /// rotors do not determine its velocities but should, or −1; for several states at once τ acts at
-  /// the independent joints only.
+  /// rotors do not determine its velocities but should, in a state of the call, or −1.
   int (*interBodyForces)(const KernelContext<S>&, const InterBodyRequest<S, S>&) = nullptr;
   /// Column-major; null q: at the placements of the call before. Both triangles.
   KernelOutcome (*massMatrix)(const KernelContext<S>&, const S* q, S* H, int stride) = nullptr;
