@@ -41,7 +41,8 @@ const auto kBranching = [](const auto& x, const auto& t, auto& phi) {
 /// Sets of constraints, each of which has rows of other kinds.
 std::vector<Constraints> someConstraints(const Model& model) {
   const std::vector<std::string>& bodies = model.bodyNames();
-  const std::string last = bodies.back(), first = bodies.size() > 1 ? bodies.front() : "";
+  const std::string& last = bodies.back();
+  const std::string first = bodies.size() > 1 ? bodies.front() : "";
   const Pose here{Rotation::identity(), {0.1, -0.2, 0.3}},
       there{Rotation::identity(), {1, 0.5, -0.4}};
   std::vector<Constraints> all;
