@@ -104,8 +104,8 @@ KEMPE_HD KEMPE_FLATTEN void biasBase(const ClusterEntry& cluster, const BodyEntr
 
 /// The same of a moving cluster of general shape, after moveBodies.
 template <typename T, typename Tables, typename R = typename Tables::Scalar>
-KEMPE_HD void biasCluster(const Tables& tables, const ClusterEntry& cluster,
-                          const WorkView<T>& work, const T* tau) {
+KEMPE_HD KEMPE_FLATTEN void biasCluster(const Tables& tables, const ClusterEntry& cluster,
+                                        const WorkView<T>& work, const T* tau) {
   for (int i = 0; i < cluster.nv; ++i) {
     work.u[cluster.firstV + i] = tau[cluster.firstV + i];
   }

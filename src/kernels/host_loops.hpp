@@ -24,7 +24,6 @@ class HostLoops {
     const ClusterEntry& cluster = tables_.clusters[c];
     ClusterState<T> state = stateOf(cluster, work);
     state.outputV = work.v[cluster.output];
-    moveCluster(tables_, cluster, state);
     implicitBias(tables_, functions_, cluster, state, work.loops, scratch_,
                  work.accelerations + cluster.firstVelocity);
   }

@@ -121,8 +121,8 @@ KEMPE_HD KEMPE_FLATTEN void gatherCoupled(const Tables& tables, const ClusterEnt
 
 /// (3) of a moving cluster of general shape.
 template <typename T, typename Tables, typename R = typename Tables::Scalar>
-KEMPE_HD void loadBodies(const Tables& tables, const ClusterEntry& cluster,
-                         const WorkView<T>& work) {
+KEMPE_HD KEMPE_FLATTEN void loadBodies(const Tables& tables, const ClusterEntry& cluster,
+                                       const WorkView<T>& work) {
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (!body.folded) {
@@ -139,8 +139,8 @@ KEMPE_HD void loadBodies(const Tables& tables, const ClusterEntry& cluster,
 
 /// (4) and (5) of a cluster of general shape, and (6).
 template <typename T, typename Tables, typename R = typename Tables::Scalar>
-KEMPE_HD void gatherForces(const Tables& tables, const ClusterEntry& cluster,
-                           const WorkView<T>& work, T* tau) {
+KEMPE_HD KEMPE_FLATTEN void gatherForces(const Tables& tables, const ClusterEntry& cluster,
+                                         const WorkView<T>& work, T* tau) {
   for (int b = cluster.firstBody + cluster.bodies - 1; b >= cluster.firstBody; --b) {
     const BodyEntry<R>& body = tables.bodies[b];
     const Motion<T>* s = directionsOf(cluster, body, work);
@@ -228,7 +228,7 @@ KEMPE_HD int inverseDynamicsKernel(const Tables& tables, const WorkView<T>& work
   expandMechanism(tables, work, q);
   const LoadPass<T, Tables> pass{tables, work, v, ydd, tau};
   return Order::thereAndBack(
-      tables, [&](int c) { return passCluster(tables, c, work, loops, v, ydd, pass); },
+      tables, [&](int c) { return passCluster<false>(tables, c, work, loops, v, ydd, pass); },
       [&](int first, int last) { subtractExternal(external, first, last, work); },
       [&](int c) { gatherCluster(tables, tables.clusters[c], work, tau); });
 }

@@ -180,7 +180,7 @@ class InterBodyKernel {
         const Force<T> minusExternal = work_.f[rotor.body];
         t += dot(z, minusExternal.moment - cross(center, minusExternal.force));
         work_.f[rotor.body] = minusExternal + Force<T>{moment + cross(center, force), force};
-      } else if (rotor.implicit || !aligned) {
+      } else if (tables_.bodies[rotor.body].loopEnd || !aligned) {
         work_.f[rotor.body] = {moment + cross(center, force), force};
       } else if (request_.joints != nullptr) {
         store(force, moment + T(rotor.offset) * cross(z, force),
@@ -384,9 +384,8 @@ class InterBodyKernel {
       if (writesSingles() && shapeOf(cluster, work_) == ClusterShape::Single) {
         continue;
       }
-      const bool hasRotors = cluster.kind == ClusterKind::Implicit || work_.wholeRotors;
       for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-        if (hasRotors || !tables_.bodies[b].folded) {
+        if (!onlySpins(cluster, tables_.bodies[b], work_)) {
           const Force<T> f = work_.f[b];
           store(f.force, f.moment - cross(work_.X[b].p, f.force),
                 request_.joints + b * request_.stride);

@@ -10,7 +10,7 @@
 ///
 /// A `Loops` object has the functions for implicit clusters, for cluster c at placements in `work`:
 ///   bool solve(c, work)   writes G; returns false in a singular configuration
-///   void bias(c, work)    writes v, a° without s g, and then g, after solve
+///   void bias(c, work)    writes g, after solve and moveRelative
 ///   void ratioRates(c, work, sRates, rates)   writes Ġ, after bias
 /// and, for the forces between bodies (joint_forces.hpp), those for loop l of the cluster:
 ///   void findMultipliers(c, work)   of the spanning forces in work.tau, after solve
@@ -55,35 +55,15 @@ KEMPE_HD Motion<T>* directionsOf(const ClusterEntry& cluster, const BodyEntry<R>
 
 /// True for a body of which only the spin about its axis is needed.
 template <typename T, typename R>
-KEMPE_HD bool onlySpins(const ClusterEntry& cluster, const BodyEntry<R>& body,
+KEMPE_HD bool onlySpins(const ClusterEntry& /*cluster*/, const BodyEntry<R>& body,
                         const WorkView<T>& work) {
-  return body.folded && cluster.kind != ClusterKind::Implicit && !work.wholeRotors;
+  return body.folded && !body.loopEnd && !work.wholeRotors;
 }
 
-/// Placements and directions of a cluster's bodies; of a rotor that only spins, [z; 0].
-template <typename T, typename Tables, typename R = typename Tables::Scalar>
-KEMPE_HD void placeBodies(const Tables& tables, const ClusterEntry& cluster,
-                          const WorkView<T>& work) {
-  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-    const BodyEntry<R>& body = tables.bodies[b];
-    Motion<T>* s = directionsOf(cluster, body, work);
-    if (onlySpins(cluster, body, work)) {
-      s[0] = {turned(work.X[body.parent].R, body.placement.R.column(2)), {}};
-      continue;
-    }
-    const int first = body.firstPosition;
-    const auto turn = [&](int i, T& sine, T& cosine) {
-      sine = work.sines[first + i];
-      cosine = work.cosines[first + i];
-    };
-    const Transform<T> joint = placed(work.X[body.parent], body.placement);
-    work.X[b] =
-        jointPlacement(body.type, joint, work.positions + first, turn, body.pitch, body.middle);
-    if (b == tables.floatingBase) {
-      work.X[b].p = {};  // exactly: the common frame's origin is here
-    }
-    jointDirections(body.type, joint, work.X[b], body.pitch, s);
-  }
+/// True for a joint with one direction, which is its axis.
+KEMPE_HD constexpr bool turnsOrSlides(JointType type) {
+  return type == JointType::Revolute || type == JointType::Continuous ||
+         type == JointType::Prismatic;
 }
 
 /// Placement of a body, and the direction in which it moves.
@@ -107,6 +87,42 @@ KEMPE_HD PlacedSingle<T> placeSingle(int b, const BodyEntry<R>& body, const Work
   work.X[b].R = R_;
   work.X[b].p = joint.p;
   return {{R_, joint.p}, {z, cross(joint.p, z)}};
+}
+
+/// Placement and directions s of a body with a joint of any type.
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+[[gnu::noinline]] KEMPE_HD void placeBody(const Tables& tables, int b, const WorkView<T>& work,
+                                          Motion<T>* s) {
+  const BodyEntry<R>& body = tables.bodies[b];
+  const int first = body.firstPosition;
+  const auto turn = [&](int i, T& sine, T& cosine) {
+    sine = work.sines[first + i];
+    cosine = work.cosines[first + i];
+  };
+  const Transform<T> joint = placed(work.X[body.parent], body.placement);
+  work.X[b] =
+      jointPlacement(body.type, joint, work.positions + first, turn, body.pitch, body.middle);
+  if (b == tables.floatingBase) {
+    work.X[b].p = {};  // exactly: the common frame's origin is here
+  }
+  jointDirections(body.type, joint, work.X[b], body.pitch, s);
+}
+
+/// Placements and directions of a cluster's bodies; of a rotor that only spins, [z; 0].
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void placeBodies(const Tables& tables, const ClusterEntry& cluster,
+                                        const WorkView<T>& work) {
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    Motion<T>* s = directionsOf(cluster, body, work);
+    if (onlySpins(cluster, body, work)) {
+      s[0] = {turned(work.X[body.parent].R, body.placement.R.column(2)), {}};
+    } else if (turnsOrSlides(body.type)) {
+      s[0] = placeSingle(b, body, work).s;
+    } else {
+      placeBody(tables, b, work, s);
+    }
+  }
 }
 
 /// The row of G of a DoF in a cluster with couplings.
@@ -222,11 +238,11 @@ KEMPE_HD KEMPE_FLATTEN void moveBase(const ClusterEntry& cluster, const BodyEntr
   work.a[b] = work.a[kWorld];  // the directions move with the body: ṡ q̇ = v × v = 0
 }
 
-/// S_i = S_λ (if λ is in the cluster) + s_i G_i.
-template <typename T, typename Tables, typename R = typename Tables::Scalar>
-KEMPE_HD void spanCluster(const Tables& tables, const ClusterEntry& cluster,
-                          const WorkView<T>& work) {
-  const int m = cluster.nv;
+/// S_i = S_λ (if λ is in the cluster) + s_i G_i, with m as a constant or 0.
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void spanBodies(const Tables& tables, const ClusterEntry& cluster,
+                                       const WorkView<T>& work) {
+  const int m = M > 0 ? M : cluster.nv;
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (body.folded && !work.wholeRotors) {
@@ -246,6 +262,13 @@ KEMPE_HD void spanCluster(const Tables& tables, const ClusterEntry& cluster,
       S[j] = column;
     }
   }
+}
+
+/// The same for any m.
+template <typename T, typename Tables>
+KEMPE_HD void spanCluster(const Tables& tables, const ClusterEntry& cluster,
+                          const WorkView<T>& work) {
+  withSize(cluster.nv, [&]<int M>() { spanBodies<M>(tables, cluster, work); });
 }
 
 /// x_span = G x of one cluster; `x` points to the cluster's part.
@@ -343,8 +366,8 @@ KEMPE_HD KEMPE_FLATTEN void expandMechanism(const Tables& tables, const WorkView
 }
 
 /// Placements, G and S of one cluster, after expandMechanism. Returns false in a singular
-/// configuration.
-template <typename T, typename Tables, typename Loops>
+/// configuration. An algorithm that does not need S of clusters of general shape does without.
+template <bool kSpans = true, typename T, typename Tables, typename Loops>
 KEMPE_HD bool placeInTree(const Tables& tables, int c, const WorkView<T>& work, Loops& loops) {
   const ClusterEntry& cluster = tables.clusters[c];
   const ClusterShape shape = shapeOf(cluster, work);
@@ -364,7 +387,7 @@ KEMPE_HD bool placeInTree(const Tables& tables, int c, const WorkView<T>& work, 
   if (cluster.kind == ClusterKind::Implicit && !loops.solve(c, work)) {
     return false;
   }
-  if (cluster.kind != ClusterKind::Tree) {
+  if (kSpans && cluster.kind != ClusterKind::Tree) {
     spanCluster(tables, cluster, work);
   }
   return true;
@@ -381,37 +404,44 @@ KEMPE_HD int placeMechanism(const Tables& tables, const WorkView<T>& work, Loops
       tables, [&](int c) { return placeInTree(tables, c, work, loops); });
 }
 
-/// Rates, velocities and accelerations of a cluster's bodies, after placeInTree and after those
-/// of the clusters before it. `ydd` are the accelerations ÿ of the whole mechanism; null: zero,
-/// which gives a°. Folded rotors keep their rate and acceleration about their axis only.
-template <typename T, typename Tables, typename Loops, typename R = typename Tables::Scalar>
-KEMPE_HD void moveBodies(const Tables& tables, int c, const WorkView<T>& work, Loops& loops,
-                         const T* v, const T* ydd) {
-  const ClusterEntry& cluster = tables.clusters[c];
-  const int m = cluster.nv;
-  const bool implicit = cluster.kind == ClusterKind::Implicit;
-  T* rates = work.rates + cluster.firstVelocity;
-  T* accelerations = work.accelerations + cluster.firstVelocity;
-  if (cluster.kind == ClusterKind::Tree) {
-    for (int i = 0; i < m; ++i) {
-      rates[i] = v[cluster.firstV + i];
-      accelerations[i] = ydd == nullptr ? T(0) : ydd[cluster.firstV + i];
-    }
-  } else {
-    timesG(cluster, work, v + cluster.firstV, rates);
-    for (int i = 0; i < cluster.velocities; ++i) {
-      accelerations[i] = T(0);
-    }
-    if (implicit) {
-      loops.bias(c, work);
-    }
-    for (int i = 0; ydd != nullptr && i < cluster.velocities; ++i) {
-      for (int j = 0; j < m; ++j) {
-        accelerations[i] += work.G[cluster.firstRatio + i * m + j] * ydd[cluster.firstV + j];
-      }
-    }
+/// Σ ṡ_j q̇_j of a body's joint.
+template <typename T, typename R>
+KEMPE_HD Motion<T> accelerationAtRest(const BodyEntry<R>& body, const Motion<T>* s, const T* rate,
+                                      const Motion<T>& parentV, const Motion<T>& velocity) {
+  if (turnsOrSlides(body.type)) {
+    return cross(parentV, rate[0] * s[0]);
   }
-  const bool accelerates = implicit || ydd != nullptr;
+  return directionRates(body.type, velocitySize(body.type), s, rate, parentV, velocity);
+}
+
+/// Velocities of a cluster's bodies, and their accelerations where q̈ = 0 and the output body does
+/// not accelerate, for HostLoops::bias.
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void moveRelative(const Tables& tables, const ClusterEntry& cluster,
+                                         const WorkView<T>& work) {
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    if (onlySpins(cluster, body, work)) {
+      continue;
+    }
+    const Motion<T>* s = work.s + body.firstVelocity;
+    const T* rate = work.rates + body.firstVelocity;
+    const Motion<T> parentV = work.v[body.parent];
+    Motion<T> velocity = parentV;
+    for (int i = 0; i < velocitySize(body.type); ++i) {
+      velocity += rate[i] * s[i];
+    }
+    work.v[b] = velocity;
+    const Motion<T> own = accelerationAtRest(body, s, rate, parentV, velocity);
+    work.a[b] = body.parent == cluster.output ? own : work.a[body.parent] + own;
+  }
+}
+
+/// Velocities and accelerations of a cluster's bodies from work.rates and work.accelerations. Folded
+/// rotors keep their rate and acceleration about their axis only.
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void moveAlongJoints(const Tables& tables, const ClusterEntry& cluster,
+                                            const WorkView<T>& work, bool accelerates) {
   const bool single = shapeOf(cluster, work) == ClusterShape::Single;
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
@@ -427,7 +457,7 @@ KEMPE_HD void moveBodies(const Tables& tables, int c, const WorkView<T>& work, L
       velocity += rate[i] * s[i];
     }
     work.v[b] = velocity;
-    Motion<T> a = work.a[body.parent] + directionRates(body.type, n, s, rate, parentV, velocity);
+    Motion<T> a = work.a[body.parent] + accelerationAtRest(body, s, rate, parentV, velocity);
     for (int i = 0; accelerates && i < n; ++i) {
       a += work.accelerations[body.firstVelocity + i] * s[i];
     }
@@ -435,11 +465,47 @@ KEMPE_HD void moveBodies(const Tables& tables, int c, const WorkView<T>& work, L
   }
 }
 
+/// Rates, velocities and accelerations of a cluster's bodies, after placeInTree and after those
+/// of the clusters before it. `ydd` are the accelerations ÿ of the whole mechanism; null: zero,
+/// which gives a°.
+template <typename T, typename Tables, typename Loops>
+KEMPE_HD void moveBodies(const Tables& tables, int c, const WorkView<T>& work, Loops& loops,
+                         const T* v, const T* ydd) {
+  const ClusterEntry& cluster = tables.clusters[c];
+  const int m = cluster.nv;
+  const bool implicit = cluster.kind == ClusterKind::Implicit;
+  T* rates = work.rates + cluster.firstVelocity;
+  T* accelerations = work.accelerations + cluster.firstVelocity;
+  if (cluster.kind == ClusterKind::Tree) {
+    for (int i = 0; i < m; ++i) {
+      rates[i] = v[cluster.firstV + i];
+      accelerations[i] = ydd == nullptr ? T(0) : ydd[cluster.firstV + i];
+    }
+  } else {
+    timesG(cluster, work, v + cluster.firstV, rates);
+    if (implicit) {
+      if (cluster.bodyLoops) {
+        moveRelative(tables, cluster, work);
+      }
+      loops.bias(c, work);
+    }
+    for (int i = 0; !implicit && i < cluster.velocities; ++i) {
+      accelerations[i] = T(0);
+    }
+    for (int i = 0; ydd != nullptr && i < cluster.velocities; ++i) {
+      for (int j = 0; j < m; ++j) {
+        accelerations[i] += work.G[cluster.firstRatio + i * m + j] * ydd[cluster.firstV + j];
+      }
+    }
+  }
+  moveAlongJoints(tables, cluster, work, implicit || ydd != nullptr);
+}
+
 /// Placements, velocities, accelerations and whatever else the outward pass of an algorithm computes
 /// of one cluster, after placeWorld and expandMechanism. `pass` has a function for every shape:
 /// single, coupled<M> and base do everything; general comes after placing and moving with ÿ = `ydd`
-/// (null: zero). Returns false in a singular configuration.
-template <typename T, typename Tables, typename Loops, typename Pass>
+/// (null: zero), with S if kSpans. Returns false in a singular configuration.
+template <bool kSpans = true, typename T, typename Tables, typename Loops, typename Pass>
 KEMPE_HD bool passCluster(const Tables& tables, int c, const WorkView<T>& work, Loops& loops,
                           const T* v, const T* ydd, const Pass& pass) {
   const ClusterEntry& cluster = tables.clusters[c];
@@ -454,7 +520,7 @@ KEMPE_HD bool passCluster(const Tables& tables, int c, const WorkView<T>& work, 
       pass.base(cluster, tables.bodies[cluster.firstBody]);
       break;
     case ClusterShape::General:
-      if (!placeInTree(tables, c, work, loops)) {
+      if (!placeInTree<kSpans>(tables, c, work, loops)) {
         return false;
       }
       moveBodies(tables, c, work, loops, v, ydd);

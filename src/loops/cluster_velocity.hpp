@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "kempe/spatial/factorization.hpp"
 #include "loops/pack_factorization.hpp"
 #include "loops/scratch.hpp"
@@ -21,27 +23,49 @@ KEMPE_HD bool isSingular(const T& ratio) {
   return any(select(ratio >= limit, T(0), T(1)) > T(0.5));
 }
 
+/// Calls solve(d) with d as a constant, once inlined, where it is small, as in most clusters.
+template <typename Solve>
+KEMPE_HD decltype(auto) withRows(int d, const Solve& solve) {
+  switch (d) {
+    case 1:
+      return solve(1);
+    case 2:
+      return solve(2);
+    case 3:
+      return solve(3);
+    case 4:
+      return solve(4);
+    default:
+      return solve(d);
+  }
+}
+
 /// Factors K_d of a cluster. Returns how far from singular it is: the ratio of its smallest to its
 /// largest pivot.
 template <typename T>
-KEMPE_HD T factorLoops(const ClusterEntry& cluster, const LoopWork<T>& work) {
+KEMPE_HD KEMPE_FLATTEN T factorLoops(const ClusterEntry& cluster, const LoopWork<T>& work) {
   T* factor = work.factors + cluster.firstFactor;
-  if constexpr (Lanes<T>::count > 1) {
-    return packFactor(factor, cluster.kept, work.swaps + cluster.firstSwap);
-  } else {
-    return luFactor(factor, cluster.kept, work.pivots + cluster.firstDependent);
-  }
+  return withRows(cluster.kept, [&](int d) {
+    if constexpr (Lanes<T>::count > 1) {
+      return packFactor(factor, d, work.swaps + cluster.firstSwap);
+    } else {
+      return luFactor(factor, d, work.pivots + cluster.firstDependent);
+    }
+  });
 }
 
 /// K_d⁻¹ b in place for `columns` right-hand sides, after factorLoops.
 template <typename T>
-KEMPE_HD void solveLoops(const ClusterEntry& cluster, const LoopWork<T>& work, T* b, int columns) {
+KEMPE_HD KEMPE_FLATTEN void solveLoops(const ClusterEntry& cluster, const LoopWork<T>& work, T* b,
+                                       int columns) {
   const T* factor = work.factors + cluster.firstFactor;
-  if constexpr (Lanes<T>::count > 1) {
-    packSolve(factor, cluster.kept, work.swaps + cluster.firstSwap, b, columns);
-  } else {
-    luSolve(factor, cluster.kept, work.pivots + cluster.firstDependent, b, columns);
-  }
+  withRows(cluster.kept, [&](int d) {
+    if constexpr (Lanes<T>::count > 1) {
+      packSolve(factor, d, work.swaps + cluster.firstSwap, b, columns);
+    } else {
+      luSolve(factor, d, work.pivots + cluster.firstDependent, b, columns);
+    }
+  });
 }
 
 /// K_d⁻ᵀ b in place for one right-hand side, after factorLoops.
@@ -58,9 +82,10 @@ KEMPE_HD void solveLoopsTransposed(const ClusterEntry& cluster, const LoopWork<T
 /// Writes G (n×m, row-major) of a placed implicit cluster. Returns how far from singular K_d is;
 /// where isSingular, G is not usable. Leaves K_d factored for clusterBias.
 template <typename T>
-KEMPE_HD T implicitJacobian(const TablesOf<T>& tables, const FunctionCalls& functions,
-                            const ClusterEntry& cluster, const ClusterState<T>& state,
-                            const LoopWork<T>& work, const FunctionScratch& scratch, T* G) {
+KEMPE_HD KEMPE_FLATTEN T implicitJacobian(const TablesOf<T>& tables, const FunctionCalls& functions,
+                                          const ClusterEntry& cluster, const ClusterState<T>& state,
+                                          const LoopWork<T>& work, const FunctionScratch& scratch,
+                                          T* G) {
   const int n = cluster.velocities, m = cluster.nv, d = cluster.kept;
   const int* independent = tables.independent + cluster.firstIndependent;
   const int* dependent = tables.dependent + cluster.firstDependent;
@@ -97,9 +122,10 @@ KEMPE_HD T implicitJacobian(const TablesOf<T>& tables, const FunctionCalls& func
 
 /// Writes g (n) of a moving implicit cluster, after implicitJacobian at the same position.
 template <typename T>
-KEMPE_HD void implicitBias(const TablesOf<T>& tables, const FunctionCalls& functions,
-                           const ClusterEntry& cluster, const ClusterState<T>& state,
-                           const LoopWork<T>& work, const FunctionScratch& scratch, T* g) {
+KEMPE_HD KEMPE_FLATTEN void implicitBias(const TablesOf<T>& tables, const FunctionCalls& functions,
+                                         const ClusterEntry& cluster, const ClusterState<T>& state,
+                                         const LoopWork<T>& work, const FunctionScratch& scratch,
+                                         T* g) {
   loopBias(tables, functions, cluster, state, scratch, tables.rowSlots + cluster.firstRow, work.k);
   solveLoops(cluster, work, work.k, 1);
   for (int i = 0; i < cluster.nv; ++i) {

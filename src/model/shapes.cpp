@@ -75,6 +75,29 @@ Single<double> sumSingle(const ModelTables<double>& tables, const ClusterEntry& 
   return sum;
 }
 
+/// The bodies to which loop joints and rods of their cluster are attached, and the clusters that
+/// have such loops.
+void findLoopEnds(ModelTables<double>& tables) {
+  for (BodyEntry<double>& body : tables.bodies) {
+    body.loopEnd = false;
+  }
+  for (ClusterEntry& cluster : tables.clusters) {
+    cluster.bodyLoops = false;
+    for (int l = cluster.firstLoop; l < cluster.firstLoop + cluster.loops; ++l) {
+      const LoopEntry<double>& loop = tables.loops[l];
+      if (!loop.form.betweenBodies()) {
+        continue;
+      }
+      cluster.bodyLoops = true;
+      for (const int end : {loop.predecessor.body, loop.successor.body}) {
+        if (end >= 0) {
+          tables.bodies[cluster.firstBody + end].loopEnd = true;
+        }
+      }
+    }
+  }
+}
+
 /// Level by level: neighbours in this order do not wait for one another's results.
 void orderByDepth(ModelTables<double>& tables) {
   std::vector<int> depth(tables.clusters.size());
@@ -147,6 +170,7 @@ void listAncestors(ModelTables<double>& tables) {
 
 void findShapes(ModelTables<double>& tables) {
   orderByDepth(tables);
+  findLoopEnds(tables);
   for (BodyEntry<double>& body : tables.bodies) {
     body.central = CentralInertia<double>::fromRigid(body.inertia);
   }

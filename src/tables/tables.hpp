@@ -60,6 +60,7 @@ struct BodyEntry {
   bool folded = false;          ///< the inertia counts in the parent's already, but for the spin
   T spinInertia{};              ///< folded bodies: moment of inertia about the joint's axis
   bool carrier = false;         ///< it carries another cluster
+  bool loopEnd = false;         ///< a loop joint or rod of its cluster is attached to it
   int firstS = 0;               ///< its m columns of S among those of all bodies
   RigidInertia<T> own{};        ///< the inertia without the rotors that are folded into it
   CentralInertia<T> central{};  ///< `inertia`, about the centre of mass
@@ -202,6 +203,7 @@ struct ClusterEntry {
   bool armatured = false;      ///< some joint of it has an armature
   bool dissipates = false;     ///< some joint of it has damping or friction
   bool sprung = false;         ///< some joint of it has a spring
+  bool bodyLoops = false;      ///< some loop of it is a loop joint or rod
 };
 
 /// The DoFs of the body that carries a cluster, for walks to the root.
