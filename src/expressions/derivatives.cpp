@@ -144,13 +144,34 @@ std::vector<int> Graph::differentiate(std::span<const int> nodes, std::span<cons
   return results;
 }
 
-Expression secondRate(const Expression& expression) {
+namespace {
+
+/// ∂/∂x of all values: row-major, with a column for each of the first `columns` arguments.
+std::vector<int> slopesOf(Graph& graph, std::span<const int> values, std::size_t columns) {
+  std::vector<int> slopes(values.size() * columns);
+  for (std::size_t j = 0; j < columns; ++j) {
+    std::vector<int> rates(static_cast<std::size_t>(graph.arguments()), Graph::kZero);
+    rates[j] = graph.constant(1.0);
+    const std::vector<int> column = graph.differentiate(values, rates);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      slopes[i * columns + j] = column[i];
+    }
+  }
+  return slopes;
+}
+
+}  // namespace
+
+Expression slopesAndSecondRate(const Expression& expression) {
   const int n = expression.arguments();
   Graph graph(2 * n);
+  const std::vector<int> values = graph.insert(expression);
+  std::vector<int> results = slopesOf(graph, values, static_cast<std::size_t>(n));
   std::vector<int> rates(static_cast<std::size_t>(2 * n), Graph::kZero);
   std::iota(rates.begin(), rates.begin() + n, n);
-  const std::vector<int> first = graph.differentiate(graph.insert(expression), rates);
-  return graph.extract(graph.differentiate(first, rates));
+  const std::vector<int> second = graph.differentiate(graph.differentiate(values, rates), rates);
+  results.insert(results.end(), second.begin(), second.end());
+  return graph.extract(results);
 }
 
 Expression secondOrder(const Expression& phi) {
@@ -205,17 +226,7 @@ Expression Expression::derivative(int argument) const {
 Expression Expression::jacobian() const {
   Graph graph(arguments_);
   const std::vector<int> values = graph.insert(*this);
-  const auto n = static_cast<std::size_t>(arguments_);
-  std::vector<int> slopes(values.size() * n);
-  for (std::size_t j = 0; j < n; ++j) {
-    std::vector<int> rates(n, Graph::kZero);
-    rates[j] = graph.constant(1.0);
-    const std::vector<int> column = graph.differentiate(values, rates);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      slopes[i * n + j] = column[i];
-    }
-  }
-  return graph.extract(slopes);
+  return graph.extract(detail::slopesOf(graph, values, static_cast<std::size_t>(arguments_)));
 }
 
 Expression Expression::rate() const {

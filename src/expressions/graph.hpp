@@ -78,9 +78,9 @@ class Graph {
   std::unordered_map<Expression::Step, int, Hash> known_{};
 };
 
-/// Second time derivatives of all results while the arguments change at constant rates. Its
-/// arguments are all x, then all ẋ.
-Expression secondRate(const Expression& expression);
+/// The results of jacobian(), then the second time derivatives of all results while the arguments
+/// change at constant rates. Its arguments are all x, then all ẋ.
+Expression slopesAndSecondRate(const Expression& expression);
 
 /// What derivatives of dynamics need of φ(x), from x, ẋ, ẍ: d/dt ∂φ/∂x and ∂φ̈/∂x, results ×
 /// arguments each, then ∂²φ/∂x², results × arguments × arguments.

@@ -64,7 +64,8 @@ class HostLoops {
             work.X[cluster.output],
             {},
             {},
-            work.loops.function};
+            work.loops.function,
+            work.loops.kept};
   }
 
   const TablesOf<T>& tables_;

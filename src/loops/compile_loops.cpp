@@ -67,9 +67,7 @@ class LoopCompiler {
     int numbers = entry.rows * entry.terms;  // for the results of callbacks
     if (function.expression.results() > 0) {
       appendPrograms(function.expression, entry.programs);
-      const FunctionPrograms& programs = entry.programs;
-      numbers = std::max({programs.value.registers(), programs.slopes.registers(),
-                          programs.secondRate.registers(), programs.slopeRates.registers()});
+      numbers = std::max(entry.programs.value.registers(), entry.programs.slopeRates.registers());
     }
     tables_.functionNumbers = std::max(tables_.functionNumbers, numbers);
   }
@@ -78,15 +76,19 @@ class LoopCompiler {
   void appendPrograms(const Expression& phi, FunctionPrograms& programs) {
     std::vector<ProgramStep<double>>& steps = tables_.programSteps;
     const Expression slopes = phi.jacobian();
+    const ProgramParts parts =
+        appendProgramParts(slopesAndSecondRate(phi), phi.arguments(), slopes.results(), steps);
     programs = {appendProgram(phi, steps),
-                appendProgram(slopes, steps),
-                appendProgram(secondRate(phi), steps),
+                parts.early,
+                parts.late,
                 appendProgram(slopes.rate(), steps),
                 appendProgram(secondOrder(phi), steps),
-                tables_.secondOrderNumbers};
+                tables_.secondOrderNumbers,
+                tables_.keptRegisters};
     tables_.secondOrderNumbers += programs.secondOrder.results;
     tables_.secondOrderRegisters =
         std::max(tables_.secondOrderRegisters, programs.secondOrder.registers());
+    tables_.keptRegisters += parts.late.registers();
   }
 
   LoopEnd<double> end(const std::string& body, const Pose& frame) const {

@@ -22,6 +22,7 @@ struct ClusterState {
   Transform<T> outputX{};
   Motion<T> outputV{}, outputA{};
   T* function = nullptr;  ///< registers of the program of a function
+  T* kept = nullptr;      ///< registers that functions keep from slopes to second rates
 };
 
 /// The tables that a computation with T reads.
@@ -89,10 +90,14 @@ template <typename T>
 KEMPE_HD const T* functionSlopes(const TablesOf<T>& tables, const FunctionCalls& functions,
                                  const auto& loop, const ClusterState<T>& state,
                                  const FunctionScratch& scratch) {
-  if (loop.programs.exist()) {
-    return runFunction(tables, loop, loop.programs.slopes, state);
-  }
   const auto* terms = tables.terms + loop.firstTerm;
+  if (loop.programs.exist()) {
+    T* const registers = state.kept + loop.programs.firstRegister;
+    for (int t = 0; t < loop.terms; ++t) {
+      registers[t] = state.q[terms[t].position];
+    }
+    return runProgram(tables.programSteps.data(), loop.programs.slopes, registers);
+  }
   return callFunction(state, [&](int lane, const auto& put) {
     for (int t = 0; t < loop.terms; ++t) {
       scratch.jetQ[t] = Jet(static_cast<double>(Lanes<T>::get(state.q[terms[t].position], lane)));
@@ -108,15 +113,20 @@ KEMPE_HD const T* functionSlopes(const TablesOf<T>& tables, const FunctionCalls&
   });
 }
 
-/// φ̈ where q̈ = 0: rows.
+/// φ̈ where q̈ = 0: rows. After functionSlopes at the same position, whose registers the program
+/// continues to use.
 template <typename T>
 KEMPE_HD const T* functionSecondRate(const TablesOf<T>& tables, const FunctionCalls& functions,
                                      const auto& loop, const ClusterState<T>& state,
                                      const FunctionScratch& scratch) {
-  if (loop.programs.exist()) {
-    return runFunction(tables, loop, loop.programs.secondRate, state);
-  }
   const auto* terms = tables.terms + loop.firstTerm;
+  if (loop.programs.exist()) {
+    T* const registers = state.kept + loop.programs.firstRegister;
+    for (int t = 0; t < loop.terms; ++t) {
+      registers[loop.terms + t] = state.rates[terms[t].velocity];
+    }
+    return runProgram(tables.programSteps.data(), loop.programs.secondRate, registers);
+  }
   return callFunction(state, [&](int lane, const auto& put) {
     for (int t = 0; t < loop.terms; ++t) {
       scratch.jetQ[t] = {static_cast<double>(Lanes<T>::get(state.q[terms[t].position], lane)),

@@ -5,50 +5,104 @@
 
 namespace kempe::detail {
 
+/// Runs a group of sines and cosines from `step` on, into `results`.
+template <typename T, typename R>
+KEMPE_HD void runSinesAndCosines(const ProgramStep<R>* step, const T* registers, T* results) {
+  T angles[kMostTogether], sines[kMostTogether], cosines[kMostTogether];
+  const int count = step->together, different = step->angles;
+  for (int j = 0; j < count; ++j) {
+    angles[step[j].operands[1]] = registers[step[j].operands[0]];
+  }
+  if constexpr (Lanes<T>::kAnglesTogether > 1) {
+    for (int j = different; j % Lanes<T>::kAnglesTogether != 0; ++j) {
+      angles[j] = T(0);  // up to a full vector register
+    }
+  }
+  Lanes<T>::sinCos(angles, different, sines, cosines);
+  for (int j = 0; j < count; ++j) {
+    const int angle = step[j].operands[1];
+    results[j] = step[j].operation == Operation::Sin ? sines[angle] : cosines[angle];
+  }
+}
+
+/// One of the operations that are rare in programs. Not inlined: it contains every function of
+/// <cmath>.
+template <typename T, typename R>
+KEMPE_HD __attribute__((noinline)) void runOperation(const ProgramStep<R>& step, const T* registers,
+                                                     T& result) {
+  result = T(step.constant);
+  result = applied<T>(step.operation,
+                      [&](int operand) -> const T& { return registers[step.operands[operand]]; });
+}
+
 /// Runs a program on registers whose first ones hold the arguments. Returns its results.
-///
-/// Not inlined: it contains every function of <cmath>.
 template <typename T, typename R>
 KEMPE_HD __attribute__((noinline)) const T* runProgram(const ProgramStep<R>* table,
                                                        const ProgramEntry& program, T* registers) {
-  const ProgramStep<R>* const steps = table + program.first;
-  T* const own = registers + program.arguments;
-  for (int i = 0; i < program.steps; ++i) {
-    const ProgramStep<R>& step = steps[i];
-    switch (step.operation) {
-      case Operation::Argument:
-        own[i] = registers[step.operands[0]];
+  const ProgramStep<R>* step = table + program.first;
+  const ProgramStep<R>* const end = step + program.steps;
+  T* own = registers + program.arguments;
+  while (step != end) {
+    const auto x = [&](int operand) -> const T& { return registers[step->operands[operand]]; };
+    const auto c = [&] { return T(step->constant); };
+    switch (step->instruction) {
+      case Instruction::Copy:
+        *own = x(0);
         break;
-      case Operation::Constant:
-        own[i] = T(step.constant);
+      case Instruction::Constant:
+        *own = c();
         break;
-      case Operation::Sin:
-      case Operation::Cos:
-        if constexpr (Lanes<T>::kAnglesTogether > 0) {
-          T angles[kMostTogether], sines[kMostTogether], cosines[kMostTogether];
-          const int count = step.together;
-          for (int j = 0; j < count; ++j) {
-            angles[j] = registers[steps[i + j].operands[0]];
-          }
-          for (int j = count; j % Lanes<T>::kAnglesTogether != 0; ++j) {
-            angles[j] = T(0);  // up to a full vector register
-          }
-          Lanes<T>::sinCos(angles, count, sines, cosines);
-          for (int j = 0; j < count; ++j) {
-            own[i + j] = steps[i + j].operation == Operation::Sin ? sines[j] : cosines[j];
-          }
-          i += count - 1;
-          break;
-        }
-        [[fallthrough]];
-      default:
-        own[i] = T(step.constant);
-        own[i] = applied<T>(step.operation, [&](int operand) -> const T& {
-          return registers[step.operands[operand]];
-        });
+      case Instruction::Add:
+        *own = x(0) + x(1);
+        break;
+      case Instruction::Subtract:
+        *own = x(0) - x(1);
+        break;
+      case Instruction::Multiply:
+        *own = x(0) * x(1);
+        break;
+      case Instruction::Negate:
+        *own = -x(0);
+        break;
+      case Instruction::AddConstant:
+        *own = x(0) + c();
+        break;
+      case Instruction::SubtractFrom:
+        *own = c() - x(0);
+        break;
+      case Instruction::Scale:
+        *own = c() * x(0);
+        break;
+      case Instruction::MultiplyAdd:
+        *own = x(0) * x(1) + x(2);
+        break;
+      case Instruction::MultiplySubtract:
+        *own = x(0) * x(1) - x(2);
+        break;
+      case Instruction::SubtractProduct:
+        *own = x(2) - x(0) * x(1);
+        break;
+      case Instruction::ScaleAdd:
+        *own = c() * x(0) + x(2);
+        break;
+      case Instruction::ScaleSubtract:
+        *own = c() * x(0) - x(2);
+        break;
+      case Instruction::SineOrCosine: {
+        runSinesAndCosines(step, registers, own);
+        const int others = step->together - 1;
+        step += others;
+        own += others;
+        break;
+      }
+      case Instruction::Operation:
+        runOperation(*step, registers, *own);
+        break;
     }
+    ++step;
+    ++own;
   }
-  return own + program.steps - program.results;
+  return own - program.results;
 }
 
 }  // namespace kempe::detail

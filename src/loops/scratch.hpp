@@ -48,20 +48,22 @@ struct LoopScratch {
     functionQ.resize(terms);
     functionPhi.resize(loopRows);
     function.resize(static_cast<std::size_t>(tables.functionNumbers));
+    kept.resize(static_cast<std::size_t>(tables.keptRegisters));
     jetQ.resize(terms);
     jetPhi.resize(loopRows);
   }
 
   /// A state of the cluster seen from its output body, at positions `at`.
   ClusterState<T> state(const T* at) {
-    return {at, rates.data(), X.data(), s.data(), v.data(), a.data(), {}, {}, {}, function.data()};
+    return {at, rates.data(), X.data(), s.data(),        v.data(),   a.data(),
+            {}, {},           {},       function.data(), kept.data()};
   }
   FunctionScratch forFunctions() {
     return {functionQ.data(), functionPhi.data(), jetQ.data(), jetPhi.data()};
   }
   LoopWork<T> work() {
-    return {K.data(), k.data(), rightSide.data(), factors.data(), pivots.data(),  nullptr,
-            nullptr,  nullptr,  nullptr,          nullptr,        function.data()};
+    return {K.data(), k.data(), rightSide.data(), factors.data(), pivots.data(),   nullptr,
+            nullptr,  nullptr,  nullptr,          nullptr,        function.data(), kept.data()};
   }
 
   std::vector<Transform<T>> X;
@@ -71,6 +73,7 @@ struct LoopScratch {
   std::vector<int> pivots;
   std::vector<char> held;
   std::vector<T> function;  ///< registers of the program of a function
+  std::vector<T> kept;      ///< registers that functions keep from slopes to second rates
   std::vector<double> functionQ, functionPhi;
   std::vector<Jet> jetQ, jetPhi;
 };

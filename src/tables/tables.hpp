@@ -92,11 +92,12 @@ struct LoopEnd {
 struct FunctionPrograms {
   ProgramEntry value{};       ///< φ from q
   ProgramEntry slopes{};      ///< ∂φ/∂q from q: rows × terms
-  ProgramEntry secondRate{};  ///< φ̈ where q̈ = 0, from q and q̇
+  ProgramEntry secondRate{};  ///< φ̈ where q̈ = 0, from q and q̇: continues `slopes`
   ProgramEntry slopeRates{};  ///< d/dt ∂φ/∂q from q and q̇: rows × terms
   /// From q, q̇, q̈: d/dt ∂φ/∂q and ∂φ̈/∂q, rows × terms each, then ∂²φ/∂q², rows × terms × terms.
   ProgramEntry secondOrder{};
   int firstSecondOrder = 0;  ///< of its results, among those of all functions
+  int firstRegister = 0;     ///< of `slopes` and `secondRate`, among those that functions keep
 
   [[nodiscard]] KEMPE_HD bool exist() const { return value.steps > 0; }
 };
@@ -256,7 +257,8 @@ struct TableConstants {
   int mostRows = 0;              ///< rows of the cluster that has most
   int widestBasis = 0;           ///< rows × (n − m) of the largest cluster with redundant rows
   int widestTriangle = 0;        ///< (n − m)² of the same
-  int functionNumbers = 0;       ///< registers of the largest program of a function
+  int functionNumbers = 0;       ///< registers of the largest program of a function that keeps none
+  int keptRegisters = 0;         ///< registers that functions keep from slopes to second rates
   int secondOrderNumbers = 0;    ///< results of FunctionPrograms::secondOrder of all functions
   int secondOrderRegisters = 0;  ///< registers of the largest of these programs
   int loopForces = 0;            ///< number of force entries of all loops

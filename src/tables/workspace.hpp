@@ -26,6 +26,7 @@ struct LoopWork {
   T* basis = nullptr;        ///< all rows × kept, row-major, where some are redundant
   T* triangle = nullptr;     ///< kept², likewise
   T* function = nullptr;     ///< registers of the program of a function
+  T* kept = nullptr;         ///< registers that functions keep from slopes to second rates
 };
 
 /// Scratch of one evaluation. Spatial quantities are in the common frame: axes of the world, origin
@@ -97,6 +98,7 @@ void carveStage(const TablesView<R>& tables, WorkStage stage, Carver& carver, Wo
       w.loops.pivots = carver.take<int>(tables.dependent.size());
       w.loops.swaps = carver.take<T>(tables.swaps);
       w.loops.function = carver.take<T>(tables.functionNumbers);
+      w.loops.kept = carver.take<T>(tables.keptRegisters);
       break;
     }
     case WorkStage::Articulated:

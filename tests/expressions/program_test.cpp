@@ -52,6 +52,39 @@ TEST_P(RandomPrograms, ComputeTheExpression) {
   }
 }
 
+TEST_P(RandomPrograms, ContinueInASecondPart) {
+  constexpr int kArguments = 3;
+  const Expression f = randomExpression(GetParam(), kArguments, 2, 25, true);
+  const Expression slopes = f.jacobian(), rates = slopes.rate();
+  std::vector<ProgramStep<double>> steps;
+  const auto [early, late] = detail::appendProgramParts(detail::slopesAndSecondRate(f), kArguments,
+                                                        slopes.results(), steps);
+  std::mt19937 random(GetParam());
+  std::uniform_real_distribution<double> between(-1, 1);
+  std::vector<double> x(2 * kArguments);
+  std::ranges::generate(x, [&] { return between(random); });
+  std::vector<double> registers(static_cast<std::size_t>(late.registers()), std::nan(""));
+  std::copy_n(x.begin(), kArguments, registers.begin());
+  const double* results = runProgram(steps.data(), early, registers.data());
+  const std::vector<double> foundSlopes(results, results + early.results);
+  std::copy_n(x.begin() + kArguments, kArguments, registers.begin() + kArguments);
+  results = runProgram(steps.data(), late, registers.data());
+  const std::vector<double> expected = slopes(std::span(x).first(kArguments)), rate = rates(x);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(foundSlopes[i], expected[i], 1e-12 * (1 + std::abs(expected[i])))
+        << "seed " << GetParam() << "\n"
+        << f.text();
+  }
+  for (std::size_t r = 0; r < 2; ++r) {
+    double second = 0.0, size = 1.0;
+    for (std::size_t j = 0; j < kArguments; ++j) {
+      second += rate[r * kArguments + j] * x[kArguments + j];
+      size += std::abs(rate[r * kArguments + j] * x[kArguments + j]);
+    }
+    EXPECT_NEAR(results[r], second, 1e-11 * size) << "seed " << GetParam() << "\n" << f.text();
+  }
+}
+
 #if defined(__x86_64__)
 TEST_P(RandomPrograms, ComputeTheSameInPacks) {
   using Pack = xsimd::batch<double>;
@@ -98,6 +131,27 @@ TEST(Program, ComputesIndependentSinesTogether) {
   }
   ASSERT_GE(first, 0);
   EXPECT_EQ(program.steps[static_cast<std::size_t>(first)].together, 5);
+}
+
+TEST(Program, ComputesSineAndCosineOfAnAngleTogether) {
+  const std::vector<std::string> names{"a", "b"};
+  const Program program(Expression::parse("sin(a) * cos(a) + sin(b) * cos(b)", names));
+  EXPECT_EQ(program.steps.front().together, 4);
+  EXPECT_EQ(program.steps.front().angles, 2);
+}
+
+TEST(Program, JoinsProductsWithSums) {
+  const std::vector<std::string> names{"a", "b", "c"};
+  const std::vector<double> x{1.25, -2.5, 3.75};
+  for (const char* formula : {"a * b + c", "c + a * b", "a * b - c", "c - a * b", "3 * a + b",
+                              "b - 3 * a", "a / 4 - b", "-a + b * c", "-(a * b) - c * 2"}) {
+    const Expression f = Expression::parse(formula, names);
+    const Program program(f);
+    EXPECT_LE(program.entry.steps, formula[0] == '-' ? 4 : 2) << formula;
+    EXPECT_DOUBLE_EQ(run(program, x).at(0), f(x).at(0)) << formula;
+  }
+  // A product that is needed elsewhere is computed once.
+  EXPECT_EQ(Program(Expression::parse("p = a * b; p + c, p", names)).entry.steps, 4);
 }
 
 TEST(Program, MultipliesForSmallPowers) {
