@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/outward.hpp"
+#include "kernels/wide_clusters.hpp"
 
 /// Condensation of clusters onto their output bodies, from the leaves to the root, shared by C-ABA,
 /// C-EFPA and the inverse mass matrix. With L Δ Lᵀ = D, L of unit diagonal, and Y = U L⁻ᵀ, so that
@@ -170,13 +170,11 @@ KEMPE_HD void addArmatures(const Tables& tables, const ClusterEntry& cluster,
   }
 }
 
-/// (1) to (3) of a cluster of general shape.
+/// (1), (2) of a cluster of general shape, and Σ IA_i onto the output body.
 template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
-KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterEntry& cluster,
-                                            const WorkView<T>& work) {
-  const int m = M > 0 ? M : cluster.nv;
+KEMPE_HD void sumInertias(const Tables& tables, const ClusterEntry& cluster,
+                          const WorkView<T>& work) {
   const bool grounded = cluster.output == kWorld;
-  clearCluster<M>(cluster, work);
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (body.folded) {
@@ -195,6 +193,20 @@ KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterE
         work.IA[cluster.output] += work.I[b];
       }
     }
+  }
+}
+
+/// (1) to (3) of a cluster of general shape.
+template <int M, typename T, typename Tables>
+KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterEntry& cluster,
+                                            const WorkView<T>& work) {
+  const int m = M > 0 ? M : cluster.nv;
+  const bool grounded = cluster.output == kWorld;
+  clearCluster<M>(cluster, work);
+  if (M == 0 && cluster.wide) {
+    composeWide(tables, cluster, work);
+  } else {
+    sumInertias<M>(tables, cluster, work);
   }
   addArmatures<M>(tables, cluster, work);
   T* L = work.D + cluster.firstD;
@@ -410,7 +422,11 @@ KEMPE_HD void condenseForce(const Tables& tables, const ClusterEntry& cluster,
                             const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
   T* u = work.u + cluster.firstV;
-  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+  const bool wide = M == 0 && cluster.wide;
+  if (wide) {
+    gatherWide(tables, cluster, work);
+  }
+  for (int b = cluster.firstBody; !wide && b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (body.folded && !work.wholeRotors) {
       continue;

@@ -52,6 +52,24 @@ bool isCoupled(const ModelTables<double>& tables, const ClusterEntry& cluster) {
                      [](const BodyEntry<double>& body) { return turnsOrSlides(body.type); });
 }
 
+/// Whether a cluster has so many DoFs that the mass matrix of its joints is cheaper than S of all its
+/// bodies (see kernels/wide_clusters.hpp), and consists of open chains that carry nothing.
+bool isWide(const ModelTables<double>& tables, const ClusterEntry& cluster) {
+  constexpr int kMany = 4;  // fewer are known to the compiler (withSize)
+  if (cluster.kind != ClusterKind::Implicit || cluster.nv < kMany || cluster.kept == 0 ||
+      cluster.kept > cluster.nv) {
+    return false;
+  }
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<double>& body = tables.bodies[b];
+    const bool continues = body.parent == cluster.output || body.parent == b - 1;
+    if (!continues || !turnsOrSlides(body.type) || body.folded || body.carrier) {
+      return false;
+    }
+  }
+  return true;
+}
+
 Single<double> sumSingle(const ModelTables<double>& tables, const ClusterEntry& cluster) {
   Single<double> sum;
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
@@ -190,6 +208,7 @@ void findShapes(ModelTables<double>& tables) {
                !cluster.armatured && !cluster.dissipates) {
       cluster.shape = ClusterShape::FreeBase;
     }
+    cluster.wide = isWide(tables, cluster);
     if (cluster.kind == ClusterKind::Implicit) {
       const int d = cluster.kept;
       cluster.firstSwap = tables.swaps;

@@ -205,6 +205,7 @@ struct ClusterEntry {
   bool dissipates = false;     ///< some joint of it has damping or friction
   bool sprung = false;         ///< some joint of it has a spring
   bool bodyLoops = false;      ///< some loop of it is a loop joint or rod
+  bool wide = false;           ///< Implicit: of many DoFs, see kernels/wide_clusters.hpp
 };
 
 /// The DoFs of the body that carries a cluster, for walks to the root.

@@ -3,6 +3,7 @@
 #include "batch/batch_testing.hpp"
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
+#include "support/long_loops.hpp"
 #include "support/random_mechanism.hpp"
 
 namespace kempe::test {
@@ -13,8 +14,12 @@ struct Subject {
   std::string name;
   MechanismCase choice{};
   bool bundled = false;
+  Mechanism (*make)() = nullptr;
 
   [[nodiscard]] Model model() const {
+    if (make != nullptr) {
+      return Model(make());
+    }
     return bundled ? robots::load(name) : Model(randomMechanism(choice));
   }
   friend std::ostream& operator<<(std::ostream& out, const Subject& s) { return out << s.name; }
@@ -28,6 +33,7 @@ std::vector<Subject> subjects() {
   for (const std::string& name : robots::names()) {
     all.push_back({name, {}, true});
   }
+  all.push_back({"long_loops", {}, false, longLoops});
   return all;
 }
 

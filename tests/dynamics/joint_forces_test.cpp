@@ -9,6 +9,7 @@
 #include "support/close_to.hpp"
 #include "support/decompositions.hpp"
 #include "support/force_oracle.hpp"
+#include "support/long_loops.hpp"
 #include "support/random_mechanism.hpp"
 
 /// Forces between bodies against Newton, Euler and dense least squares.
@@ -31,6 +32,7 @@ std::vector<Case> everyCase() {
                        return robots::mechanism(robot, chain ? 4 : 0);
                      }});
   }
+  cases.push_back({"long_loops", longLoops});
   return cases;
 }
 

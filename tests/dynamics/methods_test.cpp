@@ -11,6 +11,7 @@
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
 #include "support/decompositions.hpp"
+#include "support/long_loops.hpp"
 #include "support/random_mechanism.hpp"
 
 namespace kempe::test {
@@ -44,6 +45,7 @@ std::vector<Subject> everySubject() {
     subjects.push_back({name, [name] { return robots::mechanism(name); }});
   }
   subjects.push_back({"braked_arm", brakedArm});
+  subjects.push_back({"long_loops", longLoops});
   return subjects;
 }
 
