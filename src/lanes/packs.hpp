@@ -24,10 +24,10 @@ struct Lanes<xsimd::batch<S, Arch>> {
   }
 
   static void subtractMultiples(Pack* to, const Pack* factors, const Pack* rows, const int* list,
-                                int count, int n) {
+                                int length, int n) {
     for (int i = 0; i < n; ++i) {
       Pack sum = to[i];
-      for (int a = 0; a < count; ++a) {
+      for (int a = 0; a < length; ++a) {
         sum -= factors[list[a]] * rows[list[a] * n + i];
       }
       to[i] = sum;
@@ -72,11 +72,11 @@ struct Lanes<Wide<S, Isa>> {
   }
 
   static void subtractMultiples(Number* to, const Number* factors, const Number* rows,
-                                const int* list, int count, int n) {
+                                const int* list, int length, int n) {
     using Pack = typename Isa::template Pack<S>;
     for (int i = 0; i < n; i += kRowMultiple) {
       Pack sum = Pack::load_unaligned(&to[i].value);
-      for (int a = 0; a < count; ++a) {
+      for (int a = 0; a < length; ++a) {
         sum -= Pack(factors[list[a]].value) * Pack::load_unaligned(&rows[list[a] * n + i].value);
       }
       sum.store_unaligned(&to[i].value);

@@ -151,8 +151,8 @@ struct Lanes<Dual<T>> {
     }
   }
   KEMPE_HD static void subtractMultiples(Dual<T>* to, const Dual<T>* factors, const Dual<T>* rows,
-                                         const int* list, int count, int n) {
-    for (int a = 0; a < count; ++a) {
+                                         const int* list, int length, int n) {
+    for (int a = 0; a < length; ++a) {
       subtractMultiple(to, factors[list[a]], rows + list[a] * n, n);
     }
   }

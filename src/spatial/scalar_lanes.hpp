@@ -25,10 +25,10 @@ struct Lanes {
     }
   }
 
-  /// to −= Σ factors[k] (row k of `rows`, n numbers each) over the `count` k that are listed.
+  /// to −= Σ factors[k] (row k of `rows`, n numbers each) over the `length` k that are listed.
   KEMPE_HD static void subtractMultiples(T* to, const T* factors, const T* rows, const int* list,
-                                         int count, int n) {
-    for (int a = 0; a < count; ++a) {
+                                         int length, int n) {
+    for (int a = 0; a < length; ++a) {
       subtractMultiple(to, factors[list[a]], rows + list[a] * n, n);
     }
   }
