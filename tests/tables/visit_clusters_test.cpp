@@ -21,7 +21,7 @@ using namespace detail;  // NOLINT(google-build-using-namespace)
 /// Tables of another type than TablesView, as the constants of one robot would be: plain arrays.
 template <typename T>
 struct PlainArray {
-  T entries[1000];
+  T entries[4000];
 
   const T& operator[](int i) const { return entries[i]; }
   operator const T*() const { return entries; }  // NOLINT(google-explicit-constructor)
