@@ -182,7 +182,7 @@ TEST_P(DynamicsDerivatives, OfManyStatesAreThoseOfEach) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, DynamicsDerivatives, ::testing::ValuesIn(everyMechanism()),
-                         [](const auto& info) { return nameOf(info.param); });
+                         [](const auto& tested) { return nameOf(tested.param); });
 
 TEST(DynamicsDerivativesOfRobots, AreThoseOfDualNumbers) {
   for (const std::string& name : robots::names()) {

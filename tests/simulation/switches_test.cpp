@@ -744,8 +744,13 @@ TEST(Switches, ContinueFromSnapshotsOnAStopWithFriction) {
     Simulator other = make();
     other.restore(snapshot);
     other.step(0.01);
-    ASSERT_TRUE(simulator.q() == other.q() && simulator.v() == other.v()) << i;
-    ASSERT_EQ(simulator.spanningVelocities(), other.spanningVelocities()) << i;
+    // To rounding: the modes of friction on a stop are found from those before, which the forces
+    // of a restored state do not remember (docs/simulation.md).
+    ASSERT_LT((simulator.q() - other.q()).cwiseAbs().maxCoeff(), 1e-12) << i;
+    ASSERT_LT((simulator.v() - other.v()).cwiseAbs().maxCoeff(), 1e-10) << i;
+    ASSERT_LT((simulator.spanningVelocities() - other.spanningVelocities()).cwiseAbs().maxCoeff(),
+              1e-10)
+        << i;
   }
 }
 
