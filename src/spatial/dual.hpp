@@ -20,7 +20,8 @@ struct Dual {
   KEMPE_HD Dual(const T& x, const T& along) : value(x), slope(along) {}
   /// A constant.
   template <typename U>
-  KEMPE_HD explicit Dual(const U& constant) : value(T(constant)), slope(T(0)) {}
+  KEMPE_HD explicit Dual(const U& constant)
+      : value(static_cast<typename Lanes<T>::Scalar>(constant)), slope(0) {}
 
   KEMPE_HD friend Dual operator+(const Dual& a, const Dual& b) {
     return {a.value + b.value, a.slope + b.slope};
