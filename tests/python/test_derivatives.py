@@ -78,5 +78,5 @@ def test_bad_input_is_refused_with_its_name():
     q, v, x = state(model)
     with pytest.raises(ValueError, match="tau"):
         model.forward_dynamics_derivatives(q, v, x * np.nan)
-    with pytest.raises(ValueError, match="a "):
+    with pytest.raises(ValueError, match="a: expected"):
         model.inverse_dynamics_derivatives(q, v, np.zeros(5))
