@@ -143,8 +143,8 @@ lint: build python
 
 # Compares with Pinocchio and MuJoCo, from the Python packages `pin` and `mujoco`; writes the report
 # benchmarks/README.md. Takes some minutes on an otherwise idle machine.
-bench_flags := --benchmark_enable_random_interleaving=true --benchmark_repetitions=9 \
-  --benchmark_report_aggregates_only=true --benchmark_min_time=0.03 --benchmark_out_format=json
+bench_flags := --benchmark_enable_random_interleaving=true --benchmark_repetitions=5 \
+  --benchmark_report_aggregates_only=true --benchmark_min_time=0.02 --benchmark_out_format=json
 bench: packages
 	$(install_peers) pin mujoco
 	cmake --preset bench -Wno-dev -DKEMPE_PINOCCHIO_ROOT=$(pinocchio_root) \
