@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "batch/batch_call.hpp"
+#include "batch/batch_forces.hpp"
 #include "kempe/joint_forces.hpp"
 
 /// Dynamics of many states with the forces between bodies.
@@ -38,19 +38,16 @@ class ForceCall {
     if (loops.data != nullptr) {
       call_.require("loops", loops, model_.nLoopForces(), "model.nLoopForces");
     }
-    const auto count = static_cast<Eigen::Index>(how_.external.frames.size());
-    wrenches_ = how_.external.wrenches;
-    wrenches_.states = count == 0 ? x.states : wrenches_.states;
-    call_.require("external.wrenches", wrenches_, 6 * count, "6 for each frame");
-    frames_ = call_.prepareFrames(how_.external.frames, how_.external.reference);
+    const ForcesOfStates<T> external(call_, how_.external, x.states);
     prepareOptions();
     v_ = v;
     x_ = x;
     y_ = y;
     joints_ = joints;
     loops_ = loops;
-    call_.run([&](typename BatchCall<T>::Block& block) { return computeBlock(block); },
-              [&](BatchWorker<T>& worker, Eigen::Index state) { computeOne(worker, state); });
+    call_.run(
+        [&](typename BatchCall<T>::Block& block) { return computeBlock(block, external); },
+        [&](BatchWorker<T>& worker, Eigen::Index state) { computeOne(worker, state, external); });
   }
 
  private:
@@ -70,12 +67,12 @@ class ForceCall {
     call_.mindCuts();
   }
 
-  bool computeBlock(typename BatchCall<T>::Block& block) const {
+  bool computeBlock(typename BatchCall<T>::Block& block, const ForcesOfStates<T>& external) const {
     BatchWorker<T>& worker = block.worker;
     const T* q = block.gatherQ();
     const T* v = block.gather(v_, worker.v);
     const T* x = block.gather(x_, worker.x);
-    const T* wrenches = block.gather(wrenches_, worker.wrenches);
+    const T* wrenches = block.gather(external.wrenches(), worker.wrenches);
     if (!block.finite) {
       return false;
     }
@@ -83,10 +80,8 @@ class ForceCall {
     const TablesView<T>& tables = block.context().tables;
     const Eigen::Index joints = Eigen::Index{6} * tables.bodyCount, nv = tables.nv;
     T* y = block.room(worker.result, nv + joints + loops_.entries);
-    const ExternalForces<T, T> external{frames_, wrenches,
-                                        static_cast<int>(how_.external.frames.size())};
     const KernelOutcome outcome = (inverse_ ? set.inverseDynamics : set.forwardDynamics)(
-        block.context(), q, v, x, external, y);
+        block.context(), q, v, x, external.ofBlock(wrenches), y);
     if (outcome.failed()) {
       return false;
     }
@@ -116,17 +111,10 @@ class ForceCall {
     return true;
   }
 
-  void computeOne(BatchWorker<T>& worker, Eigen::Index state) const {
-    std::vector<FrameForce> external;
-    const RowVector<T> wrenches = BatchCall<T>::row(wrenches_, state);
-    for (std::size_t f = 0; f < how_.external.frames.size(); ++f) {
-      FrameForce force{how_.external.frames[f], {}, how_.external.reference};
-      for (std::size_t i = 0; i < 6; ++i) {
-        force.wrench[i] = static_cast<double>(wrenches[static_cast<Eigen::Index>(6 * f + i)]);
-      }
-      external.push_back(force);
-    }
-    const ForceOptions how{.external = external,
+  void computeOne(BatchWorker<T>& worker, Eigen::Index state,
+                  const ForcesOfStates<T>& external) const {
+    const std::vector<FrameForce> acting = external.ofState(state);
+    const ForceOptions how{.external = acting,
                            .reference = how_.reference,
                            .frame = how_.frame,
                            .actuation = how_.actuation};
@@ -155,9 +143,8 @@ class ForceCall {
   BatchCall<T> call_;
   const BatchForceOptions<T>& how_;
   bool inverse_;
-  States<const T> v_{}, x_{}, wrenches_{};
+  States<const T> v_{}, x_{};
   States<T> y_{}, joints_{}, loops_{};
-  const BodyFrame<T>* frames_ = nullptr;
   BodyFrame<T> frame_{};
   Reference reference_ = Reference::LocalWorldAligned;
 };
