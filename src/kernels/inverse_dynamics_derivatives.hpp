@@ -598,7 +598,8 @@ class InverseDynamicsDerivativesKernel {
         handOn(cluster, b);
       }
     }
-    balanceJoints(cluster);
+    // τ_s, for the multipliers, and the forces that each joint carries in work.f.
+    gatherForces(tables_, cluster, work_, own_.tau);
     if (cluster.kind == ClusterKind::Implicit) {
       applyMultipliers(cluster);
     }
@@ -697,29 +698,6 @@ class InverseDynamicsDerivativesKernel {
         H[l] += own * dot(w, work_.S[tables_.bodies[p].firstS + l].angular);
       }
     }
-  }
-
-  /// τ_s, for the multipliers, and the forces that each joint carries in work.f.
-  KEMPE_HD void balanceJoints(const ClusterEntry& cluster) const {
-    for (int b = cluster.firstBody + cluster.bodies - 1; b >= cluster.firstBody; --b) {
-      const Body& body = tables_.bodies[b];
-      const Motion<T>* s = directionsOf(cluster, body, work_);
-      for (int i = 0; i < velocitySize(body.type); ++i) {
-        const T along = dot(work_.f[b], s[i]);
-        const int velocity = body.firstVelocity + i;
-        work_.tau[velocity] = body.folded ? work_.tau[velocity] + along : along;
-      }
-      work_.f[body.parent] += work_.f[b];
-    }
-    for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
-      if (cluster.armatured) {
-        work_.tau[i] += T(tables_.armature[i]) * work_.accelerations[i];
-      }
-      if (cluster.dissipates) {
-        work_.tau[i] += resistance(tables_.damping[i], tables_.friction[i], work_.rates[i]);
-      }
-    }
-    forSprings(tables_, cluster, work_, [&](int i, const T& force) { work_.tau[i] += force; });
   }
 
   /// The loops' forces of (10): onto the bodies' forces and their changes, and into ∂τ_s of
