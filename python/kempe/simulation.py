@@ -35,9 +35,13 @@ DEFAULT_INTEGRATOR = "auto"  # as in SimulatorOptions
 
 FORMAT = 2  # of saved runs
 RECORDING = b"kempe recording "  # how files of the C++ library begin
+RECORDING_SUFFIX = ".recording"
 SCALARS = ("kinetic", "potential", "work", "losses", "loop_error")  # one number per sample
 OF_FORCES = ("spanning_velocities", "spanning_forces", "body_forces")
-OPTIONAL = (*OF_FORCES, "energy_exchanged")  # may be missing in a file
+# For snapshots and recordings; the numbers of a sample.
+OF_SNAPSHOTS = {"work_terms": 6, "step_control": 9}
+OPTIONAL = (*OF_FORCES, *OF_SNAPSHOTS, "energy_exchanged", "spanning_names", "choices", "choice",
+            "fingerprint")  # may be missing in a file
 MOST_STEPS = 1e10
 LOOK_EVERY = 0.5  # seconds, between looks at a run that is under way
 COMPUTING = "the simulator is computing"  # how the error of callbacks that evaluate it begins
@@ -104,6 +108,13 @@ class Run:
     # [force; moment] on the body of each joint, (T, joints, 6), in world axes about the world's
     # origin: external forces, springs between points, constraints. None if there are none.
     body_forces: Vector | None = None
+    # For snapshots and recordings; None in runs that were saved by versions without them.
+    work_terms: Vector | None = None  # (T, 6), as Simulator.work
+    step_control: Vector | None = None  # (T, 9), memory of integrators with error control
+    choices: list[list[str]] = dataclasses.field(default_factory=list)  # independent coordinates
+    choice: NDArray[np.integer[Any]] | None = None  # (T,), index into `choices`
+    spanning_names: list[str] = dataclasses.field(default_factory=list)  # of velocities
+    fingerprint: int = 0  # of the robot; 0 if it is not known
     model: Model | None = dataclasses.field(default=None, repr=False)  # Simulator.model; not saved
 
     @functools.cached_property
@@ -188,8 +199,23 @@ class Run:
                 f"{model.nq}, nv {model.nv}). Give the robot, and the options, that it was "
                 "recorded with.")
 
+    def snapshot(self, sample: int = -1) -> _kempe.Snapshot:
+        """The complete state at a sample, by default the last, from which Simulator.restore()
+        continues exactly."""
+        count = len(self)
+        if not -count <= sample < count:
+            raise ValueError(f"sample: {sample} is not one of the {count} of the run")
+        return _kempe.snapshot_of_run(self, sample % count)
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes an .npz file to exactly `path`; load() reads it."""
+        """Writes a file to exactly `path`; load() reads it. A name that ends in .recording gives
+        the text format of the C++ library (Recording), any other a numpy archive (.npz)."""
+        if os.fsdecode(path).endswith(RECORDING_SUFFIX):
+            try:
+                _kempe.save_recording(os.fsdecode(path), self)
+            except RuntimeError as error:
+                raise OSError(str(error)) from None
+            return
         values = {field.name: getattr(self, field.name)
                   for field in dataclasses.fields(self) if field.name != "model"}
         arrays = {name: np.asarray(value) for name, value in values.items() if value is not None}
@@ -230,6 +256,15 @@ class Run:
             if array is not None and (array.ndim != dimensions or len(array) != samples):
                 raise ValueError(f'{path}: "{name}" has shape {array.shape}, expected {dimensions} '
                                  f"dimensions, the first of them {samples}")
+        for name, size in OF_SNAPSHOTS.items():
+            array = getattr(run, name)
+            if array is not None and array.shape != (samples, size):
+                raise ValueError(f'{path}: "{name}" has shape {array.shape}, expected '
+                                 f"{(samples, size)}")
+        if run.choice is not None and (run.choice.shape != (samples,) or not (
+                (run.choice >= 0) & (run.choice < len(run.choices))).all()):
+            raise ValueError(f'{path}: "choice": expected {samples} indices of the '
+                             f"{len(run.choices)} choices")
         return run
 
 
@@ -298,6 +333,16 @@ def _loaded_field(name: str, array: np.ndarray[Any, Any]) -> Any:
             raise ValueError(f"expected a list of strings, got an array of type {array.dtype} and "
                              f"shape {array.shape}")
         return array.tolist()
+    if name == "choices":
+        if array.ndim != 2 or (array.size and array.dtype.kind != "U"):
+            raise ValueError("expected lists of strings of equal length, got an array of type "
+                             f"{array.dtype} and shape {array.shape}")
+        return array.tolist()
+    if name in ("choice", "fingerprint"):
+        if array.dtype.kind not in "iu" or array.ndim != (name == "choice"):
+            raise ValueError(f"expected whole numbers, got an array of type {array.dtype} and "
+                             f"shape {array.shape}")
+        return array if name == "choice" else int(array)
     if name == "dt":
         if array.shape != ():
             raise ValueError(f"expected one number, got shape {array.shape}")
@@ -446,6 +491,8 @@ class _Recorder:
         self._times = np.empty(self.last + 1)
         self._samples = np.empty((self.last + 1, width))
         self._wrenches: Vector | None = None  # on bodies, from the first sample that has them
+        self._choices: list[list[str]] = []  # of independent coordinates, in order of their use
+        self._choice = np.empty(self.last + 1, np.int32)
         self._next_look = time.monotonic() + LOOK_EVERY
         self._progress = progress
         self.short_steps = ""  # the warning of that, once it was given
@@ -498,6 +545,10 @@ class _Recorder:
             self._wrenches = np.zeros((len(self._times), (len(sample) - width) // 6, 6))
         if len(sample) > width and self._wrenches is not None:
             self._wrenches[self.count] = sample[width:].reshape(-1, 6)
+        coordinates = self._simulator.coordinates
+        if coordinates not in self._choices:
+            self._choices.append(coordinates)
+        self._choice[self.count] = self._choices.index(coordinates)
         self.count += 1
 
     def _steps(self) -> dict[str, int]:
@@ -516,7 +567,10 @@ class _Recorder:
             q_names=list(model.q_names), v_names=list(model.v_names), t=self._times[:n], **numbers,
             warnings=self._simulator.warnings, integrators_used=used,
             energy_exchanged=self._simulator.energy_exchanged,
-            body_forces=None if self._wrenches is None else self._wrenches[:n], model=model)
+            body_forces=None if self._wrenches is None else self._wrenches[:n],
+            choices=self._choices, choice=self._choice[:n],
+            spanning_names=list(model.spanning_velocity_names),
+            fingerprint=self._simulator.snapshot().fingerprint, model=model)
 
 
 def _step_count(duration: float, dt: float) -> int:

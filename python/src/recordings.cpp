@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "bindings.hpp"
@@ -39,6 +40,83 @@ void visitFields(const Recording::Sample& sample, const Visit& visit) {
   number("loop_error", sample.loopError);
   numbers("spanning_velocities", sample.velocities);
   numbers("spanning_forces", sample.forces);
+  const Work& work = sample.work;
+  visit("work_terms",
+        std::span<const double>(std::array{work.controller, work.external, work.motors,
+                                           work.damping, work.friction, work.limits}));
+  const StepControl& steps = sample.stepControl;
+  visit("step_control",
+        std::span<const double>(
+            std::array{steps.nextStep, steps.previousStep, steps.previousError, steps.evaluations,
+                       steps.seconds, steps.evaluationsBefore, static_cast<double>(steps.inUse),
+                       static_cast<double>(steps.hints), static_cast<double>(steps.patience)}));
+}
+
+/// An attribute of a kempe.Run that has one row for each sample.
+RowMajor rowsOf(nb::handle run, const char* name) {
+  const nb::object given = run.attr(name);
+  if (given.is_none()) {
+    throw std::invalid_argument("the run of " + nb::cast<std::string>(run.attr("robot")) +
+                                " has no " + name +
+                                ": it was saved by a version of kempe that did not record it. "
+                                "Simulate again.");
+  }
+  const auto numpy = nb::module_::import_("numpy");
+  const nb::object rows = numpy.attr("reshape")(given, nb::make_tuple(nb::len(given), -1));
+  return nb::cast<RowMajor>(numpy.attr("ascontiguousarray")(rows, numpy.attr("float64")));
+}
+
+/// `count` samples of a kempe.Run, from sample `first` on.
+Recording recordingOf(nb::handle run, Eigen::Index first, Eigen::Index count) {
+  const auto numbers = [&](const char* name) {
+    RowMajor rows = rowsOf(run, name);
+    if (rows.rows() < first + count) {
+      throw std::invalid_argument(std::string(name) + ": " + std::to_string(rows.rows()) +
+                                  " samples, expected at least " + std::to_string(first + count));
+    }
+    return rows;
+  };
+  Recording recording;
+  recording.robot = nb::cast<std::string>(run.attr("robot"));
+  recording.integrator = integratorCalled(nb::cast<std::string>(run.attr("integrator")));
+  recording.dt = nb::cast<double>(run.attr("dt"));
+  recording.model = nb::cast<std::uint64_t>(run.attr("fingerprint"));
+  recording.qNames = nb::cast<std::vector<std::string>>(run.attr("q_names"));
+  recording.vNames = nb::cast<std::vector<std::string>>(run.attr("v_names"));
+  recording.velocityNames = nb::cast<std::vector<std::string>>(run.attr("spanning_names"));
+  recording.choices = nb::cast<std::vector<std::vector<std::string>>>(run.attr("choices"));
+  recording.warnings = nb::cast<std::vector<std::string>>(run.attr("warnings"));
+  recording.energyExchanged = nb::cast<double>(run.attr("energy_exchanged"));
+
+  const RowMajor t = numbers("t"), q = numbers("q"), v = numbers("v"), a = numbers("a"),
+                 tau = numbers("tau"), kinetic = numbers("kinetic"),
+                 potential = numbers("potential"), loopError = numbers("loop_error"),
+                 velocities = numbers("spanning_velocities"), forces = numbers("spanning_forces"),
+                 work = numbers("work_terms"), steps = numbers("step_control"),
+                 choice = numbers("choice");
+  const RowMajor wrenches =
+      run.attr("body_forces").is_none() ? RowMajor(t.rows(), 0) : numbers("body_forces");
+  for (Eigen::Index i = first; i < first + count; ++i) {
+    Recording::Sample& sample = recording.samples.emplace_back();
+    sample.time = t(i, 0);
+    sample.q = q.row(i).transpose();
+    sample.v = v.row(i).transpose();
+    sample.a = a.row(i).transpose();
+    sample.tau = tau.row(i).transpose();
+    sample.velocities = velocities.row(i).transpose();
+    sample.forces = forces.row(i).transpose();
+    sample.wrenches = wrenches.row(i).transpose();
+    sample.kinetic = kinetic(i, 0);
+    sample.potential = potential(i, 0);
+    sample.loopError = loopError(i, 0);
+    sample.work = {work(i, 0), work(i, 1), work(i, 2), work(i, 3), work(i, 4), work(i, 5)};
+    sample.choice = static_cast<int>(choice(i, 0));
+    const auto whole = [&](Eigen::Index column) { return static_cast<int>(steps(i, column)); };
+    sample.stepControl = {steps(i, 0), steps(i, 1), steps(i, 2), static_cast<Integrator>(whole(6)),
+                          whole(7),    whole(8),    steps(i, 3), steps(i, 4),
+                          steps(i, 5)};
+  }
+  return recording;
 }
 
 /// The integrators that were at work at the ends of steps.
@@ -70,17 +148,23 @@ nb::dict fieldsOf(const std::string& path) {
   fields["warnings"] = recording.warnings;
   fields["integrators_used"] = integratorsUsed(recording);
   fields["energy_exchanged"] = recording.energyExchanged;
+  fields["spanning_names"] = recording.velocityNames;
+  fields["choices"] = recording.choices;
+  fields["fingerprint"] = recording.model;
 
   Eigen::VectorXd times(count);
+  Eigen::VectorXi choice(count);
   Eigen::Index wrenches = 0;
   bool forces = true;
   for (Eigen::Index i = 0; i < count; ++i) {
     const Recording::Sample& sample = samples[static_cast<std::size_t>(i)];
     times[i] = sample.time;
+    choice[i] = sample.choice;
     wrenches = std::max(wrenches, sample.wrenches.size());
     forces = forces && sample.forces.size() == sample.velocities.size();
   }
   fields["t"] = times;
+  fields["choice"] = choice;
   std::size_t at = 0;
   visitFields(samples.front(), [&](const std::string& name, std::span<const double> first) {
     const std::size_t field = at++;
@@ -142,6 +226,18 @@ std::vector<std::pair<std::string, int>> sampleFields(const Model& model) {
 }
 
 void bindRecordings(nb::module_& m) {
+  m.def(
+      "save_recording",
+      [](const std::string& path, nb::handle run) {
+        recordingOf(run, 0, static_cast<Eigen::Index>(nb::len(run))).save(path);
+      },
+      signature("def save_recording(path: str, run: typing.Any) -> None"), "path"_a, "run"_a,
+      "For kempe.Run: writes it to a file that Recording::load of the C++ library reads.");
+  m.def(
+      "snapshot_of_run",
+      [](nb::handle run, int sample) { return recordingOf(run, sample, 1).snapshot(0); },
+      signature("def snapshot_of_run(run: typing.Any, sample: int) -> Snapshot"), "run"_a,
+      "sample"_a, "For kempe.Run: the state at a sample, to continue from.");
   m.def("fields_of_recording", &fieldsOf,
         signature("def fields_of_recording(path: str) -> dict[str, typing.Any]"), "path"_a,
         "For kempe.Run: its fields from a file that Recording::save of the C++ library wrote, with "

@@ -841,6 +841,7 @@ void bindSimulator(nb::module_& m) {
       .def_ro("q", &Snapshot::q)
       .def_ro("velocities", &Snapshot::velocities, "Of all tree joints.")
       .def_ro("coordinates", &Snapshot::coordinates, "The independent coordinates at that time.")
+      .def_ro("fingerprint", &Snapshot::model, "Of the robot; 0 if it is not known.")
       .def("__getstate__", &picklable)
       .def("__setstate__", &unpickle);
 

@@ -255,7 +255,7 @@ def control(t, q, v):
     (["--speed", "-1"], "--speed"),
     (["--out", "no/folder/run.npz"], "no folder"), (["--out", "."], "that is a folder"),
     (["--plot", "run.gif"], "--plot run.gif: the name must end in .pdf or .png or .svg"),
-    (["--out", "run.csv"], "--out run.csv: the name must end in .npz"),
+    (["--out", "run.csv"], "--out run.csv: the name must end in .npz or .recording"),
     (["--html", "run.xml"], "--html run.xml: the name must end in .html or .htm"),
     (["--out", "/proc/run.npz"], "--out /proc/run.npz: cannot be written"),
     (["--plot", "/proc/run.png"], "--plot /proc/run.png: cannot be written"),

@@ -54,6 +54,41 @@ def test_a_loaded_recording_is_saved_as_a_run(tmp_path: pathlib.Path) -> None:
         np.testing.assert_array_equal(getattr(again, name), getattr(loaded, name))
 
 
+def test_a_run_is_saved_as_the_recording_that_the_library_writes(tmp_path: pathlib.Path) -> None:
+    loaded = kempe.Run.load(FILE)
+    loaded.save(tmp_path / "again.recording")
+    assert (tmp_path / "again.recording").read_text() == FILE.read_text()
+    with pytest.raises(OSError, match="cannot be written"):
+        loaded.save(tmp_path / "no" / "folder.recording")
+
+
+@pytest.mark.parametrize("ending", ["npz", "recording"])
+def test_a_saved_run_continues_exactly(tmp_path: pathlib.Path, ending: str) -> None:
+    model = kempe.robots.load("five_bar")  # changes its coordinates on the way
+
+    def simulator() -> kempe.Simulator:
+        made = kempe.Simulator(model, "auto")
+        made.set_forces(0.1 * np.ones(model.nv))
+        return made
+
+    whole = simulator()
+    whole.set_state(model.random_configuration(0), 4.0 * np.ones(model.nv))
+    first = whole.run(0.5, 0.05)
+    first.save(tmp_path / f"run.{ending}")
+    rest = whole.run(0.2, 0.05)
+    loaded = kempe.Run.load(tmp_path / f"run.{ending}")
+    assert loaded.choices == first.choices
+    assert len(first.choices) > 1
+    continued = simulator()
+    continued.restore(loaded.snapshot())
+    again = continued.run(0.2, 0.05)
+    np.testing.assert_array_equal(again.q, rest.q)
+    np.testing.assert_array_equal(again.v, rest.v)
+    np.testing.assert_array_equal(again.work, rest.work)
+    with pytest.raises(ValueError, match="sample: 99 is not one of the 11"):
+        loaded.snapshot(99)
+
+
 def test_format_1_has_neither_accelerations_nor_forces(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "old.recording"
     header, samples = FILE.read_text().split("samples 5\n")
@@ -63,6 +98,8 @@ def test_format_1_has_neither_accelerations_nor_forces(tmp_path: pathlib.Path) -
     old = kempe.Run.load(path)
     assert np.isnan(old.a).all()
     assert old.spanning_forces is None
+    with pytest.raises(ValueError, match="has no spanning_forces: it was saved by a version"):
+        old.save(tmp_path / "new.recording")
     np.testing.assert_array_equal(old.q, kempe.Run.load(FILE).q)
 
 

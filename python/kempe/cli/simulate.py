@@ -57,9 +57,9 @@ controllers:
 
 start: neutral; random or random:SEED; positions of joints, JOINT=X,JOINT=X,..., the others neutral
 and the loops closed; a file of nq numbers (.txt, .npy), whose loops are closed first; or a recorded
-run (.npz), to continue from its end and its time. Names of joints are written as they are, also
-with "=" or ","; a joint with several coordinates as JOINT=X:X:X, or one of them under its name,
-such as base.z=X"""
+run (.npz, .recording), to continue from its end and its time. Names of joints are written as they
+are, also with "=" or ","; a joint with several coordinates as JOINT=X:X:X, or one of them under its
+name, such as base.z=X"""
 EXAMPLES = """examples:
   kempe simulate examples/geared_four_bar_leg.urdf --start random:1 --duration 2
   kempe simulate examples/geared_four_bar_leg.urdf --start hip=0.3,knee=-0.2 --duration 1
@@ -71,8 +71,9 @@ EXAMPLES = """examples:
 """
 SMALLER = "Use a shorter --duration, a longer --dt or a smaller -n."  # if memory is short
 
+RUN_ENDINGS = (".npz", ".recording")
 ENDINGS = {  # of output files
-    "out": (".npz",),
+    "out": RUN_ENDINGS,
     "plot": (".pdf", ".png", ".svg"),
     "html": (".html", ".htm"),
 }
@@ -113,7 +114,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--velocity", metavar="JOINT=X,...",
                         help="start with these velocities of joints, in rad/s or m/s, the others "
                         "at rest as far as the loops allow")
-    parser.add_argument("--out", metavar="RUN.npz", help="write the run, for numpy and kempe view")
+    parser.add_argument("--out", metavar="RUN.npz", help="write the run, for numpy and kempe view; "
+                        "RUN.recording: for the C++ library")
     parser.add_argument("--plot", metavar="FILE", help="write a figure, .png, .pdf or .svg; needs "
                         'pip install "kempe[plot]"')
     parser.add_argument("--html", metavar="FILE", help="write a page that plays the run, without a "
@@ -177,7 +179,7 @@ def starting_position(model: kempe.Model, start: str) -> tuple[Vector, Vector, f
         return model.neutral(), at_rest, 0.0, number
     if word == "random":
         return model.random_configuration(number), at_rest, 0.0, number
-    if start.endswith(".npz"):
+    if start.endswith(RUN_ENDINGS):
         run = load_run(start, model)
         return run.q[-1], run.v[-1], float(run.t[-1]), number
     if "=" in start and not Path(start).is_file():
