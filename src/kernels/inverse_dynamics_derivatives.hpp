@@ -3,17 +3,15 @@
 #include "kernels/coriolis_inertia.hpp"
 #include "kernels/host_loops.hpp"
 #include "kernels/inverse_dynamics.hpp"
-#include "kernels/mass_matrix.hpp"
-#include "loops/loop_derivatives.hpp"
+#include "kernels/motion_derivatives.hpp"
 #include "tables/term_request.hpp"
 
 /// Derivatives of C-RNEA with respect to positions, along the tangent, and velocities (after Singh,
 /// Russell and Wensing 2022 for open trees; here for clusters, with rotors folded).
 ///
 /// Along DoF j all bodies that it moves are displaced by S_j, and their velocities and accelerations
-/// change by P_j and Q_j as (4) of loop_derivatives.hpp says, which are the same for all bodies that
-/// one body of the cluster carries. With f, I, B of a body and all that it carries, its force
-/// changes by
+/// change by P_j and Q_j, or Q′_j along ẏ_j (motion_derivatives.hpp). With f, I, B of a body and all
+/// that it carries, its force changes by
 ///
 ///   F_j = S_j ×* f + I Q_j + 2 B P_j + E S_j        along y_j                   (1)
 ///   F_j = I Q′_j + 2 B S_j                          along ẏ_j                   (2)
@@ -26,27 +24,17 @@
 ///   ∂τ_l/∂y_k = hᵀ Q_k + 2 bᵀ P_k + eᵀ S_k,  h = Σ I S_l, b = Σ Bᵀ S_l, e = Σ Eᵀ S_l  (4)
 ///   ∂τ_l/∂ẏ_k = hᵀ Q′_k + 2 bᵀ S_k                                             (5)
 ///
-/// summed over the bodies of the cluster. For a direction s_i of a tree joint, with x, a_x the motion
-/// of the parent plus that along the directions that are fixed in it,
-///
-///   P_i = x × s_i,   Q_i = a_x × s_i + x × P_i                                  (6)
-///   Q′_i = (x + v) × s_i,  or (v_λ + x) × s_i if s_i is fixed in the parent     (7)
-///
-/// of which a cluster's columns are, summed over the joints between its output body and a body, and
-/// with W, Z, Y of loop_derivatives.hpp,
-///
-///   S_j = Σ s_i G_ij                     P_j = Σ P_i G_ij + s_i W_ij            (8)
-///   Q_j = Σ Q_i G_ij + Q′_i W_ij + s_i Z_ij      Q′_j = Σ Q′_i G_ij + s_i Y_ij   (9)
+/// summed over the bodies of the cluster.
 ///
 /// Within a cluster τ = Gᵀ τ_s. In place of ∂G/∂y the loops' forces Kᵀ μ, μ = K_d⁻ᵀ τ_d, act on the
 /// bodies: then no force is left along the dependent joints, and
 ///
-///   ∂τ/∂y_j = Gᵀ ∂(τ_s − Kᵀ μ)/∂y_j,  μ constant                                (10)
+///   ∂τ/∂y_j = Gᵀ ∂(τ_s − Kᵀ μ)/∂y_j,  μ constant                                (6)
 ///
 /// A folded rotor of inertia J about z on body p, with momentum h = J q̇ z, has τ_r = J (z·α_p + q̈)
 /// and adds J q̈ z + ω_p × h to the moment on p. So B of p gains −½ h×, and along its cluster's DoFs
 ///
-///   ∂τ_r/∂y_j = J (z·(Q_j − ω_p × P_j) + Z_rj),   F_j += J Z_rj z + ω_p × J W_rj z    (11)
+///   ∂τ_r/∂y_j = J (z·(Q_j − ω_p × P_j) + Z_rj),   F_j += J Z_rj z + ω_p × J W_rj z    (7)
 ///
 /// with P_j, Q_j of p, zero on the output body, and likewise along ẏ_j with S_j, Q′_j, Y, G.
 namespace kempe::detail {
@@ -76,18 +64,14 @@ struct KeptForces {
 /// Memory of the kernel below.
 template <typename T>
 struct DerivativeWork {
-  Motion<T>*P, *Q, *Qv;      ///< as WorkView::S
-  Force<T>*Fq, *Fv;          ///< likewise: (1), (2)
-  Motion<T>*p, *qq, *qv;     ///< per spanning velocity: (6), (7)
-  T *W, *Z, *Y;              ///< as WorkView::G
+  MotionDerivativeWork<T> motion;
+  Force<T>*Fq, *Fv;          ///< as WorkView::S: (1), (2)
   CoriolisInertia<T>* B;     ///< per body
   KeptForces<T>* E;          ///< per body
   Force<T>* loopForces;      ///< per body: of Kᵀ μ
   T *spanningQ, *spanningV;  ///< n × m of one cluster: ∂τ_s
-  T* rightSide;              ///< kept × m of one cluster
+  T* multipliers;            ///< of one cluster
   T* tau;                    ///< nv
-  T* registers;              ///< of programs
-  T* functions;              ///< results of FunctionPrograms::secondOrder
 };
 
 template <typename T, typename R>
@@ -98,26 +82,16 @@ DerivativeWork<T> carveDerivatives(const TablesView<R>& tables, Carver& carver) 
     largest = ratios > largest ? ratios : largest;
   }
   DerivativeWork<T> w;
-  w.P = carver.take<Motion<T>>(tables.sColumns);
-  w.Q = carver.take<Motion<T>>(tables.sColumns);
-  w.Qv = carver.take<Motion<T>>(tables.sColumns);
+  w.motion = carveMotionDerivatives<T>(tables, carver);
   w.Fq = carver.take<Force<T>>(tables.sColumns);
   w.Fv = carver.take<Force<T>>(tables.sColumns);
-  w.p = carver.take<Motion<T>>(tables.velocities);
-  w.qq = carver.take<Motion<T>>(tables.velocities);
-  w.qv = carver.take<Motion<T>>(tables.velocities);
-  w.W = carver.take<T>(tables.ratios);
-  w.Z = carver.take<T>(tables.ratios);
-  w.Y = carver.take<T>(tables.ratios);
   w.B = carver.takeWithWorld<CoriolisInertia<T>>(tables.bodyCount);
   w.E = carver.takeWithWorld<KeptForces<T>>(tables.bodyCount);
   w.loopForces = carver.takeWithWorld<Force<T>>(tables.bodyCount);
   w.spanningQ = carver.take<T>(largest);
   w.spanningV = carver.take<T>(largest);
-  w.rightSide = carver.take<T>(tables.widestRightSide + tables.mostRows);
+  w.multipliers = carver.take<T>(tables.mostRows);
   w.tau = carver.take<T>(tables.nv);
-  w.registers = carver.take<T>(tables.secondOrderRegisters);
-  w.functions = carver.take<T>(tables.secondOrderNumbers);
   return w;
 }
 
@@ -137,7 +111,13 @@ class InverseDynamicsDerivativesKernel {
                                             const DerivativeWork<T>& own,
                                             const ExternalForces<T, R>& external,
                                             const DerivativeMatrices<T>& result)
-      : tables_(tables), work_(work), own_(own), external_(external), result_(result) {}
+      : tables_(tables),
+        work_(work),
+        own_(own),
+        columns_(own.motion),
+        motion_(tables, work, own.motion),
+        external_(external),
+        result_(result) {}
 
   /// Returns the first cluster at a singular position, or −1.
   template <typename Loops>
@@ -219,42 +199,15 @@ class InverseDynamicsDerivativesKernel {
 
   KEMPE_HD KEMPE_FLATTEN void varySingle(const ClusterEntry& cluster, const Body& body) const {
     moveSingle(cluster, body, work_, v_, ydd_, own_.tau);
-    const Motion<T> s = work_.S[body.firstS];
-    const Motion<T> x = work_.v[cluster.output];
-    const Motion<T> v = x + v_[cluster.firstV] * s;
-    const Motion<T> P = cross(x, s);
-    own_.P[body.firstS] = P;                                                // (6)
-    own_.Q[body.firstS] = cross(work_.a[cluster.output], s) + cross(x, P);  // (6)
-    own_.Qv[body.firstS] = P + cross(v, s);                                 // (7)
-    placeInertia(cluster.moving, v);
+    const T rate = v_[cluster.firstV];
+    motion_.varySingle(cluster, body, rate);
+    placeInertia(cluster.moving, work_.v[cluster.output] + rate * work_.S[body.firstS]);
     if (body.single.geared) {
-      own_.B[cluster.output].addSpin(v_[cluster.firstV] *
-                                     turned(work_.X[cluster.output].R, body.single.spin));
+      own_.B[cluster.output].addSpin(rate * turned(work_.X[cluster.output].R, body.single.spin));
     }
   }
 
-  /// out = Σ term(i, j) over the directions i between the output body and each body.
-  template <typename Term>
-  KEMPE_HD void spanColumns(const ClusterEntry& cluster, Motion<T>* out, const Term& term) const {
-    const int m = cluster.nv;
-    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-      const Body& body = tables_.bodies[b];
-      if (onlySpins(cluster, body, work_)) {
-        continue;
-      }
-      const bool inside = body.parent >= cluster.firstBody;
-      for (int j = 0; j < m; ++j) {
-        Motion<T> sum = inside ? out[tables_.bodies[body.parent].firstS + j] : Motion<T>{};
-        for (int i = body.firstVelocity; i < body.firstVelocity + velocitySize(body.type); ++i) {
-          sum += term(i, (i - cluster.firstVelocity) * m + j);
-        }
-        out[body.firstS + j] = sum;
-      }
-    }
-  }
-
-  /// (6) and (7) of the joints of a cluster, inertias and momenta of rotors.
-  KEMPE_HD void varyJoints(const ClusterEntry& cluster) const {
+  KEMPE_HD void varyGeneral(const ClusterEntry& cluster) const {
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       const Body& body = tables_.bodies[b];
       if (body.folded) {
@@ -263,150 +216,11 @@ class InverseDynamicsDerivativesKernel {
         work_.I[b] = {};
         own_.B[b] = {};
         own_.E[b] = {};
-        if (onlySpins(cluster, body, work_)) {
-          continue;
-        }
-        spanRotor(cluster, body);
       } else {
         placeInertia(b, work_.v[b]);
       }
-      const Motion<T>* s = directionsOf(cluster, body, work_);
-      const int first = body.firstVelocity, withParent = directionsFixedInParent(body.type);
-      const Motion<T> parentV = work_.v[body.parent];
-      Motion<T> along{}, acceleration = work_.a[body.parent];
-      for (int i = 0; i < withParent; ++i) {
-        along += work_.rates[first + i] * s[i];
-        acceleration += work_.accelerations[first + i] * s[i];
-      }
-      acceleration += cross(parentV, along);
-      const Motion<T> x = parentV + along;
-      for (int i = 0; i < velocitySize(body.type); ++i) {
-        const Motion<T> P = cross(x, s[i]);
-        own_.p[first + i] = P;
-        own_.qq[first + i] = cross(acceleration, s[i]) + cross(x, P);
-        own_.qv[first + i] = P + cross(i < withParent ? parentV : work_.v[b], s[i]);
-      }
     }
-  }
-
-  /// S of a folded rotor to which loops are attached; the recursions have no use for it.
-  KEMPE_HD void spanRotor(const ClusterEntry& cluster, const Body& body) const {
-    const bool inside = body.parent >= cluster.firstBody;
-    for (int j = 0; j < cluster.nv; ++j) {
-      const Motion<T> own =
-          ratio(cluster, body.firstVelocity, j) * directionsOf(cluster, body, work_)[0];
-      work_.S[body.firstS + j] =
-          inside ? work_.S[tables_.bodies[body.parent].firstS + j] + own : own;
-    }
-  }
-
-  KEMPE_HD void varyGeneral(const ClusterEntry& cluster) const {
-    varyJoints(cluster);
-    const int m = cluster.nv;
-    if (cluster.kind == ClusterKind::Tree) {
-      const Body& body = tables_.bodies[cluster.firstBody];
-      for (int j = 0; j < m; ++j) {
-        own_.P[body.firstS + j] = own_.p[body.firstVelocity + j];
-        own_.Q[body.firstS + j] = own_.qq[body.firstVelocity + j];
-        own_.Qv[body.firstS + j] = own_.qv[body.firstVelocity + j];
-      }
-      return;
-    }
-    const T* G = work_.G + cluster.firstRatio;
-    spanColumns(cluster, own_.P, [&](int i, int ij) { return G[ij] * own_.p[i]; });
-    spanColumns(cluster, own_.Qv, [&](int i, int ij) { return G[ij] * own_.qv[i]; });
-    if (cluster.kind == ClusterKind::Implicit) {
-      varyLoops(cluster);
-    } else {
-      spanColumns(cluster, own_.Q, [&](int i, int ij) { return G[ij] * own_.qq[i]; });
-    }
-  }
-
-  KEMPE_HD ClusterMotion<T> motionOf(const ClusterEntry& cluster) const {
-    return {work_.positions + cluster.firstPosition,
-            work_.rates + cluster.firstVelocity,
-            work_.accelerations + cluster.firstVelocity,
-            work_.X + cluster.firstBody,
-            work_.v + cluster.firstBody,
-            work_.a + cluster.firstBody,
-            work_.X[cluster.output],
-            work_.v[cluster.output],
-            work_.a[cluster.output]};
-  }
-  KEMPE_HD LoopVariation<T> variationOf(const ClusterEntry& cluster,
-                                        const ClusterMotion<T>& motion) const {
-    return {tables_, cluster, motion, own_.registers, own_.functions};
-  }
-
-  /// W, Z, Y from the right-hand sides that are there.
-  KEMPE_HD void solveRows(const ClusterEntry& cluster, T* result) const {
-    const int m = cluster.nv;
-    solveLoops(cluster, work_.loops, own_.rightSide, m);
-    const int* independent = tables_.independent + cluster.firstIndependent;
-    const int* dependent = tables_.dependent + cluster.firstDependent;
-    for (int j = 0; j < m; ++j) {
-      for (int i = 0; i < m; ++i) {
-        result[independent[i] * m + j] = T(0);
-      }
-      for (int i = 0; i < cluster.kept; ++i) {
-        result[dependent[i] * m + j] = own_.rightSide[i * m + j];
-      }
-    }
-  }
-
-  /// (1) to (3) of loop_derivatives.hpp, and the columns of (8) and (9).
-  KEMPE_HD void varyLoops(const ClusterEntry& cluster) const {
-    const int m = cluster.nv;
-    const T* G = work_.G + cluster.firstRatio;
-    T* W = own_.W + cluster.firstRatio;
-    T* Z = own_.Z + cluster.firstRatio;
-    T* Y = own_.Y + cluster.firstRatio;
-    const ClusterMotion<T> motion = motionOf(cluster);
-    const LoopVariation<T> rows = variationOf(cluster, motion);
-    rows.prepare();
-    const auto column = [&](const Motion<T>* of, int body, int j) {
-      return of[tables_.bodies[cluster.firstBody + body].firstS + j];
-    };
-    const auto along = [m](const T* matrix, int j) {
-      return [matrix, m, j](int i) { return matrix[i * m + j]; };
-    };
-    const auto rightSide = [&](int j) {
-      return [this, m, j](int slot) -> T& { return own_.rightSide[slot * m + j]; };
-    };
-    for (int j = 0; j < m; ++j) {
-      rows.rateChanges(
-          [&](int b) {
-            return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), {}};
-          },
-          along(G, j), rightSide(j));
-    }
-    solveRows(cluster, W);
-    const auto direction = [&](int i) { return work_.s[i]; };
-    spanColumns(cluster, own_.P,
-                [&](int i, int ij) { return G[ij] * own_.p[i] + W[ij] * direction(i); });
-    spanColumns(cluster, own_.Q,
-                [&](int i, int ij) { return G[ij] * own_.qq[i] + W[ij] * own_.qv[i]; });
-    for (int j = 0; j < m; ++j) {
-      rows.accelerationChanges(
-          [&](int b) {
-            return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), column(own_.Q, b, j)};
-          },
-          along(G, j), along(W, j), rightSide(j));
-    }
-    solveRows(cluster, Z);
-    for (int j = 0; j < m; ++j) {
-      rows.accelerationChanges(
-          [&](int b) {
-            return Variation<T>{{}, column(work_.S, b, j), column(own_.Qv, b, j)};
-          },
-          [](int) { return T(0); }, along(G, j), rightSide(j));
-    }
-    solveRows(cluster, Y);
-    spanColumns(cluster, own_.Q, [&](int i, int ij) {
-      return G[ij] * own_.qq[i] + W[ij] * own_.qv[i] + Z[ij] * direction(i);
-    });
-    spanColumns(cluster, own_.Qv,
-                [&](int i, int ij) { return G[ij] * own_.qv[i] + Y[ij] * direction(i); });
+    motion_.varyGeneral(cluster);
   }
 
   /// What external forces that do not turn with their bodies add to E.
@@ -468,12 +282,12 @@ class InverseDynamicsDerivativesKernel {
       for (int i = 0; i < a->nv; ++i) {
         const int column = a->firstS + i, k = a->firstV + i;
         const Motion<T> S = work_.S[column];
-        T byQ = dot(sums.h, own_.Q[column]) + dot(sums.twiceB, own_.P[column]);
+        T byQ = dot(sums.h, columns_.Q[column]) + dot(sums.twiceB, columns_.P[column]);
         if (keepsForces_) {
           byQ += dot(sums.e, S);
         }
         result_.q(l, k) = byQ;
-        result_.v(l, k) = dot(sums.h, own_.Qv[column]) + dot(sums.twiceB, S);
+        result_.v(l, k) = dot(sums.h, columns_.Qv[column]) + dot(sums.twiceB, S);
         result_.q(k, l) = dot(sums.Fq, S);
         result_.v(k, l) = dot(sums.Fv, S);
         result_.H(l, k) = result_.H(k, l) = dot(sums.h, S);
@@ -525,12 +339,12 @@ class InverseDynamicsDerivativesKernel {
     Sums sums;
     sums.h = I * s;
     sums.twiceB = T(2) * transposeTimes(B, s);
-    sums.Fq = I * own_.Q[body.firstS] + T(2) * (B * own_.P[body.firstS]);
+    sums.Fq = I * columns_.Q[body.firstS] + T(2) * (B * columns_.P[body.firstS]);
     if (keepsForces_) {
       sums.e = transposeTimes(own_.E[b], s);
       sums.Fq += own_.E[b] * s;
     }
-    sums.Fv = I * own_.Qv[body.firstS] + T(2) * (B * s);
+    sums.Fv = I * columns_.Qv[body.firstS] + T(2) * (B * s);
     const Single<R>& single = body.single;
     result_.H(l, l) = dot(sums.h, s) + T(single.reflected);
     result_.q(l, l) = dot(sums.Fq, s) + T(single.stiffness);
@@ -576,18 +390,6 @@ class InverseDynamicsDerivativesKernel {
     }
   }
 
-  KEMPE_HD T ratio(const ClusterEntry& cluster, int velocity, int j) const {
-    const int i = velocity - cluster.firstVelocity;
-    return cluster.kind == ClusterKind::Tree ? T(i == j ? 1 : 0)
-                                             : work_.G[cluster.firstRatio + i * cluster.nv + j];
-  }
-  /// An entry of W, Z or Y.
-  KEMPE_HD T change(const ClusterEntry& cluster, const T* of, int velocity, int j) const {
-    return cluster.kind == ClusterKind::Implicit
-               ? of[cluster.firstRatio + (velocity - cluster.firstVelocity) * cluster.nv + j]
-               : T(0);
-  }
-
   KEMPE_HD void gatherGeneral(int c, const ClusterEntry& cluster) const {
     const int m = cluster.nv, last = cluster.firstBody + cluster.bodies;
     for (int j = 0; j < m; ++j) {
@@ -608,7 +410,7 @@ class InverseDynamicsDerivativesKernel {
       for (int j = 0; j < m; ++j) {
         T byQ(0), byV(0);
         for (int i = 0; i < cluster.velocities; ++i) {
-          const T r = ratio(cluster, cluster.firstVelocity + i, l);
+          const T r = motion_.ratio(cluster, cluster.firstVelocity + i, l);
           byQ += r * own_.spanningQ[i * m + j];
           byV += r * own_.spanningV[i * m + j];
         }
@@ -618,7 +420,7 @@ class InverseDynamicsDerivativesKernel {
     }
   }
 
-  /// (1), (2) and (11) of all bodies along DoF j, and what the ancestors need of it; also the column
+  /// (1), (2) and (7) of all bodies along DoF j, and what the ancestors need of it; also the column
   /// of H within the cluster.
   KEMPE_HD void sumDof(int c, const ClusterEntry& cluster, int j) const {
     Sums sums;
@@ -635,13 +437,13 @@ class InverseDynamicsDerivativesKernel {
       const int column = body.firstS + j;
       const Motion<T> S = work_.S[column];
       const Force<T> h = work_.I[b] * S;
-      Force<T> Fq =
-          cross(S, work_.f[b]) + work_.I[b] * own_.Q[column] + T(2) * (own_.B[b] * own_.P[column]);
+      Force<T> Fq = cross(S, work_.f[b]) + work_.I[b] * columns_.Q[column] +
+                    T(2) * (own_.B[b] * columns_.P[column]);
       if (keepsForces_) {
         Fq += own_.E[b] * S;
         sums.e += transposeTimes(own_.E[b], S);
       }
-      const Force<T> Fv = work_.I[b] * own_.Qv[column] + T(2) * (own_.B[b] * S);
+      const Force<T> Fv = work_.I[b] * columns_.Qv[column] + T(2) * (own_.B[b] * S);
       own_.Fq[column] = Fq;
       own_.Fv[column] = Fv;
       sums.h += h;
@@ -660,9 +462,9 @@ class InverseDynamicsDerivativesKernel {
     }
     for (int i = cluster.firstVelocity;
          cluster.armatured && i < cluster.firstVelocity + cluster.velocities; ++i) {
-      const T reflected = T(tables_.armature[i]) * ratio(cluster, i, j);
+      const T reflected = T(tables_.armature[i]) * motion_.ratio(cluster, i, j);
       for (int l = 0; l < m; ++l) {
-        H[l] += ratio(cluster, i, l) * reflected;
+        H[l] += motion_.ratio(cluster, i, l) * reflected;
       }
     }
     for (int l = 0; l < m; ++l) {
@@ -674,12 +476,12 @@ class InverseDynamicsDerivativesKernel {
   KEMPE_HD void sumRotor(const ClusterEntry& cluster, const Body& body, int j, Sums& sums,
                          T* H) const {
     const int r = body.firstVelocity, p = body.parent;
-    const T J(body.spinInertia), own = ratio(cluster, r, j);
+    const T J(body.spinInertia), own = motion_.ratio(cluster, r, j);
     const Vec3<T> w = J * spinAxis(cluster, body, work_);
     const Vec3<T> omega = work_.v[p].angular, turning = cross(omega, w);
-    const Vec3<T> byQ =
-        change(cluster, own_.Z, r, j) * w + change(cluster, own_.W, r, j) * turning;  // (11)
-    const Vec3<T> byV = change(cluster, own_.Y, r, j) * w + own * turning;
+    const Vec3<T> byQ = motion_.change(cluster, columns_.Z, r, j) * w +
+                        motion_.change(cluster, columns_.W, r, j) * turning;  // (7)
+    const Vec3<T> byV = motion_.change(cluster, columns_.Y, r, j) * w + own * turning;
     sums.h.moment += own * w;
     sums.twiceB.moment += own * turning;
     sums.Fq.moment += byQ;
@@ -692,7 +494,7 @@ class InverseDynamicsDerivativesKernel {
     // (8) of articulated.hpp
     const Vec3<T> carried = inside ? work_.S[tables_.bodies[p].firstS + j].angular : Vec3<T>{};
     for (int l = 0; l < cluster.nv; ++l) {
-      const T other = ratio(cluster, r, l);
+      const T other = motion_.ratio(cluster, r, l);
       H[l] += other * (J * own + dot(w, carried));
       if (inside) {
         H[l] += own * dot(w, work_.S[tables_.bodies[p].firstS + l].angular);
@@ -700,11 +502,11 @@ class InverseDynamicsDerivativesKernel {
     }
   }
 
-  /// The loops' forces of (10): onto the bodies' forces and their changes, and into ∂τ_s of
+  /// The loops' forces of (6): onto the bodies' forces and their changes, and into ∂τ_s of
   /// functions, which is cleared here.
   KEMPE_HD void applyMultipliers(const ClusterEntry& cluster) const {
     const int m = cluster.nv, n = cluster.velocities;
-    T* multipliers = own_.rightSide;
+    T* multipliers = own_.multipliers;
     const int* dependent = tables_.dependent + cluster.firstDependent;
     for (int i = 0; i < cluster.kept; ++i) {
       multipliers[i] = work_.tau[cluster.firstVelocity + dependent[i]];
@@ -716,8 +518,8 @@ class InverseDynamicsDerivativesKernel {
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       own_.loopForces[b] = {};
     }
-    const ClusterMotion<T> motion = motionOf(cluster);
-    const LoopVariation<T> rows = variationOf(cluster, motion);
+    const ClusterMotion<T> motion = motion_.motionOf(cluster);
+    const LoopVariation<T> rows = motion_.variationOf(cluster, motion);
     const T* G = work_.G + cluster.firstRatio;
     for (int j = 0; j < m; ++j) {
       rows.forceChanges(
@@ -775,13 +577,13 @@ class InverseDynamicsDerivativesKernel {
           if (body.folded) {
             addSpinTorque(cluster, body, velocity, j, inside, parentS, byQ, byV);
           }
-          const T r = ratio(cluster, velocity, j);
+          const T r = motion_.ratio(cluster, velocity, j);
           if (cluster.armatured) {
-            byQ += T(tables_.armature[velocity]) * change(cluster, own_.Z, velocity, j);
-            byV += T(tables_.armature[velocity]) * change(cluster, own_.Y, velocity, j);
+            byQ += T(tables_.armature[velocity]) * motion_.change(cluster, columns_.Z, velocity, j);
+            byV += T(tables_.armature[velocity]) * motion_.change(cluster, columns_.Y, velocity, j);
           }
           if (cluster.dissipates) {
-            byQ += T(tables_.damping[velocity]) * change(cluster, own_.W, velocity, j);
+            byQ += T(tables_.damping[velocity]) * motion_.change(cluster, columns_.W, velocity, j);
             byV += T(tables_.damping[velocity]) * r;
           }
           if (cluster.sprung && velocitySize(body.type) == 1) {
@@ -798,24 +600,26 @@ class InverseDynamicsDerivativesKernel {
     }
   }
 
-  /// (11)
+  /// (7)
   KEMPE_HD void addSpinTorque(const ClusterEntry& cluster, const Body& body, int velocity, int j,
                               bool inside, int parentS, T& byQ, T& byV) const {
     const T J(body.spinInertia);
-    byQ += J * change(cluster, own_.Z, velocity, j);
-    byV += J * change(cluster, own_.Y, velocity, j);
+    byQ += J * motion_.change(cluster, columns_.Z, velocity, j);
+    byV += J * motion_.change(cluster, columns_.Y, velocity, j);
     if (inside) {
       const Vec3<T> w = J * spinAxis(cluster, body, work_);
       const Vec3<T> turning = cross(work_.v[body.parent].angular, w);
       const int column = parentS + j;
-      byQ += dot(w, own_.Q[column].angular) + dot(turning, own_.P[column].angular);
-      byV += dot(w, own_.Qv[column].angular) + dot(turning, work_.S[column].angular);
+      byQ += dot(w, columns_.Q[column].angular) + dot(turning, columns_.P[column].angular);
+      byV += dot(w, columns_.Qv[column].angular) + dot(turning, work_.S[column].angular);
     }
   }
 
   const Tables& tables_;
   const WorkView<T>& work_;
   const DerivativeWork<T>& own_;
+  const MotionDerivativeWork<T>& columns_;
+  MotionDerivatives<T, Tables> motion_;
   const ExternalForces<T, R>& external_;
   const DerivativeMatrices<T>& result_;
   const T* v_ = nullptr;

@@ -1,0 +1,302 @@
+#pragma once
+
+#include "kernels/outward.hpp"
+#include "loops/loop_derivatives.hpp"
+
+/// How velocities and accelerations of all bodies change along DoFs, and with their rates.
+///
+/// Along DoF j all bodies that it moves are displaced by S_j, and with v, a of such a body
+///
+///   ∂v/∂y_j = P_j + S_j × v       ∂a/∂y_j = Q_j − v × P_j + S_j × a             (1)
+///   ∂v/∂ẏ_j = S_j                 ∂a/∂ẏ_j = Q′_j − v × S_j                      (2)
+///   ∂a/∂ÿ_j = S_j                     Ṡ_j = Q′_j − P_j                          (3)
+///
+/// where S_j, P_j, Q_j and Q′_j are the same for all bodies that one body of the cluster of j
+/// carries. For a direction s_i of a tree joint, with x, a_x the motion of the parent plus that along
+/// the directions that are fixed in it,
+///
+///   P_i = x × s_i,   Q_i = a_x × s_i + x × P_i                                  (4)
+///   Q′_i = (x + v) × s_i,  or (v_λ + x) × s_i if s_i is fixed in the parent     (5)
+///
+/// of which a cluster's columns are, summed over the joints between its output body and a body, and
+/// with W, Z, Y of loop_derivatives.hpp,
+///
+///   S_j = Σ s_i G_ij                     P_j = Σ P_i G_ij + s_i W_ij            (6)
+///   Q_j = Σ Q_i G_ij + Q′_i W_ij + s_i Z_ij      Q′_j = Σ Q′_i G_ij + s_i Y_ij   (7)
+///
+/// For the floating base, whose S is its rotation for both parts, and the acceleration a₀ that stands
+/// for gravity, P = 0, Q = a₀ × S and Q′ = v × S (8). Ṡ in (3) follows from a = S ÿ + Ṡ ẏ, whose
+/// derivative along ẏ_j is Ṡ_j + ∂v/∂y_j.
+namespace kempe::detail {
+
+/// Memory of the columns below.
+template <typename T>
+struct MotionDerivativeWork {
+  Motion<T>*P, *Q, *Qv;   ///< as WorkView::S; not of the floating base
+  Motion<T>*p, *qq, *qv;  ///< per spanning velocity: (4), (5)
+  T *W, *Z, *Y;           ///< as WorkView::G
+  T* rightSide;           ///< kept × m of one cluster
+  T* registers;           ///< of programs
+  T* functions;           ///< results of FunctionPrograms::secondOrder
+};
+
+template <typename T, typename R>
+MotionDerivativeWork<T> carveMotionDerivatives(const TablesView<R>& tables, Carver& carver) {
+  MotionDerivativeWork<T> w;
+  w.P = carver.take<Motion<T>>(tables.sColumns);
+  w.Q = carver.take<Motion<T>>(tables.sColumns);
+  w.Qv = carver.take<Motion<T>>(tables.sColumns);
+  w.p = carver.take<Motion<T>>(tables.velocities);
+  w.qq = carver.take<Motion<T>>(tables.velocities);
+  w.qv = carver.take<Motion<T>>(tables.velocities);
+  w.W = carver.take<T>(tables.ratios);
+  w.Z = carver.take<T>(tables.ratios);
+  w.Y = carver.take<T>(tables.ratios);
+  w.rightSide = carver.take<T>(tables.widestRightSide);
+  w.registers = carver.take<T>(tables.secondOrderRegisters);
+  w.functions = carver.take<T>(tables.secondOrderNumbers);
+  return w;
+}
+
+/// Columns of one DoF, for the bodies that one body of its cluster carries.
+template <typename T>
+struct MotionColumns {
+  Motion<T> S{}, P{}, Q{}, Qv{};
+};
+
+/// Fills the columns, cluster by cluster in any order, from bodies that are placed and move.
+template <typename T, typename Tables>
+class MotionDerivatives {
+ public:
+  using R = typename Tables::Scalar;
+  using Body = BodyEntry<R>;
+
+  KEMPE_HD MotionDerivatives(const Tables& tables, const WorkView<T>& work,
+                             const MotionDerivativeWork<T>& own)
+      : tables_(tables), work_(work), own_(own) {}
+
+  /// Of a cluster of shape Single, from its S and the motion of its output body.
+  KEMPE_HD void varySingle(const ClusterEntry& cluster, const Body& body, const T& rate) const {
+    const Motion<T> s = work_.S[body.firstS];
+    const Motion<T> x = work_.v[cluster.output];
+    const Motion<T> P = cross(x, s);
+    own_.P[body.firstS] = P;                                                // (4)
+    own_.Q[body.firstS] = cross(work_.a[cluster.output], s) + cross(x, P);  // (4)
+    own_.Qv[body.firstS] = P + cross(x + rate * s, s);                      // (5)
+  }
+
+  /// Of a cluster of shape Coupled or General, from the directions s and S, the rates and
+  /// accelerations of its joints, the motion of its bodies and, where it is implicit, the factors of
+  /// its loops.
+  KEMPE_HD void varyGeneral(const ClusterEntry& cluster) const {
+    varyJoints(cluster);
+    const int m = cluster.nv;
+    if (cluster.kind == ClusterKind::Tree) {
+      const Body& body = tables_.bodies[cluster.firstBody];
+      for (int j = 0; j < m; ++j) {
+        own_.P[body.firstS + j] = own_.p[body.firstVelocity + j];
+        own_.Q[body.firstS + j] = own_.qq[body.firstVelocity + j];
+        own_.Qv[body.firstS + j] = own_.qv[body.firstVelocity + j];
+      }
+      return;
+    }
+    const T* G = work_.G + cluster.firstRatio;
+    spanColumns(cluster, own_.P, [&](int i, int ij) { return G[ij] * own_.p[i]; });
+    spanColumns(cluster, own_.Qv, [&](int i, int ij) { return G[ij] * own_.qv[i]; });
+    if (cluster.kind == ClusterKind::Implicit) {
+      varyLoops(cluster);
+    } else {
+      spanColumns(cluster, own_.Q, [&](int i, int ij) { return G[ij] * own_.qq[i]; });
+    }
+  }
+
+  /// The columns of DoF j of a cluster, for what its body b carries.
+  KEMPE_HD MotionColumns<T> columnsOf(const ClusterEntry& cluster, int b, int j) const {
+    if (shapeOf(cluster, work_) == ClusterShape::FreeBase) {
+      const Vec3<T> axis = work_.X[b].R.column(j % 3);
+      const Motion<T> S = j < 3 ? Motion<T>{Vec3<T>{}, axis} : Motion<T>{axis, Vec3<T>{}};
+      return {S, {}, cross(work_.a[kWorld], S), cross(work_.v[b], S)};  // (8)
+    }
+    const int column = tables_.bodies[b].firstS + j;
+    return {work_.S[column], own_.P[column], own_.Q[column], own_.Qv[column]};
+  }
+
+  /// Calls visit(k, columns) for all DoFs k that move a body, those of its own cluster first.
+  template <typename Visit>
+  KEMPE_HD void forDofsThatMove(int b, const Visit& visit) const {
+    while (b != kWorld) {
+      const ClusterEntry& cluster = tables_.clusters[tables_.bodies[b].cluster];
+      for (int j = 0; j < cluster.nv; ++j) {
+        visit(cluster.firstV + j, columnsOf(cluster, b, j));
+      }
+      b = cluster.output;
+    }
+  }
+
+  /// An entry of G.
+  KEMPE_HD T ratio(const ClusterEntry& cluster, int velocity, int j) const {
+    const int i = velocity - cluster.firstVelocity;
+    return cluster.kind == ClusterKind::Tree ? T(i == j ? 1 : 0)
+                                             : work_.G[cluster.firstRatio + i * cluster.nv + j];
+  }
+  /// An entry of W, Z or Y.
+  KEMPE_HD T change(const ClusterEntry& cluster, const T* of, int velocity, int j) const {
+    return cluster.kind == ClusterKind::Implicit
+               ? of[cluster.firstRatio + (velocity - cluster.firstVelocity) * cluster.nv + j]
+               : T(0);
+  }
+
+  KEMPE_HD ClusterMotion<T> motionOf(const ClusterEntry& cluster) const {
+    return {work_.positions + cluster.firstPosition,
+            work_.rates + cluster.firstVelocity,
+            work_.accelerations + cluster.firstVelocity,
+            work_.X + cluster.firstBody,
+            work_.v + cluster.firstBody,
+            work_.a + cluster.firstBody,
+            work_.X[cluster.output],
+            work_.v[cluster.output],
+            work_.a[cluster.output]};
+  }
+  KEMPE_HD LoopVariation<T> variationOf(const ClusterEntry& cluster,
+                                        const ClusterMotion<T>& motion) const {
+    return {tables_, cluster, motion, own_.registers, own_.functions};
+  }
+
+ private:
+  /// out = Σ term(i, j) over the directions i between the output body and each body.
+  template <typename Term>
+  KEMPE_HD void spanColumns(const ClusterEntry& cluster, Motion<T>* out, const Term& term) const {
+    const int m = cluster.nv;
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+      const Body& body = tables_.bodies[b];
+      if (onlySpins(cluster, body, work_)) {
+        continue;
+      }
+      const bool inside = body.parent >= cluster.firstBody;
+      for (int j = 0; j < m; ++j) {
+        Motion<T> sum = inside ? out[tables_.bodies[body.parent].firstS + j] : Motion<T>{};
+        for (int i = body.firstVelocity; i < body.firstVelocity + velocitySize(body.type); ++i) {
+          sum += term(i, (i - cluster.firstVelocity) * m + j);
+        }
+        out[body.firstS + j] = sum;
+      }
+    }
+  }
+
+  /// (4) and (5) of the joints of a cluster.
+  KEMPE_HD void varyJoints(const ClusterEntry& cluster) const {
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+      const Body& body = tables_.bodies[b];
+      if (onlySpins(cluster, body, work_)) {
+        continue;
+      }
+      if (body.folded) {
+        spanRotor(cluster, body);
+      }
+      const Motion<T>* s = directionsOf(cluster, body, work_);
+      const int first = body.firstVelocity, withParent = directionsFixedInParent(body.type);
+      const Motion<T> parentV = work_.v[body.parent];
+      Motion<T> along{}, acceleration = work_.a[body.parent];
+      for (int i = 0; i < withParent; ++i) {
+        along += work_.rates[first + i] * s[i];
+        acceleration += work_.accelerations[first + i] * s[i];
+      }
+      acceleration += cross(parentV, along);
+      const Motion<T> x = parentV + along;
+      for (int i = 0; i < velocitySize(body.type); ++i) {
+        const Motion<T> P = cross(x, s[i]);
+        own_.p[first + i] = P;
+        own_.qq[first + i] = cross(acceleration, s[i]) + cross(x, P);
+        own_.qv[first + i] = P + cross(i < withParent ? parentV : work_.v[b], s[i]);
+      }
+    }
+  }
+
+  /// S of a folded rotor to which loops are attached; the recursions have no use for it.
+  KEMPE_HD void spanRotor(const ClusterEntry& cluster, const Body& body) const {
+    const bool inside = body.parent >= cluster.firstBody;
+    for (int j = 0; j < cluster.nv; ++j) {
+      const Motion<T> own =
+          ratio(cluster, body.firstVelocity, j) * directionsOf(cluster, body, work_)[0];
+      work_.S[body.firstS + j] =
+          inside ? work_.S[tables_.bodies[body.parent].firstS + j] + own : own;
+    }
+  }
+
+  /// W, Z, Y from the right-hand sides that are there.
+  KEMPE_HD void solveRows(const ClusterEntry& cluster, T* result) const {
+    const int m = cluster.nv;
+    solveLoops(cluster, work_.loops, own_.rightSide, m);
+    const int* independent = tables_.independent + cluster.firstIndependent;
+    const int* dependent = tables_.dependent + cluster.firstDependent;
+    for (int j = 0; j < m; ++j) {
+      for (int i = 0; i < m; ++i) {
+        result[independent[i] * m + j] = T(0);
+      }
+      for (int i = 0; i < cluster.kept; ++i) {
+        result[dependent[i] * m + j] = own_.rightSide[i * m + j];
+      }
+    }
+  }
+
+  /// (1) to (3) of loop_derivatives.hpp, and the columns of (6) and (7).
+  KEMPE_HD void varyLoops(const ClusterEntry& cluster) const {
+    const int m = cluster.nv;
+    const T* G = work_.G + cluster.firstRatio;
+    T* W = own_.W + cluster.firstRatio;
+    T* Z = own_.Z + cluster.firstRatio;
+    T* Y = own_.Y + cluster.firstRatio;
+    const ClusterMotion<T> motion = motionOf(cluster);
+    const LoopVariation<T> rows = variationOf(cluster, motion);
+    rows.prepare();
+    const auto column = [&](const Motion<T>* of, int body, int j) {
+      return of[tables_.bodies[cluster.firstBody + body].firstS + j];
+    };
+    const auto along = [m](const T* matrix, int j) {
+      return [matrix, m, j](int i) { return matrix[i * m + j]; };
+    };
+    const auto rightSide = [&](int j) {
+      return [this, m, j](int slot) -> T& { return own_.rightSide[slot * m + j]; };
+    };
+    for (int j = 0; j < m; ++j) {
+      rows.rateChanges(
+          [&](int b) {
+            return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), {}};
+          },
+          along(G, j), rightSide(j));
+    }
+    solveRows(cluster, W);
+    const auto direction = [&](int i) { return work_.s[i]; };
+    spanColumns(cluster, own_.P,
+                [&](int i, int ij) { return G[ij] * own_.p[i] + W[ij] * direction(i); });
+    spanColumns(cluster, own_.Q,
+                [&](int i, int ij) { return G[ij] * own_.qq[i] + W[ij] * own_.qv[i]; });
+    for (int j = 0; j < m; ++j) {
+      rows.accelerationChanges(
+          [&](int b) {
+            return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), column(own_.Q, b, j)};
+          },
+          along(G, j), along(W, j), rightSide(j));
+    }
+    solveRows(cluster, Z);
+    for (int j = 0; j < m; ++j) {
+      rows.accelerationChanges(
+          [&](int b) {
+            return Variation<T>{{}, column(work_.S, b, j), column(own_.Qv, b, j)};
+          },
+          [](int) { return T(0); }, along(G, j), rightSide(j));
+    }
+    solveRows(cluster, Y);
+    spanColumns(cluster, own_.Q, [&](int i, int ij) {
+      return G[ij] * own_.qq[i] + W[ij] * own_.qv[i] + Z[ij] * direction(i);
+    });
+    spanColumns(cluster, own_.Qv,
+                [&](int i, int ij) { return G[ij] * own_.qv[i] + Y[ij] * direction(i); });
+  }
+
+  const Tables& tables_;
+  const WorkView<T>& work_;
+  const MotionDerivativeWork<T>& own_;
+};
+
+}  // namespace kempe::detail
