@@ -140,10 +140,9 @@ class RowEvaluation {
   }
 
   /// Whether all rows are straight, so that steps may be as long as they like.
-  [[nodiscard]] bool isLinear() const {
+  [[nodiscard]] bool allLinear() const {
     return std::ranges::all_of(solver.active(), [](const ActiveConstraint& active) {
-      return active.entry->form.kind == RowKind::Coupling ||
-             active.entry->form.kind == RowKind::Prescribed;
+      return isLinear(active.entry->form.kind);
     });
   }
 
@@ -273,7 +272,7 @@ void closeRows(const Model& model, Data& data, RowEvaluation& rows, double time,
     bool improved = false;
     // Where an angle is at the top of its sine, a whole step leads anywhere.
     const double largest = change.cwiseAbs().maxCoeff();
-    double length = largest > kLongest && !rows.isLinear() ? kLongest / largest : 1.0;
+    double length = largest > kLongest && !rows.allLinear() ? kLongest / largest : 1.0;
     for (int halving = 0; halving < kMaxHalvings && !improved; ++halving, length *= 0.5) {
       if (!moved(model, data, here, change, length, trial)) {
         continue;

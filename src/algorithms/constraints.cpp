@@ -148,8 +148,7 @@ int Constraints::add(const Coupling& coupling) {
   for (const Coupling::Term& term : coupling.terms) {
     builder.addTerm(term.coordinate, term.coefficient);
   }
-  entry.form = {.kind = RowKind::Coupling, .offset = coupling.offset};
-  entry.rows = 1;
+  setLoop(coordinateForm(coupling), entry);
   return append(std::move(entry));
 }
 
@@ -169,7 +168,7 @@ int Constraints::add(TimedFunction function) {
   for (const Coordinate& coordinate : function.coordinates) {
     builder.addTerm(coordinate, 1.0);
   }
-  setFunction(std::move(function), entry);
+  setFunction(function, entry);
   return append(std::move(entry));
 }
 
@@ -213,6 +212,7 @@ int Constraints::prescribe(std::string_view name, const Coordinate& coordinate,
   builder.addTerm(coordinate, 1.0);
   entry.form.kind = RowKind::Prescribed;
   entry.rows = 1;
+  entry.timed = true;
   entry.motion = std::move(motion);
   return append(std::move(entry));
 }

@@ -53,7 +53,7 @@ struct BlockUnderConstraints {
     const ConstraintKernels<T>& kernels = block.set().constraints;
     const KernelContext<T> context = block.context(WorkStage::Articulated);
     for (const ActiveConstraint& one : active.list) {
-      scratch.functions.makeRoomFor(*one.entry);
+      scratch.functions.makeRoomFor(one.entry->arguments(), one.entry->rows);
     }
     ConstraintRequest<T> request = requestOf<T>(active, scratch.functions.view());
     request.time = time;

@@ -2,7 +2,7 @@
 
 #include "constraints/table.hpp"
 #include "loops/body_rows.hpp"
-#include "loops/run_program.hpp"
+#include "loops/coordinate_rows.hpp"
 #include "spatial/scalar_lanes.hpp"
 #include "tables/kernel_arguments.hpp"
 #include "tables/workspace.hpp"
@@ -12,7 +12,7 @@
 /// coordinates:
 ///
 ///   φ̇ = fᵀ (v_B − v_A)              φ̈ = K ÿ + β,  β = fᵀ (a°_B − a°_A) + ḟᵀ (v_B − v_A)     (1)
-///   φ̇ = Σ slope q̇ + ∂φ/∂t          φ̈ = K ÿ + β,  β by a jet along (q̇, g, 1)                 (2)
+///   φ̇ = Σ slope q̇ + ∂φ/∂t          φ̈ = K ÿ + β,  β = Σ slope g + (φ̈ where q̈ = 0)            (2)
 ///
 /// The `motion` that rows are evaluated at has the functions
 ///   end(ConstraintEnd)      placement, velocity and acceleration a° of an end
@@ -30,29 +30,8 @@ struct ConstraintRow {
   T bias{};           ///< φ̈ where ÿ = 0
 };
 
-/// Scratch for the functions of coordinates that are called back.
-struct TimedFunctionScratch {
-  std::vector<double> q, phi;
-  std::vector<Jet> jetQ, jetPhi;
-
-  void makeRoomFor(const ConstraintEntry& entry) {
-    if (entry.form.kind == RowKind::Function) {
-      const auto terms = entry.terms.size();
-      const auto rows = static_cast<std::size_t>(entry.rows);
-      q.resize(std::max(q.size(), 3 * terms));
-      jetQ.resize(std::max(jetQ.size(), terms));
-      phi.resize(std::max(phi.size(), rows * (3 + terms)));
-      jetPhi.resize(std::max(jetPhi.size(), rows));
-    }
-  }
-  FunctionScratch view() { return {q.data(), phi.data(), jetQ.data(), jetPhi.data()}; }
-};
-
-/// The callbacks of constraints. They are compiled once, not for each instruction set.
+/// Functions that users gave. They are compiled once, not for each instruction set.
 ///
-/// φ, φ̇, φ̈ (rows each) and ∂φ/∂q (rows × terms) of a function into scratch.phi, from q, q̇ and q̈
-/// (terms each) in scratch.q.
-void callFunction(const ConstraintEntry& entry, double time, const FunctionScratch& scratch);
 /// The motion of a prescribed coordinate.
 PrescribedMotion motionAt(const ConstraintEntry& entry, double time);
 /// How far the positions of a locked joint are from where it was locked: rows numbers.
@@ -86,108 +65,148 @@ void bodyRows(const ConstraintEntry& entry, const MotionAt& motion, ConstraintRo
   });
 }
 
-/// Rows of a function of coordinates, by its program or by its callbacks, state after state.
+/// The coordinates of a constraint at a motion, see loops/coordinate_rows.hpp.
 template <typename T, typename MotionAt>
-void functionRows(const ConstraintEntry& entry, const MotionAt& motion, double time,
-                  const FunctionScratch& scratch, T* registers, ConstraintRow<T>* rows, T* slopes) {
-  const int terms = static_cast<int>(entry.terms.size()), count = entry.rows;
-  if (entry.program.steps > 0) {
-    for (int t = 0; t < terms; ++t) {
-      registers[t] = motion.position(entry.terms[t].position);
-      registers[terms + 1 + t] = motion.rate(entry, t);
-      registers[2 * terms + 1 + t] = motion.acceleration(entry, t);
-    }
-    registers[terms] = T(time);
-    const T* phi = runProgram(entry.programSteps.data(), entry.program, registers);
-    for (int r = 0; r < count; ++r) {  // (2)
-      rows[r] = {{}, phi[r], phi[count + r], phi[2 * count + r]};
-    }
-    for (int i = 0; i < count * terms; ++i) {
-      slopes[i] = phi[3 * count + i];
-    }
-    return;
+struct ConstraintPoint {
+  const ConstraintEntry& entry;
+  const MotionAt& motion;
+  double time;
+
+  [[nodiscard]] T position(int t) const {
+    return isTime(t) ? T(time) : motion.position(entry.terms[t].position);
   }
-  using Scalar = typename Lanes<T>::Scalar;
-  for (int lane = 0; lane < Lanes<T>::count; ++lane) {
-    for (int t = 0; t < terms; ++t) {
-      const auto number = [&](const T& x) { return static_cast<double>(Lanes<T>::get(x, lane)); };
-      scratch.q[t] = number(motion.position(entry.terms[t].position));
-      scratch.q[terms + t] = number(motion.rate(entry, t));
-      scratch.q[2 * terms + t] = number(motion.acceleration(entry, t));
+  [[nodiscard]] T rate(int t) const { return isTime(t) ? T(1) : motion.rate(entry, t); }
+  [[nodiscard]] T acceleration(int t) const {
+    return isTime(t) ? T(0) : motion.acceleration(entry, t);
+  }
+  [[nodiscard]] const Function& function() const { return entry.function; }
+
+ private:
+  [[nodiscard]] bool isTime(int t) const { return t == static_cast<int>(entry.terms.size()); }
+};
+
+/// A coordinate follows a function of time.
+template <typename T, typename Point>
+struct PrescribedRows : LinearRows<T> {
+  PrescribedMotion wanted;
+  const Point& x;
+
+  [[nodiscard]] int arguments() const { return 2; }  // the coordinate and time
+  template <typename Visit>
+  void values(const Visit& visit) const {
+    visit(0, x.position(0) - T(wanted.position));
+  }
+  template <typename Visit>
+  void slopes(const Visit& visit) const {
+    visit(0, [this](int t) { return t == 0 ? T(1) : T(-wanted.velocity); });
+  }
+  template <typename Visit>
+  void secondRates(const Visit& visit) const {
+    visit(0, T(-wanted.acceleration));
+  }
+};
+
+/// All coordinates of a joint stay where they were. Their rates are velocities of the joint, which
+/// need not be the rates of its positions.
+template <typename T, typename Point>
+struct LockRows : LinearRows<T> {
+  const Point& x;
+
+  [[nodiscard]] int arguments() const { return x.entry.rows; }
+  template <typename Visit>
+  void values(const Visit& visit) const {
+    const ConstraintEntry& entry = x.entry;
+    T values[6]{};
+    for (int lane = 0; lane < Lanes<T>::count; ++lane) {
+      double at[7]{}, errors[6]{};
+      for (int i = 0; i < static_cast<int>(entry.reference.size()); ++i) {
+        const T position = x.motion.position(entry.terms[0].position + i);
+        at[i] = static_cast<double>(Lanes<T>::get(position, lane));
+      }
+      lockErrors(entry, at, errors);
+      for (int r = 0; r < entry.rows; ++r) {
+        Lanes<T>::set(values[r], lane, static_cast<typename Lanes<T>::Scalar>(errors[r]));
+      }
     }
-    callFunction(entry, time, scratch);
-    const auto put = [&](T& to, double x) { Lanes<T>::set(to, lane, static_cast<Scalar>(x)); };
-    for (int r = 0; r < count; ++r) {
-      rows[r].wrench = {};
-      put(rows[r].value, scratch.phi[r]);
-      put(rows[r].rate, scratch.phi[count + r]);
-      put(rows[r].bias, scratch.phi[2 * count + r]);
+    for (int r = 0; r < entry.rows; ++r) {
+      visit(r, values[r]);
     }
-    for (int i = 0; i < count * terms; ++i) {
-      put(slopes[i], scratch.phi[3 * count + i]);
+  }
+  template <typename Visit>
+  void slopes(const Visit& visit) const {
+    for (int r = 0; r < x.entry.rows; ++r) {
+      visit(r, [r](int t) { return T(r == t ? 1 : 0); });
     }
+  }
+  template <typename Visit>
+  void secondRates(const Visit& visit) const {
+    for (int r = 0; r < x.entry.rows; ++r) {
+      visit(r, T(0));
+    }
+  }
+};
+
+/// A coordinate keeps the velocity zero.
+template <typename T>
+struct HeldRows : LinearRows<T> {
+  [[nodiscard]] int arguments() const { return 1; }
+  template <typename Visit>
+  void values(const Visit& visit) const {
+    visit(0, T(0));
+  }
+  template <typename Visit>
+  void slopes(const Visit& visit) const {
+    visit(0, [](int) { return T(1); });
+  }
+  template <typename Visit>
+  void secondRates(const Visit& visit) const {
+    visit(0, T(0));
+  }
+};
+
+/// Calls visit(rows) with the kind of rows of a constraint along coordinates.
+template <typename T, typename MotionAt, typename Visit>
+void withConstraintRows(const ConstraintPoint<T, MotionAt>& x, const FunctionWork<T>& work,
+                        const Visit& visit) {
+  using Point = ConstraintPoint<T, MotionAt>;
+  switch (x.entry.form.kind) {
+    case RowKind::Prescribed:
+      visit(PrescribedRows<T, Point>{{}, motionAt(x.entry, x.time), x});
+      break;
+    case RowKind::Lock:
+      visit(LockRows<T, Point>{{}, x});
+      break;
+    case RowKind::Held:
+      visit(HeldRows<T>{});
+      break;
+    default:
+      withCoordinateRows(x.entry.compiled(), x, work, visit);
+      break;
   }
 }
 
-/// Rows of a constraint on coordinates; `slopes` is rows × terms, `registers` those of its program.
+/// Rows of a constraint along coordinates; `slopes` is rows × terms, `registers` those of its
+/// programs.
 template <typename T, typename MotionAt>
 void coordinateRows(const ConstraintEntry& entry, const MotionAt& motion, double time,
-                    const FunctionScratch& scratch, T* registers, ConstraintRow<T>* rows,
+                    const FunctionScratch& scratch, T* registers, ConstraintRow<T>* results,
                     T* slopes) {
   const int terms = static_cast<int>(entry.terms.size());
-  switch (entry.form.kind) {
-    case RowKind::Coupling: {
-      T value = T(-entry.form.offset), rate(0), bias(0);
-      for (int t = 0; t < terms; ++t) {
-        const T c = T(entry.terms[t].coefficient);
-        value += c * motion.position(entry.terms[t].position);
-        rate += c * motion.rate(entry, t);
-        bias += c * motion.acceleration(entry, t);
-        slopes[t] = c;
-      }
-      rows[0] = {{}, value, rate, bias};
-      break;
-    }
-    case RowKind::Prescribed: {
-      const PrescribedMotion wanted = motionAt(entry, time);
-      rows[0] = {{},
-                 motion.position(entry.terms[0].position) - T(wanted.position),
-                 motion.rate(entry, 0) - T(wanted.velocity),
-                 motion.acceleration(entry, 0) - T(wanted.acceleration)};
-      slopes[0] = T(1);
-      break;
-    }
-    case RowKind::Lock: {
-      const int first = entry.terms[0].position,
-                positions = static_cast<int>(entry.reference.size());
-      for (int r = 0; r < terms; ++r) {
-        rows[r] = {{}, T(0), motion.rate(entry, r), motion.acceleration(entry, r)};
-        for (int t = 0; t < terms; ++t) {
-          slopes[r * terms + t] = T(r == t ? 1 : 0);
+  const ConstraintPoint<T, MotionAt> x{entry, motion, time};
+  withConstraintRows(x, FunctionWork<T>{registers, registers, scratch}, [&](const auto& rows) {
+    rows.values([&](int r, const T& value) { results[r] = {{}, value, T(0), T(0)}; });
+    rows.slopes([&](int r, const auto& slopeAlong) {  // (2)
+      for (int t = 0; t < rows.arguments(); ++t) {
+        const T slope = slopeAlong(t);
+        results[r].rate += slope * x.rate(t);
+        results[r].bias += slope * x.acceleration(t);
+        if (t < terms) {
+          slopes[r * terms + t] = slope;
         }
       }
-      for (int lane = 0; lane < Lanes<T>::count; ++lane) {
-        double at[7]{}, errors[6]{};
-        for (int i = 0; i < positions; ++i) {
-          at[i] = static_cast<double>(Lanes<T>::get(motion.position(first + i), lane));
-        }
-        lockErrors(entry, at, errors);
-        for (int r = 0; r < terms; ++r) {
-          Lanes<T>::set(rows[r].value, lane, static_cast<typename Lanes<T>::Scalar>(errors[r]));
-        }
-      }
-      break;
-    }
-    case RowKind::Held:
-      rows[0] = {{}, T(0), motion.rate(entry, 0), motion.acceleration(entry, 0)};
-      slopes[0] = T(1);
-      break;
-    case RowKind::Function:
-      functionRows(entry, motion, time, scratch, registers, rows, slopes);
-      break;
-    default:
-      break;
-  }
+    });
+    rows.secondRates([&](int r, const T& secondRate) { results[r].bias += secondRate; });
+  });
 }
 
 /// Whether the rows of a constraint have a φ (holonomic), or constrain velocities only.

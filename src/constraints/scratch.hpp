@@ -23,13 +23,13 @@ struct ConstraintScratch {
   std::vector<int> order;
   std::vector<int> independent;  ///< rows of K that do not depend on one another
   std::vector<T> registers;      ///< of the programs of functions
-  TimedFunctionScratch functions;
+  CallMemory functions;          ///< of functions that are called back
   ActiveConstraints active;
   GrowingMemory kernel;  ///< of the kernel for constraints
 
   void makeRoomForFunctions(const ConstraintTable& table) {
     for (const ConstraintEntry& entry : table.entries) {
-      functions.makeRoomFor(entry);
+      functions.makeRoomFor(entry.arguments(), entry.rows);
     }
     registers.resize(std::max(registers.size(), static_cast<std::size_t>(table.functionNumbers)));
   }

@@ -24,17 +24,20 @@ int clusterOf(const ModelTables<double>& tables, int velocity) {
 
 }  // namespace
 
+int ConstraintEntry::functionNumbers() const {
+  return programs.exist() ? std::max(programs.value.registers(), programs.secondRate.registers())
+                          : rows * arguments();
+}
+
 void ConstraintTable::append(const ModelTables<double>& tables, ConstraintEntry entry) {
   entry.firstRow = rows;
   rows += entry.rows;
-  if (entry.form.kind == RowKind::Function) {
-    functionNumbers = std::max(functionNumbers, entry.program.registers());
-  }
+  functionNumbers = std::max(functionNumbers, entry.functionNumbers());
   for (const int body : {entry.predecessor.body, entry.successor.body}) {
     addClustersAbove(tables, body, entry.path);
     entry.onRotor |= body != kWorld && tables.bodies[static_cast<std::size_t>(body)].folded;
   }
-  for (const ConstraintTerm& term : entry.terms) {
+  for (const LoopTerm<double>& term : entry.terms) {
     const int cluster = clusterOf(tables, term.velocity);
     entry.clusters.push_back(cluster);
     entry.path.push_back(cluster);
@@ -57,6 +60,14 @@ void setLoop(const BodyForm& loop, const ConstraintEnd& predecessor, const Const
   entry.predecessor = {predecessor.body, predecessor.frame * loop.predecessor};
   entry.successor = {successor.body, successor.frame * loop.successor};
   entry.forceFrame = successor.frame * loop.forceFrame;
+}
+
+void setLoop(const CoordinateForm& loop, ConstraintEntry& entry) {
+  entry.form = loop.form;
+  entry.rows = loop.rows;
+  if (loop.function != nullptr) {
+    setFunction(*loop.function, entry);
+  }
 }
 
 }  // namespace kempe::detail

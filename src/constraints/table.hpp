@@ -6,6 +6,7 @@
 
 #include "kempe/constraints.hpp"
 #include "loops/body_rows.hpp"
+#include "loops/coordinate_rows.hpp"
 #include "tables/tables.hpp"
 
 namespace kempe::detail {
@@ -18,13 +19,6 @@ struct ConstraintEnd {
   Pose frame{};
 };
 
-/// A scalar coordinate, by its places in the spanning position and velocity.
-struct ConstraintTerm {
-  int position = 0;
-  int velocity = 0;
-  double coefficient = 1.0;
-};
-
 struct ConstraintEntry {
   std::string name{};
   RowForm<double> form{};
@@ -32,11 +26,12 @@ struct ConstraintEntry {
   int firstRow = 0, rows = 0;
   bool enabled = true;
   ConstraintEnd predecessor{}, successor{};
-  std::vector<ConstraintTerm> terms{};
+  std::vector<LoopTerm<double>> terms{};
   std::vector<int> clusters{};  ///< of each term
-  TimedFunction function{};
-  std::vector<ProgramStep<double>> programSteps{};  ///< function, if it is an expression
-  ProgramEntry program{};                           ///< see setFunction()
+  bool timed = false;           ///< φ depends on time, which is then a coordinate after the terms
+  Function function{};          ///< of the coordinates
+  FunctionPrograms programs{};  ///< of the function, if it is an expression: into programSteps
+  std::vector<ProgramStep<double>> programSteps{};
   std::function<PrescribedMotion(double)> motion{};
   JointType jointType = JointType::Fixed;  ///< lock
   std::vector<double> reference{};         ///< lock: positions of the joint
@@ -44,6 +39,14 @@ struct ConstraintEntry {
   /// Clusters that a force of it reaches, those further out first.
   std::vector<int> path{};
 
+  /// Number of coordinates that its rows along coordinates depend on.
+  [[nodiscard]] int arguments() const { return static_cast<int>(terms.size()) + (timed ? 1 : 0); }
+  /// The rows along coordinates as they were compiled.
+  [[nodiscard]] CompiledRows<double> compiled() const {
+    return {form, rows, arguments(), terms.data(), programs, programSteps.data()};
+  }
+  /// Registers that they need.
+  [[nodiscard]] int functionNumbers() const;
   /// Its entries in loopForces(), if it is a loop that is cut.
   [[nodiscard]] int forceEntries() const {
     return form.betweenBodies() ? 6 : static_cast<int>(terms.size());
@@ -66,10 +69,11 @@ struct ConstraintTable {
 void setLoop(const BodyForm& loop, const ConstraintEnd& predecessor, const ConstraintEnd& successor,
              ConstraintEntry& entry);
 
-/// The function φ(q, t) of an entry. Where it is an expression, a program computes φ, φ̇, φ̈ (rows
-/// each) and ∂φ/∂q (rows × terms) from q, t, q̇ and q̈.
-void setFunction(TimedFunction function, ConstraintEntry& entry);
-/// A function that does not depend on time.
+/// Fills in the entry of a loop along coordinates, apart from their places.
+void setLoop(const CoordinateForm& loop, ConstraintEntry& entry);
+
+/// The function of an entry: φ(q) of a loop, or φ(q, t).
 void setFunction(const Function& function, ConstraintEntry& entry);
+void setFunction(const TimedFunction& function, ConstraintEntry& entry);
 
 }  // namespace kempe::detail

@@ -518,7 +518,7 @@ class InverseDynamicsDerivativesKernel {
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       own_.loopForces[b] = {};
     }
-    const ClusterMotion<T> motion = motion_.motionOf(cluster);
+    const ClusterState<T> motion = motion_.motionOf(cluster);
     const LoopVariation<T> rows = motion_.variationOf(cluster, motion);
     const T* G = work_.G + cluster.firstRatio;
     for (int j = 0; j < m; ++j) {

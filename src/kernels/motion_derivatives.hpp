@@ -146,19 +146,22 @@ class MotionDerivatives {
                : T(0);
   }
 
-  KEMPE_HD ClusterMotion<T> motionOf(const ClusterEntry& cluster) const {
+  KEMPE_HD ClusterState<T> motionOf(const ClusterEntry& cluster) const {
     return {work_.positions + cluster.firstPosition,
             work_.rates + cluster.firstVelocity,
-            work_.accelerations + cluster.firstVelocity,
             work_.X + cluster.firstBody,
+            work_.s + cluster.firstVelocity,
             work_.v + cluster.firstBody,
             work_.a + cluster.firstBody,
             work_.X[cluster.output],
             work_.v[cluster.output],
-            work_.a[cluster.output]};
+            work_.a[cluster.output],
+            nullptr,
+            nullptr,
+            work_.accelerations + cluster.firstVelocity};
   }
   KEMPE_HD LoopVariation<T> variationOf(const ClusterEntry& cluster,
-                                        const ClusterMotion<T>& motion) const {
+                                        const ClusterState<T>& motion) const {
     return {tables_, cluster, motion, own_.registers, own_.functions};
   }
 
@@ -246,7 +249,7 @@ class MotionDerivatives {
     T* W = own_.W + cluster.firstRatio;
     T* Z = own_.Z + cluster.firstRatio;
     T* Y = own_.Y + cluster.firstRatio;
-    const ClusterMotion<T> motion = motionOf(cluster);
+    const ClusterState<T> motion = motionOf(cluster);
     const LoopVariation<T> rows = variationOf(cluster, motion);
     rows.prepare();
     const auto column = [&](const Motion<T>* of, int body, int j) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "loops/body_rows.hpp"
-#include "loops/function_rows.hpp"
+#include "loops/coordinate_rows.hpp"
 #include "spatial/joint_motion.hpp"
 
 /// Kinematics within one cluster, and φ, K, k of its loops.
@@ -10,6 +10,26 @@
 /// identity there, the cluster is seen from its output body; with world axes, as the recursions see
 /// it. Arrays are indexed within the cluster.
 namespace kempe::detail {
+
+/// A cluster in motion; what does not matter is null.
+template <typename T>
+struct ClusterState {
+  const T* q = nullptr;      ///< positions
+  const T* rates = nullptr;  ///< q̇
+  Transform<T>* X = nullptr;
+  Motion<T>* s = nullptr;  ///< directions, one per velocity
+  Motion<T>* v = nullptr;
+  Motion<T>* a = nullptr;  ///< accelerations, for q̈ = 0 or for `accelerations`
+  Transform<T> outputX{};
+  Motion<T> outputV{}, outputA{};
+  T* function = nullptr;             ///< registers of the program of a function
+  T* kept = nullptr;                 ///< registers that functions keep from slopes to second rates
+  const T* accelerations = nullptr;  ///< q̈
+};
+
+/// The tables that a computation with T reads.
+template <typename T>
+using TablesOf = TablesView<typename Lanes<T>::Scalar>;
 
 /// Placements and directions from positions.
 template <typename T>
@@ -69,6 +89,33 @@ KEMPE_HD void forLoopRows(const LoopEntry<R>& loop, const ClusterState<T>& state
   forBodyRows(loop.form, loop.rows, A, B, visit);
 }
 
+/// The coordinates of a loop in a cluster, see coordinate_rows.hpp.
+template <typename T, typename R>
+struct ClusterPoint {
+  const ClusterState<T>& state;
+  const LoopTerm<R>* terms;
+  const FunctionCalls& functions;
+  int index;  ///< of the function
+
+  KEMPE_HD const T& position(int t) const { return state.q[terms[t].position]; }
+  KEMPE_HD const T& rate(int t) const { return state.rates[terms[t].velocity]; }
+  KEMPE_HD const T& acceleration(int t) const { return state.accelerations[terms[t].velocity]; }
+  [[nodiscard]] const Function& function() const { return functions[index]; }
+};
+
+/// Calls visit(rows) with the rows of a loop along coordinates (see coordinate_rows.hpp).
+template <typename T, typename Visit>
+KEMPE_HD void withLoopRows(const TablesOf<T>& tables, const FunctionCalls& functions,
+                           const auto& loop, const ClusterState<T>& state,
+                           const FunctionScratch& scratch, const Visit& visit) {
+  using R = typename Lanes<T>::Scalar;
+  const LoopTerm<R>* terms = tables.terms + loop.firstTerm;
+  const CompiledRows<R> compiled{loop.form, loop.rows,     loop.terms,
+                                 terms,     loop.programs, tables.programSteps.data()};
+  withCoordinateRows(compiled, ClusterPoint<T, R>{state, terms, functions, loop.function},
+                     FunctionWork<T>{state.function, state.kept, scratch}, visit);
+}
+
 /// φ of the rows of a loop, from `phi` on.
 template <typename T>
 KEMPE_HD void valuesOfLoop(const TablesOf<T>& tables, const FunctionCalls& functions,
@@ -76,18 +123,10 @@ KEMPE_HD void valuesOfLoop(const TablesOf<T>& tables, const FunctionCalls& funct
                            const FunctionScratch& scratch, T* phi) {
   if (loop.form.betweenBodies()) {
     forLoopRows(loop, state, [&](int r, const auto& row) { phi[r] = row.value(); });
-  } else if (loop.form.kind == RowKind::Coupling) {
-    const auto* terms = tables.terms + loop.firstTerm;
-    T sum(-loop.form.offset);
-    for (int t = 0; t < loop.terms; ++t) {
-      sum += T(terms[t].coefficient) * state.q[terms[t].position];
-    }
-    phi[0] = sum;
   } else {
-    const T* value = functionValue(tables, functions, loop, state, scratch);
-    for (int r = 0; r < loop.rows; ++r) {
-      phi[r] = value[r];
-    }
+    withLoopRows(tables, functions, loop, state, scratch, [&](const auto& loopRows) {
+      loopRows.values([&](int r, const T& value) { phi[r] = value; });
+    });
   }
 }
 
@@ -127,16 +166,14 @@ KEMPE_HD void jacobianOfLoop(const TablesOf<T>& tables, const FunctionCalls& fun
     });
     return;
   }
-  const T* slopes = loop.form.kind == RowKind::Function
-                        ? functionSlopes(tables, functions, loop, state, scratch)
-                        : nullptr;  // those of couplings are their coefficients
-  for (int r = 0; r < loop.rows; ++r) {
-    T* to = rowOf(r);
-    for (int t = 0; to != nullptr && t < loop.terms; ++t) {
-      to[terms[t].velocity] =
-          slopes == nullptr ? T(terms[t].coefficient) : slopes[r * loop.terms + t];
-    }
-  }
+  withLoopRows(tables, functions, loop, state, scratch, [&](const auto& loopRows) {
+    loopRows.slopes([&](int r, const auto& slope) {
+      T* to = rowOf(r);
+      for (int t = 0; to != nullptr && t < loop.terms; ++t) {
+        to[terms[t].velocity] = slope(t);
+      }
+    });
+  });
 }
 
 /// The row of K that row r of a loop goes into by `slots`, or −1; null: all rows in order.
@@ -193,14 +230,15 @@ KEMPE_HD void loopJacobianRate(const TablesOf<T>& tables, const FunctionCalls& f
                             (dot(rate, state.s[j]) + dot(f, sRates[j]));
         }
       });
-    } else if (loop.form.kind == RowKind::Function) {
-      const T* slopeRates = functionSlopeRates(tables, functions, loop, state, scratch);
-      for (int r = 0; r < loop.rows; ++r) {
-        const int slot = slotOf(loop, r, slots);
-        for (int t = 0; slot >= 0 && t < loop.terms; ++t) {
-          K[slot * n + terms[t].velocity] = slopeRates[r * loop.terms + t];
-        }
-      }
+    } else {
+      withLoopRows(tables, functions, loop, state, scratch, [&](const auto& loopRows) {
+        loopRows.slopeRates([&](int r, const auto& rate) {
+          const int slot = slotOf(loop, r, slots);
+          for (int t = 0; slot >= 0 && t < loop.terms; ++t) {
+            K[slot * n + terms[t].velocity] = rate(t);
+          }
+        });
+      });
     }
   }
 }
@@ -225,15 +263,14 @@ KEMPE_HD void loopBias(const TablesOf<T>& tables, const FunctionCalls& functions
       });
       continue;
     }
-    const T* secondRate = loop.form.kind == RowKind::Function
-                              ? functionSecondRate(tables, functions, loop, state, scratch)
-                              : nullptr;  // couplings have none
-    for (int r = 0; r < loop.rows; ++r) {
-      const int slot = slotOf(loop, r, slots);
-      if (slot >= 0) {
-        k[slot] = secondRate == nullptr ? T(0) : -secondRate[r];
-      }
-    }
+    withLoopRows(tables, functions, loop, state, scratch, [&](const auto& loopRows) {
+      loopRows.secondRates([&](int r, const T& secondRate) {
+        const int slot = slotOf(loop, r, slots);
+        if (slot >= 0) {
+          k[slot] = -secondRate;
+        }
+      });
+    });
   }
 }
 

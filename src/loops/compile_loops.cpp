@@ -2,45 +2,21 @@
 
 #include <algorithm>
 
-#include "expressions/graph.hpp"
 #include "loops/body_rows.hpp"
+#include "loops/coordinate_rows.hpp"
+#include "loops/function_programs.hpp"
 #include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {
 
-template <typename Visitor>
-decltype(auto) visit(const Mechanism& mechanism, const LoopRef& loop, Visitor&& visitor) {
-  const auto index = static_cast<std::size_t>(loop.index);
-  switch (loop.kind) {
-    case LoopKind::Coupling:
-      return visitor(mechanism.couplings[index]);
-    case LoopKind::Joint:
-      return visitor(mechanism.loops[index]);
-    case LoopKind::Rod:
-      return visitor(mechanism.rods[index]);
-    case LoopKind::Function:
-      break;
-  }
-  return visitor(mechanism.functions[index]);
-}
-
-/// Fills in one loop entry; one method per kind of loop.
+/// Fills in one loop entry.
 class LoopCompiler {
  public:
   LoopCompiler(const BodyPlaces& places,
                const std::function<int(const std::string& joint)>& bodyOfJoint,
                const ClusterEntry& cluster, ModelTables<double>& tables)
       : places_(places), bodyOfJoint_(bodyOfJoint), cluster_(cluster), tables_(tables) {}
-
-  void compile(const Coupling& coupling, LoopEntry<double>& entry) {
-    entry.form = {.kind = RowKind::Coupling, .offset = coupling.offset};
-    entry.rows = 1;
-    entry.forces = static_cast<int>(coupling.terms.size());
-    for (const Coupling::Term& term : coupling.terms) {
-      addTerm(term.coordinate, term.coefficient, entry);
-    }
-  }
 
   /// Loops between two bodies.
   template <typename Loop>
@@ -57,38 +33,38 @@ class LoopCompiler {
     addColumns(entry);
   }
 
-  void compile(const Function& function, LoopEntry<double>& entry) {
-    entry.form = {.kind = RowKind::Function};
-    entry.rows = function.rows;
-    entry.forces = static_cast<int>(function.coordinates.size());
-    for (const Coordinate& coordinate : function.coordinates) {
-      addTerm(coordinate, 1.0, entry);
+  /// Loops along coordinates.
+  template <typename Loop>
+  requires requires(const Loop& loop) { coordinateForm(loop); }
+
+  void compile(const Loop& loop, LoopEntry<double>& entry) {
+    const CoordinateForm compiled = coordinateForm(loop);
+    entry.form = compiled.form;
+    entry.rows = compiled.rows;
+    entry.forces = static_cast<int>(compiled.terms.size());
+    for (const Coupling::Term& term : compiled.terms) {
+      addTerm(term.coordinate, term.coefficient, entry);
     }
-    int numbers = entry.rows * entry.terms;  // for the results of callbacks
-    if (function.expression.results() > 0) {
-      appendPrograms(function.expression, entry.programs);
-      numbers = std::max(entry.programs.value.registers(), entry.programs.slopeRates.registers());
+    if (compiled.function != nullptr) {
+      addFunction(*compiled.function, entry);
     }
-    tables_.functionNumbers = std::max(tables_.functionNumbers, numbers);
   }
 
  private:
-  void appendPrograms(const Expression& phi, FunctionPrograms& programs) {
-    std::vector<ProgramStep<double>>& steps = tables_.programSteps;
-    const Expression slopes = phi.jacobian();
-    const ProgramParts parts =
-        appendProgramParts(slopesAndSecondRate(phi), phi.arguments(), slopes.results(), steps);
-    programs = {appendProgram(phi, steps),
-                parts.early,
-                parts.late,
-                appendProgram(slopes.rate(), steps),
-                appendProgram(secondOrder(phi), steps),
-                tables_.secondOrderNumbers,
-                tables_.keptRegisters};
-    tables_.secondOrderNumbers += programs.secondOrder.results;
-    tables_.secondOrderRegisters =
-        std::max(tables_.secondOrderRegisters, programs.secondOrder.registers());
-    tables_.keptRegisters += parts.late.registers();
+  void addFunction(const Function& function, LoopEntry<double>& entry) {
+    int numbers = entry.rows * entry.terms;  // for the results of callbacks
+    if (function.expression.results() > 0) {
+      FunctionPrograms& programs = entry.programs;
+      programs = appendPrograms(function.expression, tables_.programSteps);
+      programs.firstSecondOrder = tables_.secondOrderNumbers;
+      programs.firstRegister = tables_.keptRegisters;
+      tables_.secondOrderNumbers += programs.secondOrder.results;
+      tables_.secondOrderRegisters =
+          std::max(tables_.secondOrderRegisters, programs.secondOrder.registers());
+      tables_.keptRegisters += programs.secondRate.registers();
+      numbers = std::max(programs.value.registers(), programs.slopeRates.registers());
+    }
+    tables_.functionNumbers = std::max(tables_.functionNumbers, numbers);
   }
 
   LoopEnd<double> end(const std::string& body, const Pose& frame) const {
@@ -155,8 +131,8 @@ void compileLoops(const Mechanism& mechanism, const BodyCluster& source, const B
     entry.firstTerm = static_cast<int>(tables.terms.size());
     entry.function = loop.kind == LoopKind::Function ? loop.index : -1;
     try {
-      visit(mechanism, loop,
-            [&](const auto& description) { compiler.compile(description, entry); });
+      visitLoop(mechanism, loop,
+                [&](const auto& description) { compiler.compile(description, entry); });
     } catch (const TracingError& error) {
       throw ModelError(mechanism.place(lineOf(mechanism, loop)) + describe(mechanism, loop) +
                        ": its derivatives are too large: " + error.what());
@@ -170,12 +146,12 @@ void compileLoops(const Mechanism& mechanism, const BodyCluster& source, const B
 }
 
 const std::string& nameOf(const Mechanism& mechanism, const LoopRef& loop) {
-  return visit(mechanism, loop,
-               [](const auto& description) -> const std::string& { return description.name; });
+  return visitLoop(mechanism, loop,
+                   [](const auto& description) -> const std::string& { return description.name; });
 }
 
 std::vector<std::string> endsOf(const Mechanism& mechanism, const LoopRef& loop) {
-  return visit(mechanism, loop, [](const auto& description) -> std::vector<std::string> {
+  return visitLoop(mechanism, loop, [](const auto& description) -> std::vector<std::string> {
     if constexpr (requires { description.predecessor.body; }) {
       return {description.predecessor.body, description.successor.body};
     } else {
@@ -185,7 +161,7 @@ std::vector<std::string> endsOf(const Mechanism& mechanism, const LoopRef& loop)
 }
 
 int lineOf(const Mechanism& mechanism, const LoopRef& loop) {
-  return visit(mechanism, loop, [](const auto& description) { return description.line; });
+  return visitLoop(mechanism, loop, [](const auto& description) { return description.line; });
 }
 
 std::string describe(const Mechanism& mechanism, const LoopRef& loop) {

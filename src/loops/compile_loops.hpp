@@ -23,6 +23,23 @@ void compileLoops(const Mechanism& mechanism, const BodyCluster& source, const B
                   const std::function<int(const std::string& joint)>& bodyOfJoint,
                   ClusterEntry& cluster, ModelTables<double>& tables);
 
+/// Calls visitor(description) with the description of a loop.
+template <typename Visitor>
+decltype(auto) visitLoop(const Mechanism& mechanism, const LoopRef& loop, Visitor&& visitor) {
+  const auto index = static_cast<std::size_t>(loop.index);
+  switch (loop.kind) {
+    case LoopKind::Coupling:
+      return visitor(mechanism.couplings[index]);
+    case LoopKind::Joint:
+      return visitor(mechanism.loops[index]);
+    case LoopKind::Rod:
+      return visitor(mechanism.rods[index]);
+    case LoopKind::Function:
+      break;
+  }
+  return visitor(mechanism.functions[index]);
+}
+
 /// `loop "name"`, as messages call it, and its bare name.
 std::string describe(const Mechanism& mechanism, const LoopRef& loop);
 const std::string& nameOf(const Mechanism& mechanism, const LoopRef& loop);

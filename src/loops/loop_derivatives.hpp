@@ -28,62 +28,23 @@ struct Variation {
   Motion<T> D{}, P{}, Q{};
 };
 
-/// The motion of the cluster's bodies: placements, velocities and actual accelerations.
-template <typename T>
-struct ClusterMotion {
-  const T* q;      ///< positions
-  const T* rates;  ///< q̇
-  const T* accelerations;
-  const Transform<T>* X;  ///< the output body's at outputX, all others by their index
-  const Motion<T>* v;
-  const Motion<T>* a;
-  Transform<T> outputX;
-  Motion<T> outputV, outputA;
-};
-
-template <typename T, typename R>
-KEMPE_HD EndMotion<T> endOf(const LoopEnd<R>& end, const ClusterMotion<T>& motion) {
-  return {placed(end.body < 0 ? motion.outputX : motion.X[end.body], end.frame),
-          end.body < 0 ? motion.outputV : motion.v[end.body],
-          end.body < 0 ? motion.outputA : motion.a[end.body]};
-}
-
-/// Derivatives of a function φ(q) of higher order: rows × terms, and rows × terms × terms.
-template <typename T>
-struct FunctionDerivatives {
-  const T* slopeRates;  ///< d/dt ∂φ/∂q
-  const T* ofSecond;    ///< ∂φ̈/∂q
-  const T* curvatures;  ///< ∂²φ/∂q²
-};
-
 /// The rows of one cluster, changed along DoF j. `variationOf(body)` gives the Variation of a body
 /// of the cluster; `position(i)` and `rate(i)` the changes of spanning coordinate i and its rate.
-/// For functions, with ξ and ω these changes and H = ∂²φ/∂q²: δφ̇ = (H q̇)·ξ and
-/// δφ̈ = ∂φ̈/∂q ξ + 2 (H q̇)·ω.
 template <typename T>
 struct LoopVariation {
   const TablesOf<T>& tables;
   const ClusterEntry& cluster;
-  const ClusterMotion<T>& motion;
-  T* registers;  ///< of programs
-  T* functions;  ///< results of FunctionPrograms::secondOrder
+  const ClusterState<T>& motion;  ///< with actual accelerations
+  T* registers;                   ///< of programs
+  T* functions;                   ///< results of FunctionPrograms::secondOrder
 
   /// Runs the programs of functions.
   KEMPE_HD void prepare() const {
     forLoops([&](const auto& loop, const int*) {
-      if (loop.form.kind != RowKind::Function) {
-        return;
-      }
-      const auto* terms = tables.terms + loop.firstTerm;
-      for (int t = 0; t < loop.terms; ++t) {
-        registers[t] = motion.q[terms[t].position];
-        registers[loop.terms + t] = motion.rates[terms[t].velocity];
-        registers[2 * loop.terms + t] = motion.accelerations[terms[t].velocity];
-      }
-      const ProgramEntry& program = loop.programs.secondOrder;
-      const T* results = runProgram(tables.programSteps.data(), program, registers);
-      for (int i = 0; i < program.results; ++i) {
-        functions[loop.programs.firstSecondOrder + i] = results[i];
+      if (!loop.form.betweenBodies()) {
+        alongCoordinates(loop, [&](const auto& rows) {
+          rows.prepareSecondOrder(registers, functions + loop.programs.firstSecondOrder);
+        });
       }
     });
   }
@@ -101,13 +62,12 @@ struct LoopVariation {
             result(slots[r]) = -(dot(ends.wrenchChange(row), v) + dot(row.wrench(), dv));
           }
         });
-      } else if (loop.form.kind == RowKind::Function) {
-        const T* slopeRates = derivativesOf(loop).slopeRates;
-        forKept(loop, slots, [&](int r, int slot) {
-          result(slot) = -alongTerms(loop, slopeRates + r * loop.terms, position);
-        });
       } else {
-        forKept(loop, slots, [&](int, int slot) { result(slot) = T(0); });
+        withSecondOrder(loop, [&](const SecondOrder<T>& rows) {
+          forKept(loop, slots, [&](int r, int slot) {
+            result(slot) = -rows.rateChange(r, changeOfTerm(loop, position));
+          });
+        });
       }
     });
   }
@@ -135,14 +95,13 @@ struct LoopVariation {
             result(slots[r]) -= dot(slopeOf(row.wrenchRate(A, B)), v);
           }
         });
-      } else if (loop.form.kind == RowKind::Function) {
-        const FunctionDerivatives<T> of = derivativesOf(loop);
-        forKept(loop, slots, [&](int r, int slot) {
-          result(slot) = -(alongTerms(loop, of.ofSecond + r * loop.terms, position) +
-                           T(2) * alongTerms(loop, of.slopeRates + r * loop.terms, rate));
-        });
       } else {
-        forKept(loop, slots, [&](int, int slot) { result(slot) = T(0); });
+        withSecondOrder(loop, [&](const SecondOrder<T>& rows) {
+          forKept(loop, slots, [&](int r, int slot) {
+            result(slot) =
+                -rows.secondRateChange(r, changeOfTerm(loop, position), changeOfTerm(loop, rate));
+          });
+        });
       }
     });
   }
@@ -166,15 +125,15 @@ struct LoopVariation {
         });
         wrench(loop.successor.body, sum, change);
         wrench(loop.predecessor.body, -sum, -change);
-      } else if (loop.form.kind == RowKind::Function) {
+      } else if (!isLinear(loop.form.kind)) {
         const auto* terms = tables.terms + loop.firstTerm;
-        const T* curvatures = derivativesOf(loop).curvatures;
-        forKept(loop, slots, [&](int r, int slot) {
-          for (int t = 0; t < loop.terms; ++t) {
-            const T* curvature = curvatures + (r * loop.terms + t) * loop.terms;
-            coordinate(terms[t].velocity,
-                       multipliers[slot] * alongTerms(loop, curvature, position));
-          }
+        withSecondOrder(loop, [&](const SecondOrder<T>& rows) {
+          forKept(loop, slots, [&](int r, int slot) {
+            for (int t = 0; t < loop.terms; ++t) {
+              coordinate(terms[t].velocity,
+                         multipliers[slot] * rows.slopeChange(r, t, changeOfTerm(loop, position)));
+            }
+          });
         });
       }
     });
@@ -189,10 +148,10 @@ struct LoopVariation {
     EndMotion<T> dA, dB;  ///< changes of velocity and acceleration, at the placements of the ends
 
     template <typename VariationOf>
-    KEMPE_HD VariedEnds(const auto& loop, const ClusterMotion<T>& motion,
+    KEMPE_HD VariedEnds(const auto& loop, const ClusterState<T>& motion,
                         const VariationOf& variationOf)
-        : A(endOf(loop.predecessor, motion)),
-          B(endOf(loop.successor, motion)),
+        : A(endMotion(loop.predecessor, motion)),
+          B(endMotion(loop.successor, motion)),
           byA(variationAt(loop.predecessor, variationOf)),
           byB(variationAt(loop.successor, variationOf)),
           dA(changeOf(A, byA)),
@@ -228,20 +187,23 @@ struct LoopVariation {
   KEMPE_HD static Variation<T> variationAt(const auto& end, const VariationOf& variationOf) {
     return end.body < 0 ? Variation<T>{} : variationOf(end.body);
   }
-  KEMPE_HD FunctionDerivatives<T> derivativesOf(const auto& loop) const {
-    const T* first = functions + loop.programs.firstSecondOrder;
-    const int numbers = loop.rows * loop.terms;
-    return {first, first + numbers, first + 2 * numbers};
+  template <typename Visit>
+  KEMPE_HD void alongCoordinates(const auto& loop, const Visit& visit) const {
+    withLoopRows(tables, FunctionCalls(), loop, motion, FunctionScratch{}, visit);
   }
-  /// Σ slopes[t] change(t) over the coordinates of a function.
+  /// Calls visit(second derivatives) of a loop along coordinates.
+  template <typename Visit>
+  KEMPE_HD void withSecondOrder(const auto& loop, const Visit& visit) const {
+    alongCoordinates(loop, [&](const auto& rows) {
+      visit(rows.secondOrder(functions + loop.programs.firstSecondOrder));
+    });
+  }
+  /// The change of the coordinate of term t, from those of spanning coordinates.
   template <typename Change>
-  KEMPE_HD T alongTerms(const auto& loop, const T* slopes, const Change& change) const {
-    const auto* terms = tables.terms + loop.firstTerm;
-    T sum(0);
-    for (int t = 0; t < loop.terms; ++t) {
-      sum += slopes[t] * change(terms[t].velocity);
-    }
-    return sum;
+  KEMPE_HD auto changeOfTerm(const auto& loop, const Change& change) const {
+    return [terms = tables.terms + loop.firstTerm, &change](int t) {
+      return change(terms[t].velocity);
+    };
   }
 };
 

@@ -16,11 +16,12 @@ void followCouplings(const ModelTables<double>& tables, const ClusterEntry& clus
     for (int c = 0; c < loop.columns; ++c) {
       known[tables.columns[loop.firstColumn + c].velocity] = 1;
     }
-    for (int t = 0; t < loop.terms && loop.form.kind == RowKind::Function; ++t) {
-      known[tables.terms[loop.firstTerm + t].velocity] = 1;
-    }
-    if (loop.form.kind == RowKind::Coupling) {
+    if (isLinear(loop.form.kind)) {
       couplings.push_back(&loop);
+      continue;
+    }
+    for (int t = 0; t < loop.terms; ++t) {
+      known[tables.terms[loop.firstTerm + t].velocity] = 1;
     }
   }
   const auto settle = [&](const LoopEntry<double>& loop) {
@@ -104,31 +105,25 @@ void setScales(ModelTables<double>& tables, const Functions& functions, const Cl
     forBodyRows(loop.form, loop.rows, Pose{}, Pose{}, [&](int r, const auto& row) {
       scales[loop.firstRow + r] = row.turns() ? 1.0 : 1.0 / reach;
     });
+    if (loop.form.betweenBodies()) {
+      continue;
+    }
     const LoopTerm<double>* terms = tables.terms.data() + loop.firstTerm;
-    if (loop.form.kind == RowKind::Coupling) {
+    std::vector<double> largest(static_cast<std::size_t>(loop.rows), 0.0);
+    const auto widen = [&](int r, const auto& slope) {
       double square = 0.0;
       for (int t = 0; t < loop.terms; ++t) {
-        const double slope = terms[t].coefficient * units[terms[t].velocity];
-        square += slope * slope;
+        const double scaled = slope(t) * units[terms[t].velocity];
+        square += scaled * scaled;
       }
-      scales[loop.firstRow] = square > 0.0 ? 1.0 / std::sqrt(square) : 1.0;
-    } else if (loop.form.kind == RowKind::Function) {
-      std::vector<double> largest(static_cast<std::size_t>(loop.rows), 0.0);
-      for (const std::vector<double>& q : positions) {
-        const double* slopes = functionSlopes(TablesView<double>(tables), functions, loop,
-                                              scratch.state(q.data()), scratch.forFunctions());
-        for (int r = 0; r < loop.rows; ++r) {
-          double square = 0.0;
-          for (int t = 0; t < loop.terms; ++t) {
-            const double slope = slopes[r * loop.terms + t] * units[terms[t].velocity];
-            square += slope * slope;
-          }
-          largest[r] = std::isfinite(square) ? std::max(largest[r], square) : largest[r];
-        }
-      }
-      for (int r = 0; r < loop.rows; ++r) {
-        scales[loop.firstRow + r] = largest[r] > 0.0 ? 1.0 / std::sqrt(largest[r]) : 1.0;
-      }
+      largest[r] = std::isfinite(square) ? std::max(largest[r], square) : largest[r];
+    };
+    for (const std::vector<double>& q : positions) {
+      withLoopRows<double>(tables, functions, loop, scratch.state(q.data()), scratch.forFunctions(),
+                           [&](const auto& rows) { rows.slopes(widen); });
+    }
+    for (int r = 0; r < loop.rows; ++r) {
+      scales[loop.firstRow + r] = largest[r] > 0.0 ? 1.0 / std::sqrt(largest[r]) : 1.0;
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "loops/cluster_rows.hpp"
+#include "tables/workspace.hpp"
 
 namespace kempe::detail {
 
@@ -13,7 +14,7 @@ template <typename T>
 struct LoopScratch {
   LoopScratch() = default;
   explicit LoopScratch(const TablesView<T>& tables) {
-    std::size_t bodies = 0, positions = 0, n = 0, rows = 0, loopRows = 0, terms = 0;
+    std::size_t bodies = 0, positions = 0, n = 0, rows = 0;
     const auto widen = [](std::size_t& size, int candidate) {
       size = std::max(size, static_cast<std::size_t>(candidate));
     };
@@ -24,8 +25,7 @@ struct LoopScratch {
       widen(rows, cluster.rows);
     }
     for (const LoopEntry<T>& loop : tables.loops) {
-      widen(loopRows, loop.rows);
-      widen(terms, loop.terms);
+      calls.makeRoomFor(loop.terms, loop.rows);
     }
     X.resize(bodies);
     v.resize(bodies);
@@ -45,12 +45,8 @@ struct LoopScratch {
     rightSide.resize(n * n);
     held.resize(n);
     pivots.resize(static_cast<std::size_t>(tables.dependent.size()));
-    functionQ.resize(terms);
-    functionPhi.resize(loopRows);
     function.resize(static_cast<std::size_t>(tables.functionNumbers));
     kept.resize(static_cast<std::size_t>(tables.keptRegisters));
-    jetQ.resize(terms);
-    jetPhi.resize(loopRows);
   }
 
   /// A state of the cluster seen from its output body, at positions `at`.
@@ -58,9 +54,7 @@ struct LoopScratch {
     return {at, rates.data(), X.data(), s.data(),        v.data(),   a.data(),
             {}, {},           {},       function.data(), kept.data()};
   }
-  FunctionScratch forFunctions() {
-    return {functionQ.data(), functionPhi.data(), jetQ.data(), jetPhi.data()};
-  }
+  FunctionScratch forFunctions() { return calls.view(); }
   LoopWork<T> work() {
     return {K.data(), k.data(), rightSide.data(), factors.data(), pivots.data(),   nullptr,
             nullptr,  nullptr,  nullptr,          nullptr,        function.data(), kept.data()};
@@ -74,8 +68,7 @@ struct LoopScratch {
   std::vector<char> held;
   std::vector<T> function;  ///< registers of the program of a function
   std::vector<T> kept;      ///< registers that functions keep from slopes to second rates
-  std::vector<double> functionQ, functionPhi;
-  std::vector<Jet> jetQ, jetPhi;
+  CallMemory calls;         ///< of functions that are called back
 };
 
 }  // namespace kempe::detail

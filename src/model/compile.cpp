@@ -412,7 +412,7 @@ class Compiler {
       info.forces = entry.forceEntries();
       nextForce += info.forces;
       info.bodies = endsOf(model_.mechanism, model_.cutRefs[c]);
-      for (const ConstraintTerm& term : entry.terms) {
+      for (const LoopTerm<double>& term : entry.terms) {
         info.coordinates.push_back(model_.velocityNames[term.velocity]);
       }
       model_.loops.push_back(std::move(info));

@@ -11,46 +11,38 @@ ConstraintEnd endOf(const ModelImpl& model, const std::string& body) {
   return {frame.body, frame.inBody};
 }
 
-ConstraintTerm termOf(const ModelImpl& model, const Coordinate& coordinate, double coefficient) {
-  const int b = model.bodyByJoint.at(coordinate.joint);
-  const BodyEntry<double>& body = model.tables.bodies[static_cast<std::size_t>(b)];
-  return {body.firstPosition + coordinate.component, body.firstVelocity + coordinate.component,
-          coefficient};
+template <typename Loop>
+requires requires(const Loop& loop) {
+  bodyForm(loop);
+}
+
+void setRows(const ModelImpl& model, const Loop& loop, ConstraintEntry& entry) {
+  setLoop(bodyForm(loop), endOf(model, loop.predecessor.body), endOf(model, loop.successor.body),
+          entry);
+}
+
+template <typename Loop>
+requires requires(const Loop& loop) {
+  coordinateForm(loop);
+}
+
+void setRows(const ModelImpl& model, const Loop& loop, ConstraintEntry& entry) {
+  const CoordinateForm form = coordinateForm(loop);
+  setLoop(form, entry);
+  for (const Coupling::Term& term : form.terms) {
+    const Coordinate& coordinate = term.coordinate;
+    const auto b = static_cast<std::size_t>(model.bodyByJoint.at(coordinate.joint));
+    const BodyEntry<double>& body = model.tables.bodies[b];
+    entry.terms.push_back({body.firstPosition + coordinate.component,
+                           body.firstVelocity + coordinate.component, term.coefficient});
+  }
 }
 
 ConstraintEntry entryOf(const ModelImpl& model, const LoopRef& loop) {
-  const auto index = static_cast<std::size_t>(loop.index);
   ConstraintEntry entry;
   entry.name = nameOf(model.mechanism, loop);
-  const auto setBetween = [&](const auto& between) {
-    setLoop(bodyForm(between), endOf(model, between.predecessor.body),
-            endOf(model, between.successor.body), entry);
-  };
-  switch (loop.kind) {
-    case LoopKind::Joint:
-      setBetween(model.mechanism.loops[index]);
-      break;
-    case LoopKind::Rod:
-      setBetween(model.mechanism.rods[index]);
-      break;
-    case LoopKind::Coupling: {
-      const Coupling& coupling = model.mechanism.couplings[index];
-      entry.form = {.kind = RowKind::Coupling, .offset = coupling.offset};
-      entry.rows = 1;
-      for (const Coupling::Term& term : coupling.terms) {
-        entry.terms.push_back(termOf(model, term.coordinate, term.coefficient));
-      }
-      break;
-    }
-    case LoopKind::Function: {
-      const Function& function = model.mechanism.functions[index];
-      setFunction(function, entry);
-      for (const Coordinate& coordinate : function.coordinates) {
-        entry.terms.push_back(termOf(model, coordinate, 1.0));
-      }
-      break;
-    }
-  }
+  visitLoop(model.mechanism, loop,
+            [&](const auto& description) { setRows(model, description, entry); });
   return entry;
 }
 
@@ -69,7 +61,7 @@ ConstraintEntry entryOf(const ModelImpl& model, const ClusterEntry& cluster,
     entry.successor = end(loop.successor);
     return entry;
   }
-  if (loop.form.kind == RowKind::Function) {
+  if (loop.function >= 0) {
     setFunction(model.mechanism.functions[static_cast<std::size_t>(loop.function)], entry);
   }
   for (int t = loop.firstTerm; t < loop.firstTerm + loop.terms; ++t) {

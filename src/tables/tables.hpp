@@ -88,7 +88,8 @@ struct LoopEnd {
   Transform<T> frame{};
 };
 
-/// The programs of a function φ(q); none where it is called back instead.
+/// The programs of a function φ(q); none where it is called back instead. The coordinates q of a
+/// function that depends on time are those of its terms, and time.
 struct FunctionPrograms {
   ProgramEntry value{};       ///< φ from q
   ProgramEntry slopes{};      ///< ∂φ/∂q from q: rows × terms
@@ -153,12 +154,12 @@ struct LoopColumn {
   int sign = 0;      ///< +1: it moves the successor's end, −1: the predecessor's
 };
 
-/// A scalar coordinate; its position and velocity have their own places as clusters may hold
-/// quaternions too.
+/// A scalar coordinate of a loop or constraint, by its places in the spanning position and velocity:
+/// of a loop within its cluster. They differ because there may be quaternions too.
 template <typename T>
 struct LoopTerm {
-  int position = 0;  ///< within the cluster
-  int velocity = 0;  ///< within the cluster
+  int position = 0;
+  int velocity = 0;
   T coefficient{};
 };
 

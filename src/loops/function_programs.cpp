@@ -1,0 +1,18 @@
+#include "loops/function_programs.hpp"
+
+#include "expressions/graph.hpp"
+
+namespace kempe::detail {
+
+FunctionPrograms appendPrograms(const Expression& phi, std::vector<ProgramStep<double>>& steps) {
+  const Expression slopes = phi.jacobian();
+  const ProgramParts parts =
+      appendProgramParts(slopesAndSecondRate(phi), phi.arguments(), slopes.results(), steps);
+  return {.value = appendProgram(phi, steps),
+          .slopes = parts.early,
+          .secondRate = parts.late,
+          .slopeRates = appendProgram(slopes.rate(), steps),
+          .secondOrder = appendProgram(secondOrder(phi), steps)};
+}
+
+}  // namespace kempe::detail
