@@ -10,29 +10,11 @@
 namespace kempe::detail {
 
 template <typename S, typename Arch>
-struct Lanes<xsimd::batch<S, Arch>> {
+struct Lanes<xsimd::batch<S, Arch>> : RowOperations<xsimd::batch<S, Arch>> {
   using Scalar = S;
   using Pack = xsimd::batch<S, Arch>;
   static constexpr int count = static_cast<int>(Pack::size);
   static constexpr int kAnglesTogether = 1;
-  static constexpr int kRowMultiple = 1;
-
-  static void subtractMultiple(Pack* to, const Pack& factor, const Pack* row, int n) {
-    for (int i = 0; i < n; ++i) {
-      to[i] -= factor * row[i];
-    }
-  }
-
-  static void subtractMultiples(Pack* to, const Pack* factors, const Pack* rows, const int* list,
-                                int length, int n) {
-    for (int i = 0; i < n; ++i) {
-      Pack sum = to[i];
-      for (int a = 0; a < length; ++a) {
-        sum -= factors[list[a]] * rows[list[a] * n + i];
-      }
-      to[i] = sum;
-    }
-  }
 
   static S get(const Pack& x, int lane) {
     alignas(Pack) S all[Pack::size];

@@ -138,24 +138,11 @@ KEMPE_HD Dual<T> hypot(const Dual<T>& a, const Dual<T>& b) {
 }
 
 template <typename T>
-struct Lanes<Dual<T>> {
+struct Lanes<Dual<T>> : RowOperations<Dual<T>> {
   using Scalar = typename Lanes<T>::Scalar;
   static constexpr int count = Lanes<T>::count;
   static constexpr int kAnglesTogether = 0;
-  static constexpr int kRowMultiple = 1;
 
-  KEMPE_HD static void subtractMultiple(Dual<T>* to, const Dual<T>& factor, const Dual<T>* row,
-                                        int n) {
-    for (int i = 0; i < n; ++i) {
-      to[i] -= factor * row[i];
-    }
-  }
-  KEMPE_HD static void subtractMultiples(Dual<T>* to, const Dual<T>* factors, const Dual<T>* rows,
-                                         const int* list, int length, int n) {
-    for (int a = 0; a < length; ++a) {
-      subtractMultiple(to, factors[list[a]], rows + list[a] * n, n);
-    }
-  }
   KEMPE_HD static Scalar get(const Dual<T>& x, int lane) { return Lanes<T>::get(x.value, lane); }
   /// A result of a callback, whose slope is not known.
   KEMPE_HD static void set(Dual<T>& x, int lane, Scalar value) {

@@ -8,14 +8,9 @@
 /// of several states have overloads of the same names.
 namespace kempe::detail {
 
+/// Operations on rows of numbers, one number after the other.
 template <typename T>
-struct Lanes {
-  using Scalar = T;
-  static constexpr int count = 1;
-  /// Angles whose sines and cosines sinCos computes at the cost of one; 0: it takes them one by one,
-  /// and sine and cosine separately.
-  static constexpr int kAnglesTogether = 0;
-
+struct RowOperations {
   /// Numbers of a row that subtractMultiple takes at once.
   static constexpr int kRowMultiple = 1;
   /// to −= factor row, for n numbers, a multiple of kRowMultiple.
@@ -28,10 +23,23 @@ struct Lanes {
   /// to −= Σ factors[k] (row k of `rows`, n numbers each) over the `length` k that are listed.
   KEMPE_HD static void subtractMultiples(T* to, const T* factors, const T* rows, const int* list,
                                          int length, int n) {
-    for (int a = 0; a < length; ++a) {
-      subtractMultiple(to, factors[list[a]], rows + list[a] * n, n);
+    for (int i = 0; i < n; ++i) {
+      T sum = to[i];
+      for (int a = 0; a < length; ++a) {
+        sum -= factors[list[a]] * rows[list[a] * n + i];
+      }
+      to[i] = sum;
     }
   }
+};
+
+template <typename T>
+struct Lanes : RowOperations<T> {
+  using Scalar = T;
+  static constexpr int count = 1;
+  /// Angles whose sines and cosines sinCos computes at the cost of one; 0: it takes them one by one,
+  /// and sine and cosine separately.
+  static constexpr int kAnglesTogether = 0;
 
   KEMPE_HD static T get(const T& x, int) { return x; }
   KEMPE_HD static void set(T& x, int, const T& value) { x = value; }
