@@ -3,7 +3,6 @@
 #include "kempe/spatial/factorization.hpp"
 #include "kernels/articulated.hpp"
 #include "kernels/external_forces.hpp"
-#include "loops/pack_elimination.hpp"
 
 /// Forces between bodies from the intermediate results of C-ABA or C-RNEA (Jain, inter-body forces,
 /// eqs. 18 and 69). F_i is the force that joints and loops together transmit to body i and the
@@ -296,12 +295,7 @@ class InterBodyKernel {
       largest = select(size > largest, size, largest);
     }
     const R tolerance = sizeof(R) == sizeof(float) ? R(1e-5) : R(1e-9);
-    T smallest(0);
-    if constexpr (Lanes<T>::count > 1) {
-      smallest = packEliminate(A, m, atRotors);
-    } else {
-      smallest = eliminate(A, m, atRotors);
-    }
+    const T smallest = eliminate(A, m, atRotors);
     if (any(select(smallest > T(tolerance) * largest, T(0), T(1)) > T(R(0.5)))) {
       return false;
     }

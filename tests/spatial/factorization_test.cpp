@@ -181,6 +181,51 @@ TYPED_TEST(Factorization, LuTellsSingularMatrices) {
   });
 }
 
+TYPED_TEST(Factorization, EliminationSolvesTheSystem) {
+  using T = TypeParam;
+  forEachSeed<T>([](auto& random) {
+    for (int n = 1; n <= largest; ++n) {
+      const RowMajor<T> A = randomMatrix(random, n, n), b = randomMatrix(random, n, 1);
+      RowMajor<T> overwritten = A, x = b;
+      EXPECT_GT(eliminate(overwritten.data(), n, x.data()), T(0));
+      const Eigen::MatrixXd dense = A.template cast<double>();
+      const Eigen::MatrixXd expected = solveRegular(dense, b.template cast<double>());
+      EXPECT_TRUE(isNear(x.template cast<double>(), expected, allowed<T>(dense))) << "n = " << n;
+    }
+  });
+}
+
+TYPED_TEST(Factorization, EliminationNeedsItsPivots) {
+  using T = TypeParam;
+  for (int n = 2; n <= largest; ++n) {
+    RowMajor<T> A = RowMajor<T>::Zero(n, n), x(n, 1);
+    for (int i = 0; i < n; ++i) {
+      A(i, (i + 1) % n) = T(1);
+      x(i, 0) = T(i);
+    }
+    EXPECT_EQ(eliminate(A.data(), n, x.data()), T(1));
+    for (int i = 0; i < n; ++i) {
+      EXPECT_EQ(x((i + 1) % n, 0), T(i));
+    }
+  }
+}
+
+TYPED_TEST(Factorization, EliminationTellsZeroColumnsAndNan) {
+  using T = TypeParam;
+  for (int n = 1; n <= largest; ++n) {
+    for (int i = 0; i < n; ++i) {
+      RowMajor<T> x = RowMajor<T>::Ones(n, 1), singular = RowMajor<T>::Identity(n, n);
+      singular.col(i).setZero();
+      EXPECT_FALSE(eliminate(singular.data(), n, x.data()) > T(0)) << n << ": " << i;
+      for (int j = 0; j < n; ++j) {
+        RowMajor<T> broken = RowMajor<T>::Identity(n, n);
+        broken(i, j) = std::numeric_limits<T>::quiet_NaN();
+        EXPECT_FALSE(eliminate(broken.data(), n, x.data()) > T(0)) << n << ": " << i << ", " << j;
+      }
+    }
+  }
+}
+
 TYPED_TEST(Factorization, LuPivotRatioFollowsTheScale) {
   using T = TypeParam;
   for (const double small : {1e-1, 1e-3, 1e-6}) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kempe/spatial/host_device.hpp"
+#include "kempe/spatial/select.hpp"
 
 namespace kempe {
 
@@ -134,32 +135,27 @@ KEMPE_HD void luSolve(const T* lu, int n, const int* pivots, T* b, int columns) 
 }
 
 /// Solves A x = b in place for one right-hand side; A is overwritten. Returns the absolute value of
-/// the smallest pivot; if it is 0, x is not usable.
+/// the smallest pivot; if it is 0 or NaN, x is not usable. It does not branch on numbers, so that
+/// types that hold several of them exchange different rows in each.
 template <typename T>
 KEMPE_HD T eliminate(T* a, int n, T* b) {
   using std::abs;
   T smallest(1);
   for (int j = 0; j < n; ++j) {
-    int best = j;
     for (int i = j + 1; i < n; ++i) {
-      if (abs(a[i * n + j]) > abs(a[best * n + j])) {
-        best = i;
+      const auto larger = abs(a[i * n + j]) > abs(a[j * n + j]);
+      const auto exchange = [&larger](T& x, T& y) {
+        const T upper = x, lower = y;
+        x = select(larger, lower, upper);
+        y = select(larger, upper, lower);
+      };
+      for (int k = j; k < n; ++k) {
+        exchange(a[j * n + k], a[i * n + k]);
       }
+      exchange(b[j], b[i]);
     }
-    const T size = abs(a[best * n + j]);
-    if (!(size > T(0))) {
-      return T(0);
-    }
-    smallest = (j == 0 || size < smallest) ? size : smallest;
-    const auto swap = [](T& x, T& y) {
-      const T kept = x;
-      x = y;
-      y = kept;
-    };
-    for (int k = j; best != j && k < n; ++k) {
-      swap(a[j * n + k], a[best * n + k]);
-    }
-    swap(b[j], b[best]);
+    const T size = abs(a[j * n + j]);
+    smallest = j == 0 ? size : select(size > smallest, smallest, size);
     for (int i = j + 1; i < n; ++i) {
       const T factor = a[i * n + j] / a[j * n + j];
       for (int k = j + 1; k < n; ++k) {
