@@ -2,7 +2,7 @@
 
 #include "kempe/method.hpp"
 #include "kernels/external_forces.hpp"
-#include "kernels/host_loops.hpp"
+#include "kernels/implicit_loops.hpp"
 #include "model/arguments.hpp"
 #include "tables/kernel_set.hpp"
 
@@ -107,7 +107,7 @@ class Evaluation {
   const TablesView<T>& modelTables;
   const TablesView<T>* tables;  ///< the model's, or those of a tree that a method replaces it by
   WorkView<T>* work;
-  HostLoops<T> loops;
+  ImplicitLoops<T> loops;
 
  private:
   Workspace<T>* workspace_ = &data.work;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/coriolis_inertia.hpp"
-#include "kernels/host_loops.hpp"
+#include "kernels/implicit_loops.hpp"
 #include "kernels/inverse_dynamics.hpp"
 #include "kernels/motion_derivatives.hpp"
 #include "tables/term_request.hpp"

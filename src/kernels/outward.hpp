@@ -415,7 +415,7 @@ KEMPE_HD Motion<T> accelerationAtRest(const BodyEntry<R>& body, const Motion<T>*
 }
 
 /// Velocities of a cluster's bodies, and their accelerations where q̈ = 0 and the output body does
-/// not accelerate, for HostLoops::bias.
+/// not accelerate, for ImplicitLoops::bias.
 template <typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD KEMPE_FLATTEN void moveRelative(const Tables& tables, const ClusterEntry& cluster,
                                          const WorkView<T>& work) {

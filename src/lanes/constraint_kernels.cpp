@@ -17,7 +17,7 @@ struct UnderConstraints : KernelArguments<T> {
   static bool forwardDynamics(const KernelContext<S>& context, const S* q, const S* v, const S* tau,
                               const ExternalForces<S, S>& external,
                               const ConstraintRequest<S>& request, S* a) {
-    HostLoops<T> loops = Base::loopsOf(context);
+    ImplicitLoops<T> loops = Base::loopsOf(context);
     using Order = std::conditional_t<(Base::kLanes > 1), DepthFirst, LevelByLevel>;
     Carver carver(request.memory);
     return Kernel(context.tables, Base::workOf(context), request, carver)

@@ -44,7 +44,7 @@ struct Derivatives : KernelArguments<T> {
                                      const T* q, const T* v, const T* a,
                                      const ExternalForces<T, S>& external,
                                      const DerivativeMatrices<T>& result) {
-    HostLoops<T> loops = Base::loopsOf(context);
+    ImplicitLoops<T> loops = Base::loopsOf(context);
     InverseDynamicsDerivativesKernel kernel(context.tables, Base::workOf(context), memory.work,
                                             external, result);
     return {kernel.run(loops, q, v, a), -1};
@@ -63,7 +63,7 @@ struct Derivatives : KernelArguments<T> {
                                        const S* tau, const ExternalForces<S, S>& external,
                                        const DerivativeRequest<S, S>& request) {
     const Memory memory = memoryOf(context, request);
-    HostLoops<T> loops = Base::loopsOf(context);
+    ImplicitLoops<T> loops = Base::loopsOf(context);
     const KernelOutcome outcome = forwardDynamicsKernel<LevelByLevel>(
         context.tables, Base::workOf(context), loops, Base::lanes(q), Base::lanes(v),
         Base::lanes(tau), Base::lanes(external), memory.a);

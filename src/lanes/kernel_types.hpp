@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <new>
 
-#include "kernels/host_loops.hpp"
+#include "kernels/implicit_loops.hpp"
 #include "tables/kernel_set.hpp"
 #ifndef KEMPE_PLAIN
 #include "lanes/packs.hpp"
@@ -70,7 +70,7 @@ struct KernelArguments {
     work.wholeRotors = context.wholeRotors;
     return work;
   }
-  static HostLoops<T> loopsOf(const KernelContext<S>& context) {
+  static ImplicitLoops<T> loopsOf(const KernelContext<S>& context) {
     return {context.tables, context.functions, context.functionScratch};
   }
 };

@@ -60,14 +60,14 @@ struct Kernels : KernelArguments<T> {
 
   static KernelOutcome inverseDynamics(const KernelContext<S>& context, const S* q, const S* v,
                                        const S* a, const ExternalForces<S, S>& external, S* tau) {
-    HostLoops<T> loops = loopsOf(context);
+    ImplicitLoops<T> loops = loopsOf(context);
     const int singular = inverseDynamicsKernel(context.tables, workOf(context), loops, lanes(q),
                                                lanes(v), lanes(a), lanes(external), lanes(tau));
     return {singular, -1};
   }
   static KernelOutcome forwardDynamics(const KernelContext<S>& context, const S* q, const S* v,
                                        const S* tau, const ExternalForces<S, S>& external, S* a) {
-    HostLoops<T> loops = loopsOf(context);
+    ImplicitLoops<T> loops = loopsOf(context);
     using Order = std::conditional_t<(kLanes > 1), DepthFirst, LevelByLevel>;
     return forwardDynamicsKernel<Order>(context.tables, workOf(context), loops, lanes(q), lanes(v),
                                         lanes(tau), lanes(external), lanes(a));
@@ -75,14 +75,14 @@ struct Kernels : KernelArguments<T> {
 
   static int interBodyForces(const KernelContext<S>& context,
                              const InterBodyRequest<S, S>& request) {
-    HostLoops<T> loops = loopsOf(context);
+    ImplicitLoops<T> loops = loopsOf(context);
     return InterBodyKernel(context.tables, workOf(context), loops,
                            KernelArguments<T>::template samePointers<InterBodyRequest>(request))
         .run();
   }
 
   static KernelOutcome place(const KernelContext<S>& context, const WorkView<T>& work, const S* q) {
-    HostLoops<T> loops = loopsOf(context);
+    ImplicitLoops<T> loops = loopsOf(context);
     return {placeMechanism(context.tables, work, loops, lanes(q)), -1};
   }
   static KernelOutcome condense(const KernelContext<S>& context, const WorkView<T>& work,

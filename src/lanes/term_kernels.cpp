@@ -16,7 +16,7 @@ struct Terms : KernelArguments<T> {
                                 MotionLevel known, MotionLevel wanted,
                                 const TermRequest<S, S>& request) {
     const WorkView<T>& work = Base::workOf(context);
-    HostLoops<T> loops = Base::loopsOf(context);
+    ImplicitLoops<T> loops = Base::loopsOf(context);
     const int singular = bringMotion(context.tables, work, loops, Base::lanes(q), Base::lanes(v),
                                      Base::lanes(a), known, wanted);
     if (singular >= 0) {
@@ -26,8 +26,8 @@ struct Terms : KernelArguments<T> {
     writeTerms(context.tables, work, Base::lanes(v), own);
     if (own.coriolis) {
       Carver carver(static_cast<std::byte*>(own.coriolisMemory));
-      CoriolisKernel<T, S, HostLoops<T>>(context.tables, work, loops,
-                                         carveCoriolis<T>(context.tables, carver), own.coriolis)
+      CoriolisKernel<T, S, ImplicitLoops<T>>(context.tables, work, loops,
+                                             carveCoriolis<T>(context.tables, carver), own.coriolis)
           .run();
     }
     return {};

@@ -2,7 +2,7 @@
 
 #include "kernels/coriolis.hpp"
 #include "kernels/forward_dynamics.hpp"
-#include "kernels/host_loops.hpp"
+#include "kernels/implicit_loops.hpp"
 #include "kernels/inverse_dynamics.hpp"
 #include "kernels/joint_forces.hpp"
 #include "kernels/mass_matrix.hpp"
@@ -15,7 +15,7 @@ namespace {
 using kempe::detail::BodyFrame;
 using kempe::detail::CoriolisWork;
 using kempe::detail::ExternalForces;
-using kempe::detail::HostLoops;
+using kempe::detail::ImplicitLoops;
 using kempe::detail::InterBodyKernel;
 using kempe::detail::InterBodyRequest;
 using kempe::detail::MotionLevel;
@@ -104,7 +104,7 @@ __global__ void loopsKernel(TablesView<T> tables, const WorkView<T>* work, const
   if (i >= count) {
     return;
   }
-  HostLoops<T> loops(tables, {}, {});
+  ImplicitLoops<T> loops(tables, {}, {});
   const int nv = tables.nv;
   const WorkView<T>& own = work[i];
   const ExternalForces<T, T> none;

@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "kempe/configuration.hpp"
-#include "kernels/host_loops.hpp"
+#include "kernels/implicit_loops.hpp"
 #include "kernels/inverse_dynamics.hpp"
 #include "model/model_impl.hpp"
 #include "spatial/dual.hpp"
@@ -101,7 +101,7 @@ Eigen::VectorXd inverseDynamicsAlong(const Model& model, const VaryingState& sta
   const std::vector<Number> v = varying(state.v, state.alongV), a = varying(state.a, state.alongA);
   std::vector<Number> tau(v.size());
   LoopScratch<double> scratch(tables);
-  HostLoops<Number> loops(tables, impl.mechanism.functions, scratch.forFunctions());
+  ImplicitLoops<Number> loops(tables, impl.mechanism.functions, scratch.forFunctions());
   const ExternalForces<Number, double> forces{frames.data(), wrenches.data(),
                                               static_cast<int>(frames.size())};
   if (inverseDynamicsKernel(tables, work, loops, q.data(), v.data(), a.data(), forces,

@@ -7,7 +7,7 @@
 
 #include "kempe/kempe.hpp"
 #include "kernels/forward_dynamics.hpp"
-#include "kernels/host_loops.hpp"
+#include "kernels/implicit_loops.hpp"
 #include "kernels/inverse_dynamics.hpp"
 #include "model/model_impl.hpp"
 #include "support/close_to.hpp"
@@ -87,7 +87,7 @@ class EveryOrder : public ::testing::TestWithParam<MechanismCase> {
   const TablesView<double>& view_;
   Workspace<double> workspace_;
   WorkView<double>& work_ = workspace_.upTo(view_, WorkStage::Articulated);
-  HostLoops<double> loops_;
+  ImplicitLoops<double> loops_;
   Eigen::VectorXd q_, v_, x_;
   std::vector<BodyFrame<double>> frames_;
   std::vector<double> wrenches_;

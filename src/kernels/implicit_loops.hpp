@@ -8,10 +8,10 @@ namespace kempe::detail {
 /// G and g of implicit clusters for the recursions, by the loops' own code (see NoLoops). In device
 /// code there are no callbacks.
 template <typename T>
-class HostLoops {
+class ImplicitLoops {
  public:
-  KEMPE_HD HostLoops(const TablesOf<T>& tables, const FunctionCalls& functions,
-                     const FunctionScratch& scratch)
+  KEMPE_HD ImplicitLoops(const TablesOf<T>& tables, const FunctionCalls& functions,
+                         const FunctionScratch& scratch)
       : tables_(tables), functions_(functions), scratch_(scratch) {}
 
   KEMPE_HD bool solve(int c, const WorkView<T>& work) const {
