@@ -1,7 +1,7 @@
 #pragma once
 
 #include "loops/cluster_velocity.hpp"
-#include "spatial/dual.hpp"
+#include "loops/varied_ends.hpp"
 
 /// How the loops of an implicit cluster answer to small changes, along one of its DoFs j at a time.
 ///
@@ -16,17 +16,6 @@
 /// The right-hand sides come from the rows, whose ends are displaced and change their motion as the
 /// Variation of their bodies says; the second derivative of a row's wrench from dual numbers.
 namespace kempe::detail {
-
-/// How a body's placement and motion change along a DoF: it is displaced by the twist D, and its
-/// velocity and acceleration change, beyond turning with it, by P and Q − v × P:
-///
-///   δv = P + D × v,   δa = Q − v × P + D × a                               (4)
-///
-/// P and Q are the same for all bodies that move as one with this DoF.
-template <typename T>
-struct Variation {
-  Motion<T> D{}, P{}, Q{};
-};
 
 /// The rows of one cluster, changed along DoF j. `variationOf(body)` gives the Variation of a body
 /// of the cluster; `position(i)` and `rate(i)` the changes of spanning coordinate i and its rate.
@@ -55,11 +44,10 @@ struct LoopVariation {
                             const Result& result) const {
     forLoops([&](const auto& loop, const int* slots) {
       if (loop.form.betweenBodies()) {
-        const VariedEnds ends(loop, motion, variationOf);
-        const Motion<T> v = ends.B.v - ends.A.v, dv = ends.dB.v - ends.dA.v;
+        const VariedEnds<T> ends = endsOf(loop, variationOf);
         forBodyRows(loop.form, loop.rows, ends.A.X, ends.B.X, [&](int r, const auto& row) {
           if (slots[r] >= 0) {
-            result(slots[r]) = -(dot(ends.wrenchChange(row), v) + dot(row.wrench(), dv));
+            result(slots[r]) = -ends.rateChange(row);
           }
         });
       } else {
@@ -78,23 +66,10 @@ struct LoopVariation {
                                     const Rate& rate, const Result& result) const {
     forLoops([&](const auto& loop, const int* slots) {
       if (loop.form.betweenBodies()) {
-        const VariedEnds ends(loop, motion, variationOf);
-        const Motion<T> v = ends.B.v - ends.A.v, dv = ends.dB.v - ends.dA.v;
-        const Motion<T> a = ends.B.a - ends.A.a, da = ends.dB.a - ends.dA.a;
-        forBodyRows(loop.form, loop.rows, ends.A.X, ends.B.X, [&](int r, const auto& row) {
-          if (slots[r] >= 0) {
-            result(slots[r]) = -(dot(ends.wrenchChange(row), a) + dot(row.wrench(), da) +
-                                 dot(row.wrenchRate(ends.dA, ends.dB), v) +
-                                 dot(row.wrenchRate(ends.A, ends.B), dv));
-          }
-        });
-        const EndMotion<Dual<T>> A = ends.displaced(ends.A, ends.byA.D);
-        const EndMotion<Dual<T>> B = ends.displaced(ends.B, ends.byB.D);
-        forBodyRows(loop.form, loop.rows, A.X, B.X, [&](int r, const auto& row) {
-          if (slots[r] >= 0) {
-            result(slots[r]) -= dot(slopeOf(row.wrenchRate(A, B)), v);
-          }
-        });
+        const VariedEnds<T> ends = endsOf(loop, variationOf);
+        ends.forAccelerationChanges(
+            loop.form, loop.rows, [&](int r) { return slots[r] >= 0; },
+            [&](int r, const T& change) { result(slots[r]) = -change; });
       } else {
         withSecondOrder(loop, [&](const SecondOrder<T>& rows) {
           forKept(loop, slots, [&](int r, int slot) {
@@ -115,7 +90,7 @@ struct LoopVariation {
                              const Coordinate& coordinate) const {
     forLoops([&](const auto& loop, const int* slots) {
       if (loop.form.betweenBodies()) {
-        const VariedEnds ends(loop, motion, variationOf);
+        const VariedEnds<T> ends = endsOf(loop, variationOf);
         Force<T> sum{}, change{};
         forBodyRows(loop.form, loop.rows, ends.A.X, ends.B.X, [&](int r, const auto& row) {
           if (slots[r] >= 0) {
@@ -140,34 +115,6 @@ struct LoopVariation {
   }
 
  private:
-  /// The two ends of a loop, and their changes by (4). The rows' ḟ is linear in the velocities of the
-  /// ends, and the change of f is what ḟ would be if the ends moved with the displacements.
-  struct VariedEnds {
-    EndMotion<T> A, B;
-    Variation<T> byA, byB;
-    EndMotion<T> dA, dB;  ///< changes of velocity and acceleration, at the placements of the ends
-
-    template <typename VariationOf>
-    KEMPE_HD VariedEnds(const auto& loop, const ClusterState<T>& motion,
-                        const VariationOf& variationOf)
-        : A(endMotion(loop.predecessor, motion)),
-          B(endMotion(loop.successor, motion)),
-          byA(variationAt(loop.predecessor, variationOf)),
-          byB(variationAt(loop.successor, variationOf)),
-          dA(changeOf(A, byA)),
-          dB(changeOf(B, byB)) {}
-
-    KEMPE_HD static EndMotion<T> changeOf(const EndMotion<T>& end, const Variation<T>& by) {
-      return {end.X, by.P + cross(by.D, end.v), by.Q - cross(end.v, by.P) + cross(by.D, end.a)};
-    }
-    KEMPE_HD Force<T> wrenchChange(const auto& row) const {
-      return row.wrenchRate(EndMotion<T>{A.X, byA.D, {}}, EndMotion<T>{B.X, byB.D, {}});
-    }
-    KEMPE_HD static EndMotion<Dual<T>> displaced(const EndMotion<T>& end, const Motion<T>& by) {
-      return {dual(end.X, by), dual(end.v, Motion<T>{}), {}};
-    }
-  };
-
   template <typename Visit>
   KEMPE_HD void forLoops(const Visit& visit) const {
     for (int l = 0; l < cluster.loops; ++l) {
@@ -182,6 +129,11 @@ struct LoopVariation {
         visit(r, slots[r]);
       }
     }
+  }
+  template <typename VariationOf>
+  KEMPE_HD VariedEnds<T> endsOf(const auto& loop, const VariationOf& variationOf) const {
+    return {endMotion(loop.predecessor, motion), endMotion(loop.successor, motion),
+            variationAt(loop.predecessor, variationOf), variationAt(loop.successor, variationOf)};
   }
   template <typename VariationOf>
   KEMPE_HD static Variation<T> variationAt(const auto& end, const VariationOf& variationOf) {
