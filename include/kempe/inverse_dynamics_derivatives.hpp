@@ -15,6 +15,8 @@ namespace kempe {
 /// Reference::Local turn with their frame; those in Reference::LocalWorldAligned keep their direction
 /// and move with the frame's origin; those in Reference::World stay where they are.
 ///
+/// Loops that are left cut are ignored, as in inverseDynamics(), and do not stay closed on the way.
+///
 /// Cost: linear in bodies plus the entries that are not zero; rows and columns of branches that do
 /// not carry one another are exactly zero. Allocates memory at the first call with `data` only.
 /// @param dtau_dq  output, model.nv() × model.nv()

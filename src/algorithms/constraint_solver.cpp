@@ -502,7 +502,7 @@ template <typename T>
 ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double time,
                                           double stabilization, const T* q, const T* v,
                                           const T* tau, const ExternalForces<T, T>& external,
-                                          T* ydd) {
+                                          T* ydd, bool* cancelled) {
   Evaluation<T>& e = solver.e;
   ConstraintScratch<T>& scratch = solver.scratch;
   freeAccelerations(solver, time, stabilization, q, v, tau, external);
@@ -520,11 +520,16 @@ ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double ti
   const T left = largestSize(rightSide, rows);
   ConstraintReport report{rows, solver.rank(), static_cast<double>(left)};
   T* result = scratch.accelerations.data();  // ydd may be v or tau
-  const T cancelled = accelerate(solver, lambda, scratch.uFree.data(), result);
+  const T rounding = accelerate(solver, lambda, scratch.uFree.data(), result);
   const T tolerable = std::max(RowTolerances<T>::kNegligible,
                                RowTolerances<T>::kTolerated * largestSize(result, e.tables->nv));
-  if (!(solver.error(left > RowTolerances<T>::kConsistent * size) <= RowTolerances<T>::kTolerated &&
-        cancelled <= tolerable)) {
+  const bool accurate =
+      solver.error(left > RowTolerances<T>::kConsistent * size) <= RowTolerances<T>::kTolerated &&
+      rounding <= tolerable;
+  if (cancelled != nullptr) {
+    *cancelled = !accurate;
+  }
+  if (!accurate) {
     const SaddleSolution solution = solveDense<T>(solver, {q, v, tau, external}, scratch.beta);
     if (!(solution.error <= RowTolerances<T>::kTolerated)) {
       throwIllConditionedError(solution.error);
@@ -556,7 +561,7 @@ ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double ti
                                      const T*, const ExternalForces<T, T>&);                   \
   template ConstraintReport constrainedAccelerations<T>(ConstraintSolver<T>&, double, double,  \
                                                         const T*, const T*, const T*,          \
-                                                        const ExternalForces<T, T>&, T*);
+                                                        const ExternalForces<T, T>&, T*, bool*);
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)
 #undef KEMPE_INSTANTIATE

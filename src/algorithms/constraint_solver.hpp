@@ -111,10 +111,11 @@ std::optional<ConstraintReport> kernelAccelerations(ConstraintSolver<T>& solver,
 ///
 /// (2) loses digits if masses differ by many orders of magnitude. If too many are lost, [H Kᵀ; K 0]
 /// is solved instead, which allocates. Throws SingularityError if that loses too many as well.
+/// `cancelled` tells whether (2) lost too many: then its factors are of no use.
 template <typename T>
 ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double time,
                                           double stabilization, const T* q, const T* v,
                                           const T* tau, const ExternalForces<T, T>& external,
-                                          T* ydd);
+                                          T* ydd, bool* cancelled = nullptr);
 
 }  // namespace kempe::detail

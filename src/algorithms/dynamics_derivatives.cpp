@@ -1,5 +1,6 @@
 #include <array>
 
+#include "algorithms/constrained_derivatives.hpp"
 #include "algorithms/differentiable.hpp"
 #include "algorithms/term_evaluation.hpp"
 #include "kempe/forward_dynamics_derivatives.hpp"
@@ -66,6 +67,13 @@ void forwardDynamicsDerivatives(const Model& model, BasicData<T>& data, VectorIn
   e.requireInput("v", v);
   e.requireInput("tau", tau);
   e.requireOutputs({{{"da_dq", &da_dq}, {"da_dv", &da_dv}, {"da_dtau", &da_dtau}}});
+  if (!e.impl.cuts.entries.empty()) {
+    ConstraintSolver<T> solver(e);
+    solver.add(e.impl.cuts);
+    differentiateConstrained<T>(solver, 0.0, 0.0, q.data(), v.data(), tau.data(), e.external,
+                                {{e.request.byQ, e.request.byV, e.request.third}, {}});
+    return;
+  }
   e.require(e.kernels().derivatives.forwardDynamics(e.context(WorkStage::Articulated), q.data(),
                                                     v.data(), tau.data(), e.external, e.request),
             q);

@@ -24,6 +24,9 @@ void runDerivatives(const Model& model, BasicBatch<T>& batch, const States<const
                     const Outputs<T>& outputs, const BatchForces<T>& external, Kernel kernel,
                     const One& one) {
   BatchCall<T> call(model, batch, q);
+  if (kernel == &DerivativeKernels<T>::forwardDynamics) {
+    call.mindCuts();
+  }
   call.requireVelocity("v", v);
   call.requireVelocity(name, x);
   const int n = call.impl().tables.nv;

@@ -25,7 +25,7 @@ struct ConstraintScratch {
   std::vector<T> registers;      ///< of the programs of functions
   CallMemory functions;          ///< of functions that are called back
   ActiveConstraints active;
-  GrowingMemory kernel;  ///< of the kernel for constraints
+  GrowingMemory kernel;  ///< of the kernel for constraints, or of derivatives under them
 
   void makeRoomForFunctions(const ConstraintTable& table) {
     for (const ConstraintEntry& entry : table.entries) {

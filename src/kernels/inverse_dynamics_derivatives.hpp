@@ -72,6 +72,9 @@ struct DerivativeWork {
   T *spanningQ, *spanningV;  ///< n × m of one cluster: ∂τ_s
   T* multipliers;            ///< of one cluster
   T* tau;                    ///< nv
+  /// Per spanning velocity: constant forces along the joints that act beside τ; may be null. They
+  /// matter where G changes: in implicit clusters.
+  const T* jointForces = nullptr;
 };
 
 template <typename T, typename R>
@@ -509,7 +512,11 @@ class InverseDynamicsDerivativesKernel {
     T* multipliers = own_.multipliers;
     const int* dependent = tables_.dependent + cluster.firstDependent;
     for (int i = 0; i < cluster.kept; ++i) {
-      multipliers[i] = work_.tau[cluster.firstVelocity + dependent[i]];
+      const int velocity = cluster.firstVelocity + dependent[i];
+      multipliers[i] = work_.tau[velocity];
+      if (own_.jointForces != nullptr) {
+        multipliers[i] -= own_.jointForces[velocity];
+      }
     }
     solveLoopsTransposed(cluster, work_.loops, multipliers);
     for (int i = 0; i < n * m; ++i) {

@@ -21,6 +21,15 @@ void checkConstrainedDynamicsOf(const kempe::Model& model, const kempe::Constrai
   kempe::constrainedForwardDynamics(model, batch, constraints, 0.0, allQ, none, none, allA,
                                     allMultipliers, {}, reports);
   check(reports[4].rank == report.rank && std::abs(allA(4, 0)) < T(1e-5), "in all states");
+
+  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+  const int nv = model.nv(), rows = constraints.rows();
+  Matrix byQ(nv, nv), byV(nv, nv), byTau(nv, nv), ofQ(rows, nv), ofV(rows, nv), ofTau(rows, nv);
+  kempe::constrainedForwardDynamicsDerivatives(model, data, constraints, 0.0, q, zero, zero, byQ,
+                                               byV, byTau, ofQ, ofV, ofTau, {}, &report);
+  check(report.rank == rows && byTau.row(0).cwiseAbs().maxCoeff() < T(1e-3) &&
+            std::abs(ofTau(0, 0) + T(1)) < T(1e-3),
+        "forces on locked joints go into their multipliers");
 }
 
 }  // namespace
@@ -81,6 +90,11 @@ void checkConstraints() {
   kempe::constraintRows(model, data, all, 0.0, q, K);
   kempe::constraintVelocityErrors(model, data, all, 0.0, q, v, errors);
   check(((K * v - errors).segment(all.firstRow(held), 3)).norm() < 1e-9, "rows");
+  Eigen::MatrixXd byQ(model.nv(), model.nv()), byV = byQ, ofQ = K, ofV = K;
+  kempe::projectVelocitiesDerivatives(model, data, all, 0.0, q, v, byQ, byV, ofQ, ofV);
+  check((K * byV).middleRows(all.firstRow(held), 3).norm() < 1e-9 && byQ.allFinite() &&
+            ofQ.allFinite() && ofV.allFinite(),
+        "derivatives of velocities that keep it");
   kempe::projectVelocities(model, data, all, 0.0, q, v, v, impulses);
   kempe::constraintVelocityErrors(model, data, all, 0.0, q, v, errors);
   check(errors.segment(all.firstRow(held), 3).norm() < 1e-9, "velocities that keep it");

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "constraints/constraint_rows.hpp"
 #include "kempe/configuration.hpp"
 #include "kernels/implicit_loops.hpp"
 #include "kernels/inverse_dynamics.hpp"
@@ -71,16 +72,36 @@ std::size_t workSize(const TablesView<double>& tables, WorkView<Number>& work, s
   return carver.used();
 }
 
+/// Scratch of the recursions in dual numbers.
+struct DualWork {
+  explicit DualWork(const TablesView<double>& tables) : memory(workSize(tables, view, nullptr)) {
+    workSize(tables, view, memory.data());
+    writeConstantRatios(tables, view);
+  }
+  WorkView<Number> view{};
+  AlignedMemory memory;
+};
+
+/// q, v and a of a state as they vary.
+struct DualState {
+  DualState(const Model& model, const VaryingState& state)
+      : v(varying(state.v, state.alongV)), a(varying(state.a, state.alongA)) {
+    Data data(model);
+    Eigen::VectorXd positions(model.nqSpanning()), rates(model.nvSpanning());
+    spanning(model, data, state.q, state.alongQ, positions, rates);
+    q = varying(model, state.q, state.alongQ, rates);
+  }
+  std::vector<Number> q, v, a;
+};
+
 }  // namespace
 
 Eigen::VectorXd inverseDynamicsAlong(const Model& model, const VaryingState& state,
                                      std::span<const FrameForce> external) {
   const ModelImpl& impl = model.impl();
   const TablesView<double>& tables = viewOf<double>(impl);
-  WorkView<Number> work;
-  AlignedMemory memory(workSize(tables, work, nullptr));
-  workSize(tables, work, memory.data());
-  writeConstantRatios(tables, work);
+  DualWork own(tables);
+  WorkView<Number>& work = own.view;
   std::vector<BodyFrame<double>> frames;
   std::vector<Number> wrenches;
   for (const FrameForce& force : external) {
@@ -94,23 +115,59 @@ Eigen::VectorXd inverseDynamicsAlong(const Model& model, const VaryingState& sta
       wrenches.emplace_back(x, 0.0);
     }
   }
-  Data data(model);
-  Eigen::VectorXd positions(model.nqSpanning()), rates(model.nvSpanning());
-  spanning(model, data, state.q, state.alongQ, positions, rates);
-  const std::vector<Number> q = varying(model, state.q, state.alongQ, rates);
-  const std::vector<Number> v = varying(state.v, state.alongV), a = varying(state.a, state.alongA);
-  std::vector<Number> tau(v.size());
+  const DualState at(model, state);
+  std::vector<Number> tau(at.v.size());
   LoopScratch<double> scratch(tables);
   ImplicitLoops<Number> loops(tables, impl.mechanism.functions, scratch.forFunctions());
   const ExternalForces<Number, double> forces{frames.data(), wrenches.data(),
                                               static_cast<int>(frames.size())};
-  if (inverseDynamicsKernel(tables, work, loops, q.data(), v.data(), a.data(), forces,
+  if (inverseDynamicsKernel(tables, work, loops, at.q.data(), at.v.data(), at.a.data(), forces,
                             tau.data()) >= 0) {
     throw std::runtime_error("singular");
   }
   Eigen::VectorXd slopes(model.nv());
   for (int i = 0; i < model.nv(); ++i) {
     slopes[i] = tau[static_cast<std::size_t>(i)].slope;
+  }
+  return slopes;
+}
+
+RowSlopes rowsAlong(const Model& model, const ConstraintTable& table, double time,
+                    const VaryingState& state) {
+  const ModelImpl& impl = model.impl();
+  const TablesView<double>& tables = viewOf<double>(impl);
+  DualWork work(tables);
+  work.view.wholeRotors = true;
+  const DualState at(model, state);
+  LoopScratch<double> scratch(tables);
+  ImplicitLoops<Number> loops(tables, impl.mechanism.functions, scratch.forFunctions());
+  if (placeMechanism(tables, work.view, loops, at.q.data()) >= 0) {
+    throw std::runtime_error("singular");
+  }
+  for (int c = 0; c < tables.clusterCount; ++c) {
+    moveBodies(tables, c, work.view, loops, at.v.data(), at.a.data());
+  }
+  RowSlopes slopes{Eigen::VectorXd::Zero(table.rows), Eigen::VectorXd::Zero(table.rows),
+                   Eigen::VectorXd::Zero(table.rows)};
+  CallMemory functions;
+  std::vector<Number> registers(static_cast<std::size_t>(table.functionNumbers));
+  const StoredMotion<Number> motion{work.view};
+  for (const ConstraintEntry& entry : table.entries) {
+    std::vector<ConstraintRow<Number>> rows(static_cast<std::size_t>(entry.rows));
+    std::vector<Number> along(rows.size() * entry.terms.size());
+    functions.makeRoomFor(entry.arguments(), entry.rows);
+    if (entry.form.betweenBodies()) {
+      bodyRows(entry, motion, rows.data());
+    } else {
+      coordinateRows(entry, motion, time, functions.view(), registers.data(), rows.data(),
+                     along.data());
+    }
+    for (int r = 0; entry.enabled && r < entry.rows; ++r) {
+      const ConstraintRow<Number>& row = rows[static_cast<std::size_t>(r)];
+      slopes.value[entry.firstRow + r] = row.value.slope;
+      slopes.rate[entry.firstRow + r] = row.rate.slope;
+      slopes.second[entry.firstRow + r] = row.bias.slope;
+    }
   }
   return slopes;
 }

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <span>
 
+#include "kempe/constraints.hpp"
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"
 
@@ -18,5 +19,13 @@ struct VaryingState {
 /// recursion itself, loops included.
 Eigen::VectorXd inverseDynamicsAlong(const Model& model, const VaryingState& state,
                                      std::span<const FrameForce> external = {});
+
+/// Derivatives of φ, φ̇ and φ̈ of all rows along a direction, likewise; those of φ are not a number for
+/// locks of joints.
+struct RowSlopes {
+  Eigen::VectorXd value, rate, second;
+};
+RowSlopes rowsAlong(const Model& model, const detail::ConstraintTable& table, double time,
+                    const VaryingState& state);
 
 }  // namespace kempe::test

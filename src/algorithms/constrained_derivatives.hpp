@@ -1,0 +1,23 @@
+#pragma once
+
+#include "algorithms/constraint_solver.hpp"
+#include "tables/term_request.hpp"
+
+namespace kempe::detail {
+
+/// Where derivatives with respect to q, v and τ go; those of multipliers may be null.
+template <typename T>
+struct ConstrainedDerivativeOutputs {
+  MatrixAt<T> accelerations[3];  ///< nv × nv
+  MatrixAt<T> multipliers[3];    ///< rows of all constraints beside the cut loops × nv
+};
+
+/// Derivatives of forward dynamics under the constraints that the solver has been given; arguments as
+/// for constrainedAccelerations(). Throws SingularityError where they are not defined.
+template <typename T>
+ConstraintReport differentiateConstrained(ConstraintSolver<T>& solver, double time,
+                                          double stabilization, const T* q, const T* v,
+                                          const T* tau, const ExternalForces<T, T>& external,
+                                          const ConstrainedDerivativeOutputs<T>& outputs);
+
+}  // namespace kempe::detail
