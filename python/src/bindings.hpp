@@ -35,6 +35,7 @@ void bindTiming(ModelClass& model);
 /// AllTerms, and the algorithm of Model that computes it.
 void bindAllTerms(nanobind::module_& m, ModelClass& model);
 void bindDerivatives(ModelClass& model);
+void bindConstrainedDerivatives(ModelClass& model);
 /// Constraints, and the algorithms of Model that use them.
 void bindConstraints(nanobind::module_& m, ModelClass& model);
 

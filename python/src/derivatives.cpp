@@ -122,8 +122,7 @@ Returns:
     dtau_dq, dtau_dv and H = dtau_da, (nv, nv) or (N, nv, nv) each.
 
 Raises:
-    ValueError: wrong sizes, numbers that are not finite, a loop that is left cut, or a loop function
-        that is no expression.
+    ValueError: wrong sizes, numbers that are not finite, or a loop function that is no expression.
     SingularityError: a loop is at a singular position.)")
       .def("forward_dynamics_derivatives", &forwardDynamicsDerivativesOf,
            signature("def forward_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, tau: "
@@ -132,10 +131,11 @@ Raises:
            "q"_a.none(), "v"_a.none(), "tau"_a.none(), external, externalReference,
            R"(Derivatives of forward_dynamics with respect to q, v and tau.
 
-Conventions and arguments as in inverse_dynamics_derivatives, with forces tau in place of a.
+Conventions and arguments as in inverse_dynamics_derivatives, with forces tau in place of a. Loops that
+are left cut act; columns are along integrate, which does not keep them closed.
 
 Returns:
-    da_dq, da_dv and da_dtau = H⁻¹, (nv, nv) or (N, nv, nv) each.
+    da_dq, da_dv and da_dtau = H⁻¹ (if no loop is left cut), (nv, nv) or (N, nv, nv) each.
 
 Raises:
     ValueError, SingularityError: as inverse_dynamics_derivatives, and where a degree of freedom

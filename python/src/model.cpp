@@ -343,6 +343,7 @@ of a wrong shape or type raise ValueError, which names them.)");
   bindAllTerms(m, model);
   bindTiming(model);
   bindConstraints(m, model);
+  bindConstrainedDerivatives(model);
 
   m.def("load", &loadFile, "path"_a, nb::kw_only(), "floating_base"_a = false,
         "fold_rotors"_a = true, "merge_gimbals"_a = true, "start"_a.none() = nb::none(),

@@ -72,6 +72,10 @@ GENERIC: dict[str, Algorithm] = {
         s.q, s.v, s.tau, method="cut_joint"),
     "constrained_forward_dynamics": lambda m, s: m.constrained_forward_dynamics(
         s.q, s.v, s.tau, constraints_of(m)).a,
+    "constrained_forward_dynamics_derivatives: accelerations": lambda m, s:
+        m.constrained_forward_dynamics_derivatives(s.q, s.v, s.tau, constraints_of(m))[0],
+    "constrained_forward_dynamics_derivatives: multipliers": lambda m, s:
+        m.constrained_forward_dynamics_derivatives(s.q, s.v, s.tau, constraints_of(m))[5],
     "bias_forces": lambda m, s: m.bias_forces(s.q, s.v),
     "gravity_forces": lambda m, s: m.gravity_forces(s.q),
     "generalized_forces": lambda m, s: m.generalized_forces(s.q, s.spanning),
@@ -130,6 +134,8 @@ DOUBLE: dict[str, Algorithm] = {
         s.q, s.v, constraints_of(m)),
     "constraint_rows": lambda m, s: m.constraint_rows(s.q, constraints_of(m)),
     "project_velocities": lambda m, s: m.project_velocities(s.q, s.v, constraints_of(m))[0],
+    "project_velocities_derivatives": lambda m, s: m.project_velocities_derivatives(
+        s.q, s.v, constraints_of(m))[2],
 }
 
 ALL = GENERIC | DOUBLE

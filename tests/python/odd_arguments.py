@@ -54,6 +54,8 @@ FUNCTIONS = {
     "constraint_bias*": ("q", "v"),
     "loop_residual*": ("q",),
     "constrained_forward_dynamics": ("q", "v", "tau", "constraints"),
+    "constrained_forward_dynamics_derivatives": ("q", "v", "tau", "constraints"),
+    "project_velocities_derivatives": ("q", "v", "constraints"),
     "constraint_errors": ("q", "constraints"),
     "constraint_velocity_errors": ("q", "v", "constraints"),
     "constraint_rows": ("q", "constraints"),
