@@ -198,10 +198,13 @@ class DifferentialActionModel(crocoddyl.DifferentialActionModelAbstract):  # typ
     Args:
         state: the state.
         costs: crocoddyl.CostModelSum on that state, with nu controls.
-        actuation: B of tau = B u, (nv, nu); by default the identity, so that u = tau. See
-            `motors`.
+        actuation: B of tau = B u, (nv, nu); by default the identity, so that u = tau. For motors
+            behind gears and belts these are rows of model.constraint_jacobian, transposed.
 
-    Give limits of the controls as in all of Crocoddyl, by u_lb and u_ub.
+    Limits of the controls are given by u_lb and u_ub, as for all actions of Crocoddyl.
+
+    Raises:
+        ValueError: B has not nv rows, or the costs are for another number of controls.
     """
 
     def __init__(
@@ -211,13 +214,12 @@ class DifferentialActionModel(crocoddyl.DifferentialActionModelAbstract):  # typ
         actuation: ArrayLike | None = None,
     ) -> None:
         nv = state.model.nv
-        self_actuation = np.eye(nv) if actuation is None else np.array(actuation, float)
-        if self_actuation.ndim != 2 or len(self_actuation) != nv:
+        B = np.eye(nv) if actuation is None else np.array(actuation, float)
+        if B.ndim != 2 or len(B) != nv:
             raise ValueError(
-                f"actuation: expected a matrix with {nv} rows (model.nv), got shape "
-                f"{self_actuation.shape}"
+                f"actuation: expected a matrix with {nv} rows (model.nv), got shape {B.shape}"
             )
-        nu = self_actuation.shape[1]
+        nu = B.shape[1]
         if costs.nu != nu:
             raise ValueError(
                 f"costs: made for {costs.nu} controls, but actuation has {nu} columns; pass "
@@ -225,7 +227,7 @@ class DifferentialActionModel(crocoddyl.DifferentialActionModelAbstract):  # typ
             )
         super().__init__(state, nu, costs.nr)
         self.costs = costs
-        self.actuation: Array = self_actuation
+        self.actuation: Array = B
         self._state, self._model = state, state.model
 
     def createData(self) -> _Data:  # noqa: N802
@@ -296,13 +298,16 @@ class IntegratedActionModelRK4(crocoddyl.ActionModelAbstract):  # type: ignore[m
 
     def _stages(self, data: _StepData, x: Array, u: Array) -> tuple[list[Array], list[Array]]:
         """Displacements and states of the stages, and at last those of the whole step."""
-        nq, steps, states, rates = self._state.model.nq, [], [], []
+        nq = self._state.model.nq
+        steps: list[Array] = []
+        states: list[Array] = []
+        rates: list[Array] = []
         for part, stage in zip(self._PARTS, data.stages, strict=True):
             steps.append(part * self.dt * rates[-1] if rates else np.zeros(self._state.ndx))
             states.append(self._state.integrate(x, steps[-1]) if rates else x)
             self.differential.calc(stage, states[-1], u)
             rates.append(np.concatenate([states[-1][nq:], stage.xout]))
-        steps.append(self.dt * sum(w * k for w, k in zip(self._WEIGHTS, rates, strict=True)))
+        steps.append(self.dt * (np.array(self._WEIGHTS) @ np.array(rates)))
         return steps, states
 
     def calc(self, data: _StepData, x: Array, u: Array | None = None) -> None:
@@ -316,21 +321,18 @@ class IntegratedActionModelRK4(crocoddyl.ActionModelAbstract):  # type: ignore[m
         data.cost = self.dt * data.stages[0].cost
 
     def calcDiff(self, data: _StepData, x: Array, u: Array | None = None) -> None:  # noqa: N802
-        terminal = u is None or self.dt == 0
         first = data.stages[0]
-        if terminal:
+        if u is None or self.dt == 0:
             self.differential.calcDiff(first, x, *([] if u is None else [u]))
             _write(data.Fx, np.eye(self._state.ndx))
+            scale = 1.0
         else:
             self._differentiate(data, x, u)
-        scale = 1.0 if terminal else self.dt
+            scale = self.dt
         data.Lx[:], data.Lxx[:] = scale * first.Lx, scale * first.Lxx
         if u is not None:
-            data.Lu[:], data.Luu[:], data.Lxu[:] = (
-                scale * first.Lu,
-                scale * first.Luu,
-                scale * first.Lxu,
-            )
+            data.Lu[:], data.Luu[:] = scale * first.Lu, scale * first.Luu
+            data.Lxu[:] = scale * first.Lxu
 
     def _differentiate(self, data: _StepData, x: Array, u: Array) -> None:
         # k_i = (v, a) at y_i = x ⊕ c_i h k_(i-1), x' = x ⊕ h Σ w_i k_i, each by (x, u).

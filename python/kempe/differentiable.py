@@ -1,5 +1,5 @@
-"""Algorithms with their derivatives, in local coordinates: what the adapters to CasADi, JAX, PyTorch
-and Crocoddyl have in common."""
+"""Algorithms with their derivatives, in local coordinates: the common part of the adapters to
+CasADi, JAX, PyTorch and Crocoddyl."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -144,7 +144,10 @@ class Differentiable:
         return [first @ self.coordinates.tangent(x), *rest]
 
 
-Parts = tuple[tuple[str, ...], tuple[int, ...], Callable[..., Array], Callable[..., Sequence[Array]]]
+# Inputs, shape, evaluate and differentiate of a Differentiable.
+Parts = tuple[
+    tuple[str, ...], tuple[int, ...], Callable[..., Array], Callable[..., Sequence[Array]]
+]
 
 
 def _forward_dynamics(model: Model) -> Parts:
