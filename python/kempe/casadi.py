@@ -11,6 +11,8 @@ Keep the function for as long as graphs use it: CasADi refers to it but does not
 evaluating a graph whose function is gone fails with "Callback object has been deleted".
 """
 
+from __future__ import annotations
+
 import casadi
 import numpy as np
 from numpy.typing import ArrayLike

@@ -14,6 +14,8 @@ is wrong for quaternions (StateDifference is exact), and the derivatives of its
 IntegratedActionModelRK have an error of third order in the step.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -186,7 +188,7 @@ class StateDifference(crocoddyl.ResidualModelAbstract):  # type: ignore[misc]
 
 
 class _Data(crocoddyl.DifferentialActionDataAbstract):  # type: ignore[misc]
-    def __init__(self, action: "DifferentialActionModel") -> None:
+    def __init__(self, action: DifferentialActionModel) -> None:
         super().__init__(action)
         self.collector = crocoddyl.DataCollectorAbstract()
         self.costs = action.costs.createData(self.collector)
@@ -265,7 +267,7 @@ class DifferentialActionModel(crocoddyl.DifferentialActionModelAbstract):  # typ
 
 
 class _StepData(crocoddyl.ActionDataAbstract):  # type: ignore[misc]
-    def __init__(self, step: "IntegratedActionModelRK4") -> None:
+    def __init__(self, step: IntegratedActionModelRK4) -> None:
         super().__init__(step)
         self.stages = [step.differential.createData() for _ in range(4)]
 

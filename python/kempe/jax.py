@@ -10,6 +10,8 @@ passes and returns float32 unless `jax.config.update("jax_enable_x64", True)` is
 to it costs 1e-7 of the largest numbers.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import jax

@@ -9,6 +9,8 @@ one call, on the CPU and in double precision, and the result has the precision a
 inputs. Derivatives of first order exist, backward and forward, also under `torch.func`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 
