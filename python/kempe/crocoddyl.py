@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kempe._kempe import Model
 from kempe.differentiable import TangentSpace, chosen
+from kempe.errors import AssemblyError, SingularityError
 
 __all__ = [
     "CenterOfMass",
@@ -40,9 +41,23 @@ Array = NDArray[np.float64]
 _FIRST, _SECOND = crocoddyl.Jcomponent.first, crocoddyl.Jcomponent.second
 
 
+def _attempt(compute: Callable[[], Array], *inputs: Array) -> Array:
+    """The result, or NaN where inputs are not finite, a loop cannot be closed or is singular.
+
+    Crocoddyl's solvers try steps that are too long, and take NaN as a sign to shorten them; an
+    exception of Python ends the whole program there.
+    """
+    if all(np.isfinite(one).all() for one in inputs):
+        try:
+            return compute()
+        except (AssemblyError, SingularityError):
+            pass
+    return np.array(np.nan)
+
+
 def _write(target: Array, matrix: Array) -> None:
     """Into memory of Crocoddyl, where matrices with one row or column are shown as vectors."""
-    target.reshape(matrix.shape)[...] = matrix
+    target.reshape(matrix.shape or target.shape)[...] = matrix
 
 
 class State(crocoddyl.StateAbstract):  # type: ignore[misc]
@@ -73,12 +88,17 @@ class State(crocoddyl.StateAbstract):  # type: ignore[misc]
 
     def diff(self, x0: Array, x1: Array) -> Array:
         (q0, v0), (q1, v1) = self.split(x0), self.split(x1)
-        return np.concatenate([self.model.difference(q0, q1), v1 - v0])
+        dx = np.empty(2 * self.model.nv)
+        dx[: self.model.nv] = _attempt(lambda: self.model.difference(q0, q1), q0, q1)
+        dx[self.model.nv :] = v1 - v0
+        return dx
 
     def integrate(self, x: Array, dx: Array) -> Array:
-        q, v = self.split(x)
-        nv = self.model.nv
-        return np.concatenate([self.model.integrate(q, dx[:nv], 1.0), v + dx[nv:]])
+        (q, v), (step, change) = self.split(x), np.split(dx, 2)
+        moved = np.empty(self.model.nq + self.model.nv)
+        moved[: self.model.nq] = _attempt(lambda: self.model.integrate(q, step, 1.0), q, step)
+        moved[self.model.nq :] = v + change
+        return moved
 
     def _jacobian(self, step: Array, which: crocoddyl.Jcomponent) -> Array:
         """∂ integrate by x or by dx."""
@@ -135,11 +155,13 @@ class Residual(crocoddyl.ResidualModelAbstract):  # type: ignore[misc]
             raise ValueError(f"reference: expected {size} numbers, got {self.reference.shape}")
 
     def calc(self, data: Any, x: Array, u: Array | None = None) -> None:
-        data.r[:] = self._value(self._state.split(x)[0]) - self.reference
+        q, _ = self._state.split(x)
+        data.r[:] = _attempt(lambda: self._value(q), q) - self.reference
 
     def calcDiff(self, data: Any, x: Array, u: Array | None = None) -> None:  # noqa: N802
-        by_q = self._jacobian(self._state.split(x)[0])
-        _write(data.Rx, np.hstack([by_q, np.zeros_like(by_q)]))
+        q, _ = self._state.split(x)
+        found = _attempt(lambda: np.pad(self._jacobian(q), ((0, 0), (0, len(x) - len(q)))), q)
+        _write(data.Rx, found)
 
 
 class FramePosition(Residual):
@@ -248,7 +270,8 @@ class DifferentialActionModel(crocoddyl.DifferentialActionModelAbstract):  # typ
             self.costs.calc(data.costs, x)
         else:
             q, v = self._state.split(x)
-            data.xout[:] = self.accelerations(q, v, self.actuation @ u)
+            tau = self.actuation @ u
+            data.xout[:] = _attempt(lambda: self.accelerations(q, v, tau), x, u)
             self.costs.calc(data.costs, x, u)
         data.cost = data.costs.cost
 
@@ -257,9 +280,11 @@ class DifferentialActionModel(crocoddyl.DifferentialActionModelAbstract):  # typ
             self.costs.calcDiff(data.costs, x)
         else:
             q, v = self._state.split(x)
-            by_q, by_v, by_tau = self.acceleration_derivatives(q, v, self.actuation @ u)
-            _write(data.Fx, np.hstack([by_q, by_v]))
-            _write(data.Fu, by_tau @ self.actuation)
+            tau, nv = self.actuation @ u, self._model.nv
+            found = np.empty((nv, 3 * nv))
+            found[:] = _attempt(lambda: np.hstack(self.acceleration_derivatives(q, v, tau)), x, u)
+            _write(data.Fx, found[:, : 2 * nv])
+            _write(data.Fu, found[:, 2 * nv :] @ self.actuation)
             self.costs.calcDiff(data.costs, x, u)
             data.Lu[:], data.Luu[:] = data.costs.Lu, data.costs.Luu
             data.Lxu[:] = data.costs.Lxu

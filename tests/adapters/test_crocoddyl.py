@@ -119,6 +119,44 @@ def test_euler_step_is_kempes(model):
     np.testing.assert_allclose(data.xnext[: model.nq], model.integrate(q, after, h), atol=1e-12)
 
 
+def test_steps_that_cannot_be_taken_are_nan(model):
+    """So that solvers shorten them; an exception would end the program."""
+    state, x, dx, rng = points(model)
+    action = kempe.crocoddyl.DifferentialActionModel(state, problem(model, state, model.nv, rng))
+    for step in (
+        crocoddyl.IntegratedActionModelEuler(action, 0.01),
+        kempe.crocoddyl.IntegratedActionModelRK4(action, 0.01),
+    ):
+        data = step.createData()
+        step.calc(data, np.full(state.nx, np.nan), np.ones(model.nv))
+        assert np.isnan(data.cost) and np.isnan(data.xnext).any()
+        step.calcDiff(data, np.full(state.nx, np.nan), np.ones(model.nv))
+        step.calc(data, x, np.full(model.nv, np.inf))
+        assert np.isnan(data.xnext).any()
+        step.calc(data, x, np.ones(model.nv))
+        assert np.isfinite(data.xnext).all()
+
+
+def test_loops_that_cannot_close_are_nan():
+    """The crank of a four-bar that cannot turn all the way round."""
+    robot = kempe.Mechanism("rocker")
+    for name in ("ground", "crank", "coupler", "follower"):
+        robot.add_body(name, mass=1.0, inertia=(0.1, 0.1, 0.1))
+    axis = (0, 1, 0)
+    robot.add_joint("a", "continuous", parent="ground", child="crank", axis=axis, independent=True)
+    robot.add_joint("b", "continuous", parent="crank", child="coupler", axis=axis, xyz=(0, 0, 0.5))
+    robot.add_joint("c", "continuous", parent="ground", child="follower", axis=axis, xyz=(1, 0, 0))
+    robot.add_loop("d", "revolute", predecessor="coupler", predecessor_xyz=(1, 0, 0),
+                   successor="follower", successor_xyz=(0, 0, 0.3), axis=axis)
+    model = kempe.Model(robot)
+    state = kempe.crocoddyl.State(model)
+    x = state.zero()
+    with pytest.raises(kempe.AssemblyError):
+        model.integrate(x[: model.nq], [np.pi], 1.0)
+    moved = state.integrate(x, np.array([np.pi, 0.0]))
+    assert np.isnan(moved[: model.nq]).all() and moved[-1] == 0
+
+
 def test_wrong_sizes_are_named(model):
     state = kempe.crocoddyl.State(model)
     costs = crocoddyl.CostModelSum(state, model.nv + 1)
