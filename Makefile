@@ -127,8 +127,12 @@ test-peers: build
 adapters := build/adapters
 adapter_libraries := casadi jax crocoddyl $(if $(filter yes,$(TORCH)),torch)
 with_adapters = PYTHONPATH="$(adapters):$$(echo $(adapters)/cmeel.prefix/lib/python3.*/site-packages)"
-test-adapters: python
+adapters_stamp := $(adapters)/.installed$(if $(filter yes,$(TORCH)),_with_torch)
+$(adapters_stamp): $(requirements_stamp)
 	$(venv)/bin/pip install --quiet --target $(adapters) --upgrade $(adapter_libraries)
+	touch $@
+
+test-adapters: python $(adapters_stamp)
 	$(with_adapters) $(venv)/bin/python -m pytest -q tests/adapters
 	$(with_adapters) $(venv)/bin/python examples/optimal_control/swing_up.py build/pictures
 	$(with_adapters) $(venv)/bin/python examples/optimal_control/jump.py build/pictures
