@@ -8,10 +8,11 @@
     running = kempe.crocoddyl.IntegratedActionModelRK4(action, 0.01) # or Crocoddyl's Euler
 
 States are configurations and velocities as everywhere in Kempe, quaternions and dependent joints of
-loops included; Crocoddyl sees their tangent, 2 nv numbers. Two classes of Crocoddyl 3.2 are
-replaced here: its ResidualModelState takes the derivative of a difference to be the identity, which
-is wrong for quaternions (StateDifference is exact), and the derivatives of its
-IntegratedActionModelRK have an error of third order in the step.
+loops included; Crocoddyl sees their tangent, 2 nv numbers. Where a model has quaternions, two
+classes of Crocoddyl 3.2 are inexact with a state that is defined in Python, and have replacements
+here: its ResidualModelState takes the derivative of a difference to be the identity, and the
+derivatives of its IntegratedActionModelRK have an error of third order in the step;
+StateDifference and IntegratedActionModelRK4 are exact.
 """
 
 from __future__ import annotations
