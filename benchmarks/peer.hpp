@@ -20,8 +20,9 @@ struct PeerState {
   std::vector<double> acceleration;  ///< that tau causes
   std::vector<double> force;         ///< that causes the acceleration tau
   std::vector<double> massMatrix;
-  std::vector<double> accelerationDerivatives;  ///< of `acceleration`, by q and by v
-  std::vector<double> forceDerivatives;         ///< of `force`, likewise
+  std::vector<double> accelerationDerivatives;  ///< of `acceleration`, by q, v and tau
+  std::vector<double> forceDerivatives;         ///< of `force`, by q, v and the acceleration
+  std::vector<double> velocityDerivatives;      ///< of G v, by q; nvSpanning × nv
   /// That tau causes while the ends are held at their points; none where these rows are redundant.
   std::vector<double> heldAcceleration;
   std::vector<double> inverseOperationalInertia;  ///< of the ends, in their own axes

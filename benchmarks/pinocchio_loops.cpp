@@ -1,4 +1,5 @@
 #include <memory>
+#include <pinocchio/algorithm/constrained-dynamics-derivatives.hpp>
 #include <pinocchio/algorithm/constrained-dynamics.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/loop-constrained-aba.hpp>
@@ -29,9 +30,12 @@ struct Closed {
     for (const PeerState& state : robot.states) {
       Eigen::VectorXd forces = Eigen::VectorXd::Zero(robot.nvSpanning);
       forces(independent) = mapOf(state.tau);
-      q.emplace_back(mapOf(state.positions)(tree.velocity));
+      q.emplace_back(mapOf(state.positions)(tree.position));
       v.emplace_back(mapOf(state.velocities)(tree.velocity));
       tau.emplace_back(forces(tree.velocity));
+      G.emplace_back(mapOf(state.G, robot.nvSpanning)(tree.velocity, Eigen::all));
+      Gv.emplace_back(
+          mapOf(state.velocityDerivatives, robot.nvSpanning)(tree.velocity, Eigen::all));
     }
   }
 
@@ -50,10 +54,29 @@ struct Closed {
       pinocchio::lcaba(tree.model, tree.data, q[i], v[i], tau[i], loops, loopData, settings);
     }
   }
+  void derivatives(std::size_t i) {
+    forwardDynamics(Solver::ConstraintDynamics, i);
+    pinocchio::computeConstraintDynamicsDerivatives(tree.model, tree.data, loops, loopData,
+                                                    settings);
+    last = i;
+  }
   [[nodiscard]] std::vector<double> acceleration() const {
-    Eigen::VectorXd all(tree.model.nv);
-    all(tree.velocity) = tree.data.ddq;
-    return plain(all(independent));
+    return plain(independentRows(tree.data.ddq));
+  }
+  /// In the model's coordinates: q̇ = G v, where G changes along q.
+  [[nodiscard]] std::vector<double> accelerationDerivatives() const {
+    const auto n = static_cast<Eigen::Index>(independent.size());
+    const Eigen::MatrixXd byForces = independentRows(tree.data.ddq_dtau).transpose();
+    Eigen::MatrixXd all(n, 3 * n);
+    all.leftCols(n) = independentRows(tree.data.ddq_dq * G[last] + tree.data.ddq_dv * Gv[last]);
+    all.middleCols(n, n) = independentRows(tree.data.ddq_dv * G[last]);
+    all.rightCols(n) = independentRows(byForces).transpose();
+    return plain(all);
+  }
+  [[nodiscard]] Eigen::MatrixXd independentRows(const Eigen::MatrixXd& x) const {
+    Eigen::MatrixXd all(x.rows(), x.cols());
+    all(tree.velocity, Eigen::all) = x;
+    return all(independent, Eigen::all);
   }
 
   PinocchioTree<> tree;
@@ -61,6 +84,8 @@ struct Closed {
   std::vector<pinocchio::RigidConstraintModel> loops;
   std::vector<pinocchio::RigidConstraintData> loopData;
   std::vector<Eigen::VectorXd> q, v, tau;
+  std::vector<Eigen::MatrixXd> G, Gv;  ///< q̇ = G v, and ∂(G v)/∂q
+  std::size_t last = 0;                ///< state of the last derivatives
   pinocchio::ProximalSettings settings;
 };
 
@@ -140,7 +165,13 @@ std::vector<PeerWay> pinocchioLoops(const PeerRobot& robot) {
     }
     way.compute = [closed, chosen = solver](std::size_t i) { closed->forwardDynamics(chosen, i); };
     way.result = [closed] { return closed->acceleration(); };
-    ways.push_back(std::move(way));
+    ways.push_back(way);
+    if (solver == Solver::ConstraintDynamics) {
+      way.algorithm = "forward_dynamics_derivatives";
+      way.compute = [closed](std::size_t i) { closed->derivatives(i); };
+      way.result = [closed] { return closed->accelerationDerivatives(); };
+      ways.push_back(std::move(way));
+    }
   }
   const auto given = std::make_shared<GivenProjection>(robot);
   ways.push_back({.algorithm = "forward_dynamics",

@@ -44,23 +44,28 @@ struct OpenTree {
     result(tree.velocity) = x;
     return plain(result);
   }
-  [[nodiscard]] std::vector<double> massMatrix() const {
-    Eigen::MatrixXd upper = tree.data.M;
+  /// From the upper triangle of a symmetric matrix.
+  [[nodiscard]] Eigen::MatrixXd symmetric(Eigen::MatrixXd upper) const {
     upper.triangularView<Eigen::StrictlyLower>() = upper.transpose();
-    Eigen::MatrixXd H(tree.model.nv, tree.model.nv);
-    H(tree.velocity, tree.velocity) = upper;
-    return plain(H);
+    Eigen::MatrixXd result(tree.model.nv, tree.model.nv);
+    result(tree.velocity, tree.velocity) = upper;
+    return result;
   }
+  [[nodiscard]] std::vector<double> massMatrix() const { return plain(symmetric(tree.data.M)); }
 
-  /// Two matrices of derivatives, one after the other.
-  template <typename A, typename B>
-  [[nodiscard]] std::vector<double> derivatives(const A& byQ, const B& byV) const {
-    Eigen::MatrixXd both(tree.model.nv, 2 * tree.model.nv), own(tree.model.nv, tree.model.nv);
+  /// Three matrices of derivatives, one after the other, of which the last is symmetric. It also
+  /// gives the size of numbers: by q and v, those of a robot that nothing acts on along its joints
+  /// and whose mass matrix is constant are all rounding.
+  template <typename A, typename B, typename C>
+  [[nodiscard]] std::vector<double> derivatives(const A& byQ, const B& byV, const C& upper) const {
+    const int n = tree.model.nv;
+    Eigen::MatrixXd all(n, 3 * n), own(n, n);
     own(tree.velocity, tree.velocity) = byQ;
-    both.leftCols(tree.model.nv) = own;
+    all.leftCols(n) = own;
     own(tree.velocity, tree.velocity) = byV;
-    both.rightCols(tree.model.nv) = own;
-    return plain(both);
+    all.middleCols(n, n) = own;
+    all.rightCols(n) = symmetric(upper);
+    return plain(all);
   }
 
   PinocchioTree<> tree;
@@ -127,13 +132,17 @@ std::vector<PeerWay> pinocchioOpenTree(const PeerRobot& robot) {
       [](OpenTree& t, std::size_t i) {
         pinocchio::computeABADerivatives(t.tree.model, t.tree.data, t.q[i], t.v[i], t.tau[i]);
       },
-      [](OpenTree& t) { return t.derivatives(t.tree.data.ddq_dq, t.tree.data.ddq_dv); });
+      [](OpenTree& t) {
+        return t.derivatives(t.tree.data.ddq_dq, t.tree.data.ddq_dv, t.tree.data.Minv);
+      });
   add(
       "inverse_dynamics_derivatives", "rnea_derivatives",
       [](OpenTree& t, std::size_t i) {
         pinocchio::computeRNEADerivatives(t.tree.model, t.tree.data, t.q[i], t.v[i], t.tau[i]);
       },
-      [](OpenTree& t) { return t.derivatives(t.tree.data.dtau_dq, t.tree.data.dtau_dv); });
+      [](OpenTree& t) {
+        return t.derivatives(t.tree.data.dtau_dq, t.tree.data.dtau_dv, t.tree.data.M);
+      });
   if (!robot.ends.empty() && !robot.states.front().heldAcceleration.empty()) {
     const auto held = std::make_shared<OpenTree>(robot);  // whose data are for these constraints
     pinocchio::initConstraintDynamics(held->tree.model, held->tree.data, held->points,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "four_bar_quadruped.hpp"
 #include "kempe/kempe.hpp"
 
 namespace kempe::bench {
@@ -74,6 +75,22 @@ std::vector<double> heldAcceleration(const Model& model, Data& data, const Const
   return report.rank == report.rows ? plain(a) : std::vector<double>();
 }
 
+/// ∂(G v)/∂q. Column j is the second derivative of the spanning positions along e_j and v, which is
+/// bilinear and symmetric, because they are functions of the independent ones; the bias is its value
+/// along v and v.
+Eigen::MatrixXd velocityDerivatives(const Model& model, Data& data, const State& state) {
+  Eigen::MatrixXd result(model.nvSpanning(), model.nv());
+  Eigen::VectorXd both(model.nvSpanning()), one(model.nvSpanning()), other(model.nvSpanning());
+  constraintBias(model, data, state.q, state.v, one);
+  for (int j = 0; j < model.nv(); ++j) {
+    const Eigen::VectorXd along = Eigen::VectorXd::Unit(model.nv(), j);
+    constraintBias(model, data, state.q, along, other);
+    constraintBias(model, data, state.q, state.v + along, both);
+    result.col(j) = 0.5 * (both - one - other);
+  }
+  return result;
+}
+
 PeerState forPeers(const Model& model, Data& data, const std::vector<int>& ends,
                    const Constraints& held, const State& state) {
   const int n = model.nv();
@@ -88,11 +105,11 @@ PeerState forPeers(const Model& model, Data& data, const std::vector<int>& ends,
   forwardDynamics(model, data, state.q, state.v, state.tau, a);
   inverseDynamics(model, data, state.q, state.v, state.tau, force);
   kempe::massMatrix(model, data, state.q, H);
-  Eigen::MatrixXd accelerationBy(n, 2 * n), forceBy(n, 2 * n), third(n, n);
+  Eigen::MatrixXd accelerationBy(n, 3 * n), forceBy(n, 3 * n);
   forwardDynamicsDerivatives(model, data, state.q, state.v, state.tau, accelerationBy.leftCols(n),
-                             accelerationBy.rightCols(n), third);
+                             accelerationBy.middleCols(n, n), accelerationBy.rightCols(n));
   inverseDynamicsDerivatives(model, data, state.q, state.v, state.tau, forceBy.leftCols(n),
-                             forceBy.rightCols(n), third);
+                             forceBy.middleCols(n, n), forceBy.rightCols(n));
   kempe::inverseOperationalInertia(model, data, state.q, ends, Omega, Reference::Local);
   return {.q = plain(state.q),
           .v = plain(state.v),
@@ -106,6 +123,7 @@ PeerState forPeers(const Model& model, Data& data, const std::vector<int>& ends,
           .massMatrix = plain(H),
           .accelerationDerivatives = plain(accelerationBy),
           .forceDerivatives = plain(forceBy),
+          .velocityDerivatives = plain(velocityDerivatives(model, data, state)),
           .heldAcceleration = heldAcceleration(model, data, held, state),
           .inverseOperationalInertia = plain(Omega)};
 }
@@ -130,12 +148,16 @@ std::vector<State> randomStates(const Model& model, int count) {
 }
 
 const std::vector<std::string>& robotNames() {
-  static const std::vector<std::string> names{"mini_cheetah", "mit_humanoid", "tello",   "jvrc1",
-                                              "geared_chain", "belt_chain",   "four_bar"};
+  static const std::vector<std::string> names{"mini_cheetah", "mit_humanoid",      "tello",
+                                              "jvrc1",        "geared_chain",      "belt_chain",
+                                              "four_bar",     "four_bar_quadruped"};
   return names;
 }
 
 Mechanism publishedRobot(const std::string& name, int links) {
+  if (name == "four_bar_quadruped") {
+    return fourBarQuadruped();
+  }
   Mechanism robot = robots::mechanism(name, links, robots::Placement::Published);
   std::vector<std::string> frames;
   for (const Joint& joint : robot.joints) {

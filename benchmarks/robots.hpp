@@ -24,7 +24,7 @@ std::vector<State> randomStates(const Model& model, int count = kStates);
 const std::vector<std::string>& robotNames();
 
 /// A bundled robot as its authors publish it, without the frames at feet and hands: peers get the
-/// same bodies.
+/// same bodies. `four_bar_quadruped` exists here only.
 Mechanism publishedRobot(const std::string& name, int links = 0);
 
 /// The robot without its loops and without the bodies that are rotors or have no inertia.

@@ -19,7 +19,7 @@ import bench_drawings
 ROOT = Path(__file__).resolve().parent.parent
 
 ROBOTS = ["mini_cheetah", "mit_humanoid", "tello", "jvrc1", "geared_chain", "belt_chain",
-          "four_bar"]
+          "four_bar", "four_bar_quadruped"]
 LEGGED = ROBOTS[:4]
 ALGORITHMS = ["forward_dynamics", "inverse_dynamics", "forward_dynamics_derivatives",
               "inverse_dynamics_derivatives", "mass_matrix", "inverse_operational_inertia"]
@@ -159,6 +159,9 @@ def comparisons(results: Results, scaling: Results) -> list[Comparison]:
         Comparison("derivatives of inverse dynamics of open trees: Kempe / Pinocchio's "
                    "`computeRNEADerivatives`",
                    over("inverse_dynamics_derivatives", trees, "cluster", "pinocchio")),
+        Comparison("derivatives of forward dynamics with loops: Kempe / Pinocchio's "
+                   "`computeConstraintDynamicsDerivatives`",
+                   over("forward_dynamics_derivatives", ROBOTS, "cluster", "pinocchio_exact")),
         Comparison("derivatives of forward dynamics / forward dynamics, all rotors and loops",
                    {robot: derivatives_to_dynamics(robot) for robot in ROBOTS}),
         Comparison("derivatives of forward dynamics on one core: one state of a batch / a single "

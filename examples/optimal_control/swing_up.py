@@ -3,8 +3,12 @@
 The motor turns the crank of a drag-link linkage, whose follower carries the pendulum. Its torque is
 too small to lift the pendulum at once, so that it must swing. CasADi's IPOPT finds the motion by
 direct collocation (Hermite–Simpson) on Kempe's dynamics and their derivatives, with rotor and loop
-included; Kempe's simulator then replays the torques. Needs CasADi: pip install casadi
+included; Kempe's simulator then replays the torques. Needs CasADi: pip install casadi. An argument
+names a folder for pictures.
 """
+
+import sys
+from pathlib import Path
 
 import casadi
 import numpy as np
@@ -83,9 +87,47 @@ times = np.linspace(0, DURATION, INTERVALS + 1)
 simulator = kempe.Simulator(model)
 simulator.set_state(hanging, np.zeros(1))
 simulator.set_controller(lambda t, q, v: [np.interp(t, times, torque)])
-simulator.run(DURATION, dt=0.01)
+run = simulator.run(DURATION, dt=0.01)
 end = local.coordinates(simulator.q)[0]
 print(f"simulated: the crank arrives {abs(end - goal):.4f} rad from where the pendulum stands, "
       f"at {abs(simulator.v[0]):.3f} rad/s")
-if abs(end - goal) > 0.05:
+
+
+def draw(folder: Path) -> None:
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    from kempe.drawing import dress
+
+    matplotlib.rcParams["svg.fonttype"], matplotlib.rcParams["svg.hashsalt"] = "none", "swing_up"
+    figure, (poses, driving) = plt.subplots(2, 1, figsize=(8.2, 4.6), height_ratios=(1.6, 1),
+                                            layout="constrained")
+    ends = {"crank": (0, 0, 0.12), "coupler": (0, 0, 0.13), "pendulum": (0, 0, 0.14)}
+    colors = {"crank": "#c55a11", "coupler": "#f4a261", "pendulum": "#1f4e79"}
+    for time in np.linspace(0, DURATION, 9):
+        q, x = run.q[np.abs(run.t - time).argmin()], 1.3 * time
+        for body, color in colors.items():
+            R, p = model.frame_placement(q, body)
+            points = np.array([p, p + R @ ends[body]])
+            if body == "pendulum":
+                points = np.vstack([p + R @ (0, 0, -0.25), points])
+                poses.plot(x + points[0, 0], points[0, 2], "o", color=color, markersize=9)
+            poses.plot(x + points[:, 0], points[:, 2], color=color, linewidth=3,
+                       solid_capstyle="round")
+    poses.set_aspect("equal")
+    dress(poses, "height, m", title="Crank, coupler and the follower that carries the pendulum")
+    poses.margins(x=0.03, y=0.1)
+    shown = np.linspace(0, DURATION, 5)
+    poses.set_xticks(1.3 * shown, [f"{time:.1f} s" for time in shown])
+    driving.plot(times, torque / GEAR, color="#2e75b6")
+    for limit in (-MOTOR_TORQUE, MOTOR_TORQUE):
+        driving.axhline(limit, color="#8a8f98", linewidth=1, linestyle=":")
+    dress(driving, "N·m", "time, s", "Motor torque and its limits")
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / "swing_up.svg", metadata={"Date": None})
+
+
+if len(sys.argv) > 1:
+    draw(Path(sys.argv[1]))
+if abs(end - goal) > 0.05 or abs(simulator.v[0]) > 0.5:
     raise SystemExit("the simulated pendulum did not arrive")

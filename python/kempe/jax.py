@@ -5,8 +5,12 @@
 
 x are local coordinates, nv numbers around a reference configuration (kempe.differentiable). The
 algorithms run on the CPU, called back from compiled code; `vmap` computes all states in one call.
-Derivatives of first order exist, forward and backward.
+Derivatives of first order exist, forward and backward. Kempe computes in double precision; JAX
+passes and returns float32 unless `jax.config.update("jax_enable_x64", True)` is set, and rounding
+to it costs 1e-7 of the largest numbers.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable
 
@@ -39,9 +43,9 @@ def _called(algorithm: Differentiable) -> Callable[..., jax.Array]:
 
         def compute(*x: np.ndarray) -> np.ndarray:
             rows, shape = rows_of(x)
-            return algorithm.value(*rows).reshape(*shape, size).astype(dtype)
+            return algorithm.value(*rows).reshape(*shape, *algorithm.shape).astype(dtype)
 
-        shape = jax.ShapeDtypeStruct((size,), dtype)
+        shape = jax.ShapeDtypeStruct(algorithm.shape, dtype)
         return jax.pure_callback(compute, shape, *args, vmap_method="expand_dims")
 
     def derivatives(*args: jax.Array) -> tuple[jax.Array, ...]:
@@ -49,21 +53,44 @@ def _called(algorithm: Differentiable) -> Callable[..., jax.Array]:
 
         def compute(*x: np.ndarray) -> tuple[np.ndarray, ...]:
             rows, shape = rows_of(x)
-            found = algorithm.derivatives(*rows)[:count]
+            found = algorithm.derivatives(*rows)
             return tuple(one.reshape(*shape, size, nv).astype(dtype) for one in found)
 
         shapes = (jax.ShapeDtypeStruct((size, nv), dtype),) * count
         return tuple(jax.pure_callback(compute, shapes, *args, vmap_method="expand_dims"))
 
+    slopes = jax.custom_jvp(derivatives)
+
+    @slopes.defjvp  # type: ignore[untyped-decorator]
+    def second(primals: tuple[jax.Array, ...], tangents: tuple[jax.Array, ...]) -> None:
+        raise NotImplementedError(
+            f"kempe.jax: {algorithm.name} has no second derivatives; "
+            "jax.lax.stop_gradient treats a first derivative as constant"
+        )
+
     custom = jax.custom_jvp(value)
-    called: Callable[..., jax.Array] = custom
 
     @custom.defjvp  # type: ignore[untyped-decorator]
     def jvp(
         primals: tuple[jax.Array, ...], tangents: tuple[jax.Array, ...]
     ) -> tuple[jax.Array, jax.Array]:
-        slopes = derivatives(*primals)
-        return called(*primals), sum(J @ t for J, t in zip(slopes, tangents, strict=True))
+        found = slopes(*primals)
+        along = sum(J @ t for J, t in zip(found, tangents, strict=True))
+        return custom(*primals), along.reshape(algorithm.shape)
+
+    def called(*args: jax.Array) -> jax.Array:
+        if len(args) != count:
+            raise TypeError(
+                f"{algorithm.name} takes {', '.join(algorithm.inputs)}; got {len(args)} arguments"
+            )
+        for name, x in zip(algorithm.inputs, args, strict=True):
+            if jnp.shape(x) != (nv,):
+                raise ValueError(
+                    f"{name}: expected shape ({nv},), got {jnp.shape(x)}; use jax.vmap for several "
+                    "states"
+                )
+        found: jax.Array = custom(*args)
+        return found
 
     return called
 
@@ -80,9 +107,12 @@ def function(
     Args:
         model: the model.
         algorithm: "forward_dynamics" (x, v, tau → a), "inverse_dynamics" (x, v, a → tau),
-            "bias_forces" (x, v), "gravity_forces" (x), "center_of_mass" (x), or, with `frame`,
-            "frame_position" (x).
+            "bias_forces" (x, v), "gravity_forces" (x), "mass_matrix" (x), "center_of_mass" (x),
+            or, with `frame`, "frame_position" and "frame_rotation" (x).
         reference: configuration at x = 0; by default model.neutral().
-        frame: of "frame_position".
+        frame: of algorithms of a frame.
+
+    Raises:
+        ValueError: there is no such algorithm, or it needs a frame.
     """
     return _called(chosen(model, algorithm, reference, frame))

@@ -4,8 +4,12 @@
     dynamics(x, v, tau).sum().backward()
 
 x are local coordinates, nv numbers around a reference configuration (kempe.differentiable).
-Tensors are (nv,) or (…, nv), in the precision that they have, on the CPU.
+Tensors are (nv,) or (…, nv), with leading dimensions that are broadcast; all states are computed in
+one call, on the CPU and in double precision, and the result has the precision and the device of the
+inputs. Derivatives of first order exist, backward and forward, also under `torch.func`.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
@@ -29,26 +33,90 @@ def _rows(args: tuple[torch.Tensor, ...]) -> tuple[list[np.ndarray], torch.Size]
     ], shape
 
 
+def _like(found: np.ndarray, args: tuple[torch.Tensor, ...]) -> torch.Tensor:
+    dtype = args[0].dtype
+    for x in args[1:]:
+        dtype = torch.promote_types(dtype, x.dtype)
+    return torch.as_tensor(found).to(args[0].device, dtype)
+
+
+def _in_front(
+    in_dims: tuple[int | None, ...], args: tuple[torch.Tensor, ...]
+) -> tuple[torch.Tensor, ...]:
+    """Arguments of vmap with their batch as first dimension, or one of size 1."""
+    moved = [
+        x.unsqueeze(0) if dim is None else x.movedim(dim, 0)
+        for x, dim in zip(args, in_dims, strict=True)
+    ]
+    most = max(x.ndim for x in moved)
+    return tuple(x.reshape(x.shape[0], *[1] * (most - x.ndim), *x.shape[1:]) for x in moved)
+
+
+class _Slopes(torch.autograd.Function):  # type: ignore[misc]
+    """The derivatives by all inputs, (…, size, nv) each."""
+
+    @staticmethod
+    def forward(algorithm: Differentiable, *args: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        rows, shape = _rows(args)
+        return tuple(
+            _like(one, args).reshape(*shape, *one.shape[1:]) for one in algorithm.derivatives(*rows)
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
+        ctx.name = inputs[0].name
+
+    @staticmethod
+    def backward(ctx: Any, *_: torch.Tensor) -> None:
+        raise NotImplementedError(
+            f"kempe.torch: {ctx.name} has no second derivatives. Leave out create_graph=True, or "
+            "detach the gradient."
+        )
+
+    jvp = backward
+
+    @staticmethod
+    def vmap(
+        info: Any, in_dims: tuple[int | None, ...], algorithm: Differentiable, *args: torch.Tensor
+    ) -> tuple[tuple[torch.Tensor, ...], tuple[int, ...]]:
+        return _Slopes.apply(algorithm, *_in_front(in_dims[1:], args)), (0,) * len(args)
+
+
 class _Evaluation(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
-    def forward(ctx: Any, algorithm: Differentiable, *args: torch.Tensor) -> torch.Tensor:
-        ctx.algorithm = algorithm
-        ctx.save_for_backward(*args)
+    def forward(algorithm: Differentiable, *args: torch.Tensor) -> torch.Tensor:
         rows, shape = _rows(args)
-        found = algorithm.value(*rows)
-        return torch.as_tensor(found).to(args[0]).reshape(*shape, algorithm.size)
+        return _like(algorithm.value(*rows), args).reshape(*shape, algorithm.size)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
+        ctx.algorithm, *args = inputs
+        ctx.save_for_backward(*args)
+        ctx.save_for_forward(*args)
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         args = ctx.saved_tensors
-        rows, _ = _rows(args)
-        outer = gradient.detach().reshape(-1, 1, ctx.algorithm.size).double().numpy()
-        gradients = []
-        found = ctx.algorithm.derivatives(*rows)
-        for x, slope in zip(args, found, strict=False):
-            own = torch.as_tensor((outer @ slope)[:, 0]).to(x)
-            gradients.append(own.reshape(*gradient.shape[:-1], -1).sum_to_size(x.shape))
-        return None, *gradients
+        slopes = _Slopes.apply(ctx.algorithm, *args)
+        return None, *(
+            torch.einsum("...i,...ij->...j", gradient, slope).sum_to_size(x.shape).to(x.dtype)
+            for x, slope in zip(args, slopes, strict=True)
+        )
+
+    @staticmethod
+    def jvp(ctx: Any, _: None, *tangents: torch.Tensor | None) -> torch.Tensor:
+        slopes = _Slopes.apply(ctx.algorithm, *ctx.saved_tensors)
+        return sum(
+            torch.einsum("...ij,...j->...i", slope, t.to(slope.dtype))
+            for slope, t in zip(slopes, tangents, strict=True)
+            if t is not None
+        )
+
+    @staticmethod
+    def vmap(
+        info: Any, in_dims: tuple[int | None, ...], algorithm: Differentiable, *args: torch.Tensor
+    ) -> tuple[torch.Tensor, int]:
+        return _Evaluation.apply(algorithm, *_in_front(in_dims[1:], args)), 0
 
 
 def function(
@@ -63,10 +131,20 @@ def function(
     Args:
         model: the model.
         algorithm: "forward_dynamics" (x, v, tau → a), "inverse_dynamics" (x, v, a → tau),
-            "bias_forces" (x, v), "gravity_forces" (x), "center_of_mass" (x), or, with `frame`,
-            "frame_position" (x).
+            "bias_forces" (x, v), "gravity_forces" (x), "mass_matrix" (x), "center_of_mass" (x),
+            or, with `frame`, "frame_position" and "frame_rotation" (x).
         reference: configuration at x = 0; by default model.neutral().
-        frame: of "frame_position".
+        frame: of algorithms of a frame.
+
+    Raises:
+        ValueError: there is no such algorithm, or it needs a frame.
     """
     one = chosen(model, algorithm, reference, frame)
-    return lambda *args: _Evaluation.apply(one, *args)
+
+    def called(*args: torch.Tensor) -> torch.Tensor:
+        if len(args) != len(one.inputs):
+            raise TypeError(f"{algorithm} takes {', '.join(one.inputs)}; got {len(args)} arguments")
+        found = _Evaluation.apply(one, *args)
+        return found.reshape(*found.shape[:-1], *one.shape)
+
+    return called
