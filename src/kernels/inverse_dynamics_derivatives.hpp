@@ -511,7 +511,7 @@ class InverseDynamicsDerivativesKernel {
     for (int i = 0; i < cluster.kept; ++i) {
       multipliers[i] = work_.tau[cluster.firstVelocity + dependent[i]];
     }
-    solveLoopsTransposed(cluster, work_.loops, multipliers);
+    solveLoopsTransposed(tables_, cluster, work_.loops, multipliers);
     for (int i = 0; i < n * m; ++i) {
       own_.spanningQ[i] = T(0);
     }

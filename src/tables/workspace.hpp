@@ -27,6 +27,7 @@ struct LoopWork {
   T* triangle = nullptr;     ///< kept², likewise
   T* function = nullptr;     ///< registers of the program of a function
   T* kept = nullptr;         ///< registers that functions keep from slopes to second rates
+  T* sorted = nullptr;       ///< kept, couplings first
 };
 
 /// Scratch of one evaluation. Spatial quantities are in the common frame: axes of the world, origin
@@ -99,6 +100,7 @@ void carveStage(const TablesView<R>& tables, WorkStage stage, Carver& carver, Wo
       w.loops.swaps = carver.take<T>(tables.swaps);
       w.loops.function = carver.take<T>(tables.functionNumbers);
       w.loops.kept = carver.take<T>(tables.keptRegisters);
+      w.loops.sorted = carver.take<T>(tables.mostRows);
       break;
     }
     case WorkStage::Articulated:
