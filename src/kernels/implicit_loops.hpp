@@ -16,8 +16,8 @@ class ImplicitLoops {
 
   KEMPE_HD bool solve(int c, const WorkView<T>& work) const {
     const ClusterEntry& cluster = tables_.clusters[c];
-    return !isSingular(implicitJacobian<false>(tables_, functions_, cluster, stateOf(cluster, work),
-                                               work.loops, scratch_, work.G + cluster.firstRatio));
+    return !isSingular(implicitJacobian<true>(tables_, functions_, cluster, stateOf(cluster, work),
+                                              work.loops, scratch_, work.G + cluster.firstRatio));
   }
 
   KEMPE_HD void bias(int c, const WorkView<T>& work) const {

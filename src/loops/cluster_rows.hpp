@@ -250,35 +250,32 @@ KEMPE_HD void loopJacobianRate(const TablesOf<T>& tables, const FunctionCalls& f
   }
 }
 
-/// k = −K̇ q̇ of the rows that `slots` keeps, after moveCluster.
+/// k = −K̇ q̇ of the rows of a loop that `slots` keeps, after moveCluster.
 template <typename T>
-KEMPE_HD void loopBias(const TablesOf<T>& tables, const FunctionCalls& functions,
-                       const ClusterEntry& cluster, const ClusterState<T>& state,
-                       const FunctionScratch& scratch, const int* slots, T* k) {
-  for (int l = 0; l < cluster.loops; ++l) {
-    const auto& loop = tables.loops[cluster.firstLoop + l];
-    if (loop.form.betweenBodies()) {
-      const EndMotion<T> A = endMotion(loop.form, loop.predecessor, state);
-      const EndMotion<T> B = endMotion(loop.form, loop.successor, state);
-      const Motion<T> v = B.v - A.v, a = B.a - A.a;
-      // (2) of joint_rows.hpp
-      forBodyRows(loop.form, loop.rows, A.X, B.X, [&](int r, const auto& row) {
-        const int slot = slotOf(loop, r, slots);
-        if (slot >= 0) {
-          k[slot] = -dot(row.wrench(), a) - dot(row.wrenchRate(A, B), v);
-        }
-      });
-      continue;
-    }
-    withLoopRows(tables, functions, loop, state, scratch, [&](const auto& loopRows) {
-      loopRows.secondRates([&](int r, const T& secondRate) {
-        const int slot = slotOf(loop, r, slots);
-        if (slot >= 0) {
-          k[slot] = -secondRate;
-        }
-      });
+KEMPE_HD void biasOfLoop(const TablesOf<T>& tables, const FunctionCalls& functions,
+                         const auto& loop, const ClusterState<T>& state,
+                         const FunctionScratch& scratch, const int* slots, T* k) {
+  if (loop.form.betweenBodies()) {
+    const EndMotion<T> A = endMotion(loop.form, loop.predecessor, state);
+    const EndMotion<T> B = endMotion(loop.form, loop.successor, state);
+    const Motion<T> v = B.v - A.v, a = B.a - A.a;
+    // (2) of joint_rows.hpp
+    forBodyRows(loop.form, loop.rows, A.X, B.X, [&](int r, const auto& row) {
+      const int slot = slotOf(loop, r, slots);
+      if (slot >= 0) {
+        k[slot] = -dot(row.wrench(), a) - dot(row.wrenchRate(A, B), v);
+      }
     });
+    return;
   }
+  withLoopRows(tables, functions, loop, state, scratch, [&](const auto& loopRows) {
+    loopRows.secondRates([&](int r, const T& secondRate) {
+      const int slot = slotOf(loop, r, slots);
+      if (slot >= 0) {
+        k[slot] = -secondRate;
+      }
+    });
+  });
 }
 
 }  // namespace kempe::detail

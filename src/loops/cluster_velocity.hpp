@@ -324,35 +324,38 @@ KEMPE_HD T determineVelocities(const TablesOf<T>& tables, const ClusterEntry& cl
   return ratio;
 }
 
-/// Writes G (n×m, row-major) of a placed implicit cluster, and the kept rows of K; without those of
-/// couplings that are substituted unless kCouplings. Returns how far from singular K_d is; where
-/// isSingular, G is not usable. Leaves K_d factored for clusterBias.
-template <bool kCouplings = true, typename T>
+/// Calls visit(loop) for the loops of a cluster other than couplings that are substituted.
+template <typename T, typename Visit>
+KEMPE_HD void forSolvedLoops(const TablesOf<T>& tables, const ClusterEntry& cluster,
+                             const Visit& visit) {
+  for (int l = cluster.firstLoop; l < cluster.firstLoop + cluster.loops; ++l) {
+    const auto& loop = tables.loops[l];
+    if (cluster.couplings == 0 || loop.form.kind != RowKind::Coupling) {
+      visit(loop);
+    }
+  }
+}
+
+/// Writes G (n×m, row-major) of a placed implicit cluster, and the kept rows of K. Returns how far
+/// from singular K_d is; where isSingular, G is not usable. Leaves K_d factored for clusterBias.
+/// The recursions keep K of each cluster in a place of its own, where the same numbers are zero at
+/// every call (see writeConstants), and need no rows of couplings; kOwnRows leaves both out.
+template <bool kOwnRows = false, typename T>
 KEMPE_HD KEMPE_FLATTEN T implicitJacobian(const TablesOf<T>& tables, const FunctionCalls& functions,
                                           const ClusterEntry& cluster, const ClusterState<T>& state,
                                           const LoopWork<T>& work, const FunctionScratch& scratch,
                                           T* G) {
-  const int n = cluster.velocities;
   const int* slots = tables.rowSlots + cluster.firstRow;
   T* K = work.K + cluster.firstK;
-  if (kCouplings || cluster.couplings == 0) {
-    loopJacobian(tables, functions, cluster, state, scratch, slots, cluster.kept, K);
+  if constexpr (kOwnRows) {
+    forSolvedLoops<T>(tables, cluster, [&](const auto& loop) {
+      jacobianOfLoop(tables, functions, loop, state, scratch, [&](int r) -> T* {
+        const int slot = slotOf(loop, r, slots);
+        return slot < 0 ? nullptr : K + slot * cluster.velocities;
+      });
+    });
   } else {
-    const int* others = Substitution(tables, cluster).slots + cluster.couplings;
-    for (int r = 0; r < cluster.kept - cluster.couplings; ++r) {
-      for (int i = 0; i < n; ++i) {
-        K[others[r] * n + i] = T(0);
-      }
-    }
-    for (int l = cluster.firstLoop; l < cluster.firstLoop + cluster.loops; ++l) {
-      const auto& loop = tables.loops[l];
-      if (loop.form.kind != RowKind::Coupling) {
-        jacobianOfLoop(tables, functions, loop, state, scratch, [&](int r) -> T* {
-          const int slot = slotOf(loop, r, slots);
-          return slot < 0 ? nullptr : K + slot * n;
-        });
-      }
-    }
+    loopJacobian(tables, functions, cluster, state, scratch, slots, cluster.kept, K);
   }
   return withLoopSizes(cluster.kept - cluster.couplings, cluster.nv, [&]<int Z, int M>() {
     return determineVelocities<Z, M>(tables, cluster, work, G);
@@ -397,7 +400,9 @@ KEMPE_HD KEMPE_FLATTEN void implicitBias(const TablesOf<T>& tables, const Functi
                                          const ClusterEntry& cluster, const ClusterState<T>& state,
                                          const LoopWork<T>& work, const FunctionScratch& scratch,
                                          T* g) {
-  loopBias(tables, functions, cluster, state, scratch, tables.rowSlots + cluster.firstRow, work.k);
+  forSolvedLoops<T>(tables, cluster, [&](const auto& loop) {
+    biasOfLoop(tables, functions, loop, state, scratch, tables.rowSlots + cluster.firstRow, work.k);
+  });
   withLoopSizes(cluster.kept - cluster.couplings, 1,
                 [&]<int Z, int M>() { determineBias<Z>(tables, cluster, work, g); });
 }

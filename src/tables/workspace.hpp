@@ -120,9 +120,12 @@ void carveStage(const TablesView<R>& tables, WorkStage stage, Carver& carver, Wo
   }
 }
 
-/// The ratios of couplings, which never change.
+/// The ratios of couplings, and the numbers of K that are zero: these never change.
 template <typename T, typename R>
-void writeConstantRatios(const TablesView<R>& tables, const WorkView<T>& work) {
+void writeConstants(const TablesView<R>& tables, const WorkView<T>& work) {
+  for (int i = 0; i < tables.rowNumbers; ++i) {
+    work.loops.K[i] = T(0);
+  }
   for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
     for (int i = 0; cluster.kind == ClusterKind::Explicit && i < cluster.velocities * cluster.nv;
@@ -170,7 +173,7 @@ class Workspace {
           Carver carver(part);
           carveStage(tables, stage, carver, view_);
           if (stage == WorkStage::Motion) {
-            writeConstantRatios(tables, view_);
+            writeConstants(tables, view_);
           }
         });
     return view_;

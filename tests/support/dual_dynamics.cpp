@@ -80,7 +80,7 @@ Eigen::VectorXd inverseDynamicsAlong(const Model& model, const VaryingState& sta
   WorkView<Number> work;
   AlignedMemory memory(workSize(tables, work, nullptr));
   workSize(tables, work, memory.data());
-  writeConstantRatios(tables, work);
+  writeConstants(tables, work);
   std::vector<BodyFrame<double>> frames;
   std::vector<Number> wrenches;
   for (const FrameForce& force : external) {
