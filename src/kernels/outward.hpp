@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/visit_clusters.hpp"
 #include "loops/expand_cluster.hpp"
 #include "spatial/joint_motion.hpp"
@@ -11,6 +13,8 @@
 /// A `Loops` object has the functions for implicit clusters, for cluster c at placements in `work`:
 ///   bool solve(c, work)   writes G; returns false in a singular configuration
 ///   void bias(c, work)    writes g, after solve and moveRelative
+///   bool solveTwins(c, work, v)   writes G, q̇ and g of cluster c and its twin; returns false, and
+///                                 writes nothing, where one of them is in a singular configuration
 ///   void ratioRates(c, work, sRates, rates)   writes Ġ, after bias
 /// and, for the forces between bodies (joint_forces.hpp), those for loop l of the cluster:
 ///   void findMultipliers(c, work)   of the spanning forces in work.tau, after solve
@@ -554,27 +558,37 @@ KEMPE_HD void moveBodies(const Tables& tables, int c, const WorkView<T>& work, L
 }
 
 /// The outward pass of a cluster with plain loops: G, q̇ and q̈ (g where ÿ = 0), then pass.loops<M>.
+/// The first of two twins solves the loops of both; where one is singular, each solves its own.
 template <int M, typename T, typename Tables, typename Loops, typename Pass>
 KEMPE_HD bool passLoops(const Tables& tables, int c, const WorkView<T>& work, Loops& loops,
                         const T* v, const T* ydd, const Pass& pass) {
   const ClusterEntry& cluster = tables.clusters[c];
   const int m = M > 0 ? M : cluster.nv;
-  if (cluster.bodyLoops) {
-    placeBodies(tables, cluster, work);
-  }
-  if (!loops.solve(c, work)) {
-    return false;
-  }
   const T* G = work.G + cluster.firstRatio;
   T* const rates = work.rates + cluster.firstVelocity;
   T* const accelerations = work.accelerations + cluster.firstVelocity;
-  for (int i = 0; i < cluster.velocities; ++i) {
-    rates[i] = alongRatios<M>(m, G + i * m, v + cluster.firstV);
+  bool solved = false;
+  if constexpr (!std::is_same_v<T, TwinOf<T>>) {
+    if (cluster.twin > c) {
+      work.solved[c] = work.solved[cluster.twin] = loops.solveTwins(c, work, v);
+    }
+    solved = cluster.twin >= 0 && work.solved[c];
   }
-  if (cluster.bodyLoops) {
-    moveRelative(tables, cluster, work);
+  if (!solved) {
+    if (cluster.bodyLoops) {
+      placeBodies(tables, cluster, work);
+    }
+    if (!loops.solve(c, work)) {
+      return false;
+    }
+    for (int i = 0; i < cluster.velocities; ++i) {
+      rates[i] = alongRatios<M>(m, G + i * m, v + cluster.firstV);
+    }
+    if (cluster.bodyLoops) {
+      moveRelative(tables, cluster, work);
+    }
+    loops.bias(c, work);
   }
-  loops.bias(c, work);
   for (int i = 0; ydd != nullptr && i < cluster.velocities; ++i) {
     accelerations[i] += alongRatios<M>(m, G + i * m, ydd + cluster.firstV);
   }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "loops/substitution.hpp"
+#include "loops/twins.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -225,6 +226,7 @@ void findShapes(ModelTables<double>& tables) {
     }
   }
   substituteCouplings(tables);
+  findTwins(tables);
   listAncestors(tables);
   scaleInertias(tables);
 }

@@ -23,6 +23,7 @@
 ///   programSteps   operation of a function   loops/compile_loops.cpp
 ///   rowSlots, independent, dependent, G, offset, couplingForces: per cluster, loops/analysis.cpp
 ///   substituted, substitutions   implicit cluster with couplings   loops/substitution.cpp
+///   twin       cluster                        loops/twins.cpp
 ///   rotors     folded rotor                   model/rotors.cpp
 ///   drives     rotor that can take the place of an independent joint   model/rotors.cpp
 ///   links      moving body                    model/layout.cpp
@@ -212,6 +213,7 @@ struct ClusterEntry {
   bool bodyLoops = false;      ///< some loop of it is a loop joint or rod
   bool wide = false;           ///< Implicit: of many DoFs, see kernels/wide_clusters.hpp
   bool plainJoints = false;    ///< all its bodies turn or slide
+  int twin = -1;  ///< a cluster of the same depth with equal loops, see loops/twins.hpp
 };
 
 /// The DoFs of the body that carries a cluster, for walks to the root.

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
+#include "spatial/scalar_lanes.hpp"
 #include "tables/memory.hpp"
 #include "tables/tables.hpp"
 
@@ -57,6 +59,8 @@ struct WorkView {
   T* u = nullptr;                       ///< per v
   T* tau = nullptr;                     ///< spanning
   LoopWork<T> loops{};
+  LoopWork<TwinOf<T>> twins{};  ///< of two clusters with equal loops at once; unused if TwinOf is T
+  bool* solved = nullptr;       ///< per cluster: its twin solved its loops; likewise
   /// Whether folded rotors are placed and moved as bodies, for frames and forces on them.
   bool wholeRotors = false;
 };
@@ -101,6 +105,15 @@ void carveStage(const TablesView<R>& tables, WorkStage stage, Carver& carver, Wo
       w.loops.function = carver.take<T>(tables.functionNumbers);
       w.loops.kept = carver.take<T>(tables.keptRegisters);
       w.loops.sorted = carver.take<T>(tables.mostRows);
+      if constexpr (!std::is_same_v<T, TwinOf<T>>) {
+        w.twins.K = carver.take<TwinOf<T>>(tables.rowNumbers);
+        w.twins.k = carver.take<TwinOf<T>>(tables.mostRows);
+        w.twins.rightSide = carver.take<TwinOf<T>>(tables.widestRightSide);
+        w.twins.factors = carver.take<TwinOf<T>>(tables.factorNumbers);
+        w.twins.sorted = carver.take<TwinOf<T>>(tables.mostRows);
+        w.twins.kept = carver.take<TwinOf<T>>(tables.keptRegisters);
+        w.solved = carver.take<bool>(tables.clusterCount);
+      }
       break;
     }
     case WorkStage::Articulated:
@@ -125,6 +138,9 @@ template <typename T, typename R>
 void writeConstants(const TablesView<R>& tables, const WorkView<T>& work) {
   for (int i = 0; i < tables.rowNumbers; ++i) {
     work.loops.K[i] = T(0);
+    if constexpr (!std::is_same_v<T, TwinOf<T>>) {
+      work.twins.K[i] = TwinOf<T>(0);
+    }
   }
   for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
