@@ -391,10 +391,15 @@ class ProgramCompiler {
         if (found == angles.end() && angles.size() == kMostTogether) {
           break;
         }
-        at(next).operands[1] = static_cast<int>(found - angles.begin());
+        const bool sine = at(next).operation == Operation::Sin;
+        at(next).operands[1] =
+            static_cast<int>(found - angles.begin()) + (sine ? 0 : kMostTogether);
         if (found == angles.end()) {
           angles.push_back(angle);
         }
+      }
+      for (std::size_t j = 0; j < angles.size(); ++j) {
+        at(i + static_cast<int>(j)).operands[2] = angles[j];
       }
       at(i).together = next - i;
       at(i).angles = static_cast<int>(angles.size());

@@ -40,7 +40,9 @@ template <typename R>
 struct ProgramStep {
   Instruction instruction = Instruction::Constant;
   Operation operation = Operation::Constant;
-  /// Registers. Of a sine or cosine the second is the angle's place among those of its group.
+  /// Registers. Of a sine or cosine the second is the place of its angle among those of its group,
+  /// beyond kMostTogether for a cosine, and the third an angle of the group: that whose place is the
+  /// step's own.
   int operands[4] = {0, 0, 0, 0};
   /// The first sine or cosine of a group: how many steps it has, and how many angles.
   int together = 1, angles = 1;

@@ -25,18 +25,11 @@
 /// floating base the motion itself is solved for: S = 1 in [angular; linear], D = IA.
 namespace kempe::detail {
 
-/// Row of G of one spanning velocity of the cluster; tree clusters have none.
-template <typename T>
-KEMPE_HD const T* ratiosOf(const ClusterEntry& cluster, int velocity, const WorkView<T>& work) {
-  return work.G + cluster.firstRatio + (velocity - cluster.firstVelocity) * cluster.nv;
-}
-
 /// J rᵀ r onto D; `velocity` is spanning.
 template <int M, typename T>
 KEMPE_HD void addReflected(const ClusterEntry& cluster, int velocity, const T& J,
-                           const WorkView<T>& work) {
+                           const WorkView<T>& work, T* D) {
   const int m = M > 0 ? M : cluster.nv;
-  T* D = work.D + cluster.firstD;
   if (cluster.kind == ClusterKind::Tree) {
     const int i = velocity - cluster.firstVelocity;
     D[i * m + i] += J;
@@ -68,11 +61,10 @@ KEMPE_HD void addToForce(const ClusterEntry& cluster, int velocity, const T& for
 /// (7) and (8).
 template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD void addRotor(const Tables& tables, const ClusterEntry& cluster, const BodyEntry<R>& body,
-                       const WorkView<T>& work) {
+                       const WorkView<T>& work, Force<T>* U, T* D) {
   const int m = M > 0 ? M : cluster.nv;
   const T J(body.spinInertia);
-  addReflected<M>(cluster, body.firstVelocity, J, work);
-  Force<T>* U = work.U + cluster.firstV;
+  addReflected<M>(cluster, body.firstVelocity, J, work, D);
   const Vec3<T> w = J * spinAxis(cluster, body, work);
   if (cluster.kind == ClusterKind::Tree) {
     U[0].moment += w;
@@ -84,7 +76,6 @@ KEMPE_HD void addRotor(const Tables& tables, const ClusterEntry& cluster, const 
   }
   if (body.parent >= cluster.firstBody) {
     const Motion<T>* S = work.S + tables.bodies[body.parent].firstS;
-    T* D = work.D + cluster.firstD;
     for (int i = 0; i < m; ++i) {
       for (int j = 0; j <= i; ++j) {
         D[i * m + j] += r[i] * dot(w, S[j].angular) + r[j] * dot(w, S[i].angular);
@@ -96,10 +87,8 @@ KEMPE_HD void addRotor(const Tables& tables, const ClusterEntry& cluster, const 
 /// (1), (2) of one body.
 template <int M, typename T, typename Inertia>
 KEMPE_HD void addBody(const ClusterEntry& cluster, const Inertia& inertia, const Motion<T>* S,
-                      const WorkView<T>& work) {
+                      Force<T>* U, T* D) {
   const int m = M > 0 ? M : cluster.nv;
-  Force<T>* U = work.U + cluster.firstV;
-  T* D = work.D + cluster.firstD;
   for (int i = 0; i < m; ++i) {
     const Force<T> IS = inertia * S[i];
     U[i] += IS;
@@ -151,48 +140,63 @@ KEMPE_HD void backSubstitute(int size, const T* L, T* x) {
 }
 
 template <int M, typename T>
-KEMPE_HD void clearCluster(const ClusterEntry& cluster, const WorkView<T>& work) {
+KEMPE_HD void clearSums(const ClusterEntry& cluster, Force<T>* U, T* D) {
   const int m = M > 0 ? M : cluster.nv;
   for (int i = 0; i < m; ++i) {
-    work.U[cluster.firstV + i] = {};
+    U[i] = {};
   }
   for (int i = 0; i < m * m; ++i) {
-    work.D[cluster.firstD + i] = T(0);
+    D[i] = T(0);
   }
 }
 
 template <int M, typename T, typename Tables>
 KEMPE_HD void addArmatures(const Tables& tables, const ClusterEntry& cluster,
-                           const WorkView<T>& work) {
+                           const WorkView<T>& work, T* D) {
   for (int i = cluster.firstVelocity;
        cluster.armatured && i < cluster.firstVelocity + cluster.velocities; ++i) {
-    addReflected<M>(cluster, i, T(tables.armature[i]), work);
+    addReflected<M>(cluster, i, T(tables.armature[i]), work, D);
   }
 }
 
-/// (1), (2) of a cluster of general shape, and Σ IA_i onto the output body.
+/// (1), (2) of a cluster of general shape, and Σ IA_i onto `carried`.
 template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD void sumInertias(const Tables& tables, const ClusterEntry& cluster,
-                          const WorkView<T>& work) {
-  const bool grounded = cluster.output == kWorld;
+                          const WorkView<T>& work, Force<T>* U, T* D,
+                          ArticulatedInertia<T>* carried) {
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (body.folded) {
-      addRotor<M>(tables, cluster, body, work);
+      if (body.spinInertia > R(0)) {
+        addRotor<M>(tables, cluster, body, work, U, D);
+      }
       continue;
     }
     const Motion<T>* S = work.S + body.firstS;
     if (body.carrier) {
-      addBody<M>(cluster, work.IA[b], S, work);
-      if (!grounded) {
-        work.IA[cluster.output] += work.IA[b];
+      addBody<M>(cluster, work.IA[b], S, U, D);
+      if (carried != nullptr) {
+        *carried += work.IA[b];
       }
     } else {
-      addBody<M>(cluster, work.I[b], S, work);
-      if (!grounded) {
-        work.IA[cluster.output] += work.I[b];
+      addBody<M>(cluster, work.I[b], S, U, D);
+      if (carried != nullptr) {
+        *carried += work.I[b];
       }
     }
+  }
+}
+
+/// Y from U, and (3) onto `carried`.
+template <int M, typename T>
+KEMPE_HD void condenseOnto(const ClusterEntry& cluster, const T* L, const T* dInverse, Force<T>* U,
+                           ArticulatedInertia<T>& carried) {
+  const int m = M > 0 ? M : cluster.nv;
+  for (int i = 0; i < m; ++i) {
+    for (int k = 0; k < i; ++k) {
+      U[i] -= L[i * m + k] * U[k];  // Y
+    }
+    carried.addOuter(-dInverse[i], U[i]);  // (3)
   }
 }
 
@@ -202,25 +206,42 @@ KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterE
                                             const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
   const bool grounded = cluster.output == kWorld;
-  clearCluster<M>(cluster, work);
-  if (M == 0 && cluster.wide) {
-    composeWide(tables, cluster, work);
-  } else {
-    sumInertias<M>(tables, cluster, work);
-  }
-  addArmatures<M>(tables, cluster, work);
   T* L = work.D + cluster.firstD;
   T* dInverse = work.dInverse + cluster.firstV;
   Force<T>* U = work.U + cluster.firstV;
-  factorize<M>(m, L, dInverse);
-  if (grounded) {
-    return;
-  }
-  for (int i = 0; i < m; ++i) {
-    for (int k = 0; k < i; ++k) {
-      U[i] -= L[i * m + k] * U[k];  // Y
+  if constexpr (M > 0 && Lanes<T>::count == 1) {
+    // In local memory, which the compiler keeps in registers.
+    T ownL[M * M];
+    Force<T> ownU[M];
+    ArticulatedInertia<T> carried{};
+    clearSums<M>(cluster, ownU, ownL);
+    sumInertias<M>(tables, cluster, work, ownU, ownL, grounded ? nullptr : &carried);
+    addArmatures<M>(tables, cluster, work, ownL);
+    factorize<M>(m, ownL, dInverse);
+    for (int i = 0; i < M * M; ++i) {
+      L[i] = ownL[i];
     }
-    work.IA[cluster.output].addOuter(-dInverse[i], U[i]);  // (3)
+    if (grounded) {
+      return;
+    }
+    condenseOnto<M>(cluster, ownL, dInverse, ownU, carried);
+    for (int i = 0; i < M; ++i) {
+      U[i] = ownU[i];
+    }
+    work.IA[cluster.output] += carried;
+  } else {
+    clearSums<M>(cluster, U, L);
+    ArticulatedInertia<T>* carried = grounded ? nullptr : work.IA + cluster.output;
+    if (M == 0 && cluster.wide) {
+      composeWide(tables, cluster, work);
+    } else {
+      sumInertias<M>(tables, cluster, work, U, L, carried);
+    }
+    addArmatures<M>(tables, cluster, work, L);
+    factorize<M>(m, L, dInverse);
+    if (!grounded) {
+      condenseOnto<M>(cluster, L, dInverse, U, *carried);
+    }
   }
 }
 
@@ -285,19 +306,21 @@ KEMPE_HD void condenseClusterInertia(const Tables& tables, const ClusterEntry& c
 template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD KEMPE_FLATTEN void composeCluster(const Tables& tables, const ClusterEntry& cluster,
                                            const WorkView<T>& work) {
-  clearCluster<M>(cluster, work);
+  Force<T>* U = work.U + cluster.firstV;
+  T* D = work.D + cluster.firstD;
+  clearSums<M>(cluster, U, D);
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (body.folded) {
-      addRotor<M>(tables, cluster, body, work);
+      addRotor<M>(tables, cluster, body, work, U, D);
       continue;
     }
-    addBody<M>(cluster, work.I[b], work.S + body.firstS, work);
+    addBody<M>(cluster, work.I[b], work.S + body.firstS, U, D);
     if (cluster.output != kWorld) {
       work.I[cluster.output] += work.I[b];
     }
   }
-  addArmatures<M>(tables, cluster, work);
+  addArmatures<M>(tables, cluster, work, D);
 }
 
 /// The inertia of a placed body, where (1) to (3) look for it.

@@ -42,8 +42,8 @@ KEMPE_HD KEMPE_FLATTEN void biasSingle(const ClusterEntry& cluster, const BodyEn
   work.u[cluster.firstV] = u;
 }
 
-/// The same of a cluster of shape Coupled.
-template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+/// The same of a cluster of shape Coupled, or with plain loops after q̇ and g (kLoops).
+template <int M, bool kLoops, typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD KEMPE_FLATTEN void biasCoupled(const Tables& tables, const ClusterEntry& cluster,
                                         const WorkView<T>& work, const T* v, const T* tau) {
   const int m = M > 0 ? M : cluster.nv;
@@ -51,27 +51,49 @@ KEMPE_HD KEMPE_FLATTEN void biasCoupled(const Tables& tables, const ClusterEntry
   for (int i = 0; i < m; ++i) {
     u[i] = tau[cluster.firstV + i];
   }
+  const bool armatured = kLoops && cluster.armatured;
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
-    const R* r = constantRatios(tables, cluster, body.firstVelocity);
-    const T rate = alongRatios<M>(m, r, v + cluster.firstV);
+    if (kLoops && isWeightless(cluster, body)) {
+      continue;
+    }
+    const auto* r = ratiosOfBody<kLoops>(tables, cluster, body.firstVelocity, work);
+    T rate, g;
+    if constexpr (kLoops) {
+      rate = work.rates[body.firstVelocity];
+      g = work.accelerations[body.firstVelocity];
+    } else {
+      rate = alongRatios<M>(m, r, v + cluster.firstV);
+    }
     const Motion<T> parentV = work.v[body.parent], parentA = work.a[body.parent];
     T resisting(0);
     if (body.folded) {
-      const Vec3<T> spin = T(body.spinInertia) * placeRotor(body, work);
-      work.f[body.parent].moment += cross(parentV.angular, rate * spin);
+      const T J(body.spinInertia);
+      const Vec3<T> spin = J * placeRotorInCluster<kLoops>(cluster, body, work);
+      Vec3<T> moment = cross(parentV.angular, rate * spin);
       resisting = dot(spin, parentA.angular);
+      if constexpr (kLoops) {
+        moment += g * spin;
+        resisting += J * g;
+      }
+      work.f[body.parent].moment += moment;
     } else {
-      const PlacedSingle<T> at = placeSingle(b, body, work);
+      const PlacedSingle<T> at = placeInCluster<kLoops>(cluster, b, body, work);
       spanSingle<M>(tables, cluster, body, at.s, r, work);
       const Motion<T> relative = rate * at.s;
       const Motion<T> velocity = parentV + relative;
-      const Motion<T> a = parentA + cross(parentV, relative);
+      Motion<T> a = parentA + cross(parentV, relative);
+      if constexpr (kLoops) {
+        a += g * at.s;
+      }
       work.v[b] = velocity;
       work.a[b] = a;
       const PlacedInertia<T> inertia = placed(at.X, body.central);
       work.f[b] = forceOn(inertia, velocity, a);
       storeInertia(body, b, inertia, work);
+    }
+    if (armatured) {
+      resisting += T(tables.armature[body.firstVelocity]) * g;
     }
     if (cluster.dissipates) {
       resisting +=
@@ -80,7 +102,7 @@ KEMPE_HD KEMPE_FLATTEN void biasCoupled(const Tables& tables, const ClusterEntry
     if (cluster.sprung) {
       resisting += springForce(tables, body, work);
     }
-    if (body.folded || cluster.dissipates || cluster.sprung) {
+    if (body.folded || armatured || cluster.dissipates || cluster.sprung) {
       for (int i = 0; i < m; ++i) {
         u[i] -= T(r[i]) * resisting;
       }
@@ -152,7 +174,11 @@ struct BiasPass {
   }
   template <int M>
   KEMPE_HD void coupled(const ClusterEntry& cluster) const {
-    biasCoupled<M>(tables, cluster, work, v, tau);
+    biasCoupled<M, false>(tables, cluster, work, v, tau);
+  }
+  template <int M>
+  KEMPE_HD void loops(const ClusterEntry& cluster) const {
+    biasCoupled<M, true>(tables, cluster, work, v, tau);
   }
   KEMPE_HD void base(const ClusterEntry& cluster, const Body& body) const {
     biasBase(cluster, body, work, v, tau);

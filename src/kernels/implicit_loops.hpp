@@ -2,6 +2,7 @@
 
 #include "kernels/outward.hpp"
 #include "loops/loop_forces.hpp"
+#include "loops/twins.hpp"
 
 namespace kempe::detail {
 
@@ -16,8 +17,8 @@ class ImplicitLoops {
 
   KEMPE_HD bool solve(int c, const WorkView<T>& work) const {
     const ClusterEntry& cluster = tables_.clusters[c];
-    return !isSingular(implicitJacobian(tables_, functions_, cluster, stateOf(cluster, work),
-                                        work.loops, scratch_, work.G + cluster.firstRatio));
+    return !isSingular(implicitJacobian<true>(tables_, functions_, cluster, stateOf(cluster, work),
+                                              work.loops, scratch_, work.G + cluster.firstRatio));
   }
 
   KEMPE_HD void bias(int c, const WorkView<T>& work) const {
@@ -26,6 +27,54 @@ class ImplicitLoops {
     state.outputV = work.v[cluster.output];
     implicitBias(tables_, functions_, cluster, state, work.loops, scratch_,
                  work.accelerations + cluster.firstVelocity);
+  }
+
+  /// G, q̇ and g of cluster c and its twin, with all that solve and bias leave behind.
+  KEMPE_HD bool solveTwins(int c, const WorkView<T>& work, const T* v) const {
+    using Both = TwinOf<T>;
+    const ClusterEntry& first = tables_.clusters[c];
+    const ClusterEntry& second = tables_.clusters[first.twin];
+    const int n = first.velocities, m = first.nv;
+    Both q[kMostTwinVelocities], rates[kMostTwinVelocities], g[kMostTwinVelocities];
+    Both G[kMostTwinRatios], y[kMostTwinVelocities];
+    const auto join = [](const T* x, int a, int b, int count, Both* both) {
+      for (int i = 0; i < count; ++i) {
+        both[i] = Both(x[a + i], x[b + i]);
+      }
+    };
+    const auto separate = [](const Both* both, int count, T* x, int a, int b) {
+      for (int i = 0; i < count; ++i) {
+        x[a + i] = both[i][0];
+        x[b + i] = both[i][1];
+      }
+    };
+    join(work.positions, first.firstPosition, second.firstPosition, n, q);
+    ClusterState<Both> state;
+    state.q = q;
+    state.rates = rates;
+    state.kept = work.twins.kept;
+    if (isSingular(
+            implicitJacobian<true>(tables_, functions_, first, state, work.twins, scratch_, G))) {
+      return false;
+    }
+    join(v, first.firstV, second.firstV, m, y);
+    for (int i = 0; i < n; ++i) {
+      Both sum = G[i * m] * y[0];
+      for (int j = 1; j < m; ++j) {
+        sum += G[i * m + j] * y[j];
+      }
+      rates[i] = sum;
+    }
+    implicitBias(tables_, functions_, first, state, work.twins, scratch_, g);
+    separate(G, n * m, work.G, first.firstRatio, second.firstRatio);
+    separate(rates, n, work.rates, first.firstVelocity, second.firstVelocity);
+    separate(g, n, work.accelerations, first.firstVelocity, second.firstVelocity);
+    separate(work.twins.K + first.firstK, first.kept * n, work.loops.K, first.firstK,
+             second.firstK);
+    const int z = first.kept - first.couplings;
+    separate(work.twins.factors + first.firstFactor, z * first.kept, work.loops.factors,
+             first.firstFactor, second.firstFactor);
+    return true;
   }
 
   /// Ġ, after bias; `sRates` are the rates of the cluster's joint directions.

@@ -46,26 +46,37 @@ KEMPE_HD KEMPE_FLATTEN void moveSingle(const ClusterEntry& cluster, const BodyEn
   tau[cluster.firstV] = resisting;
 }
 
-/// The same of a cluster of shape Coupled.
-template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+/// The same of a cluster of shape Coupled, or (2) and (3) of one with plain loops (kLoops).
+template <int M, bool kLoops, typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD KEMPE_FLATTEN void moveCoupled(const Tables& tables, const ClusterEntry& cluster,
                                         const WorkView<T>& work, const T* v, const T* ydd) {
   const int m = M > 0 ? M : cluster.nv;
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
-    const R* r = constantRatios(tables, cluster, body.firstVelocity);
-    const T rate = alongRatios<M>(m, r, v + cluster.firstV);
-    const T acceleration = alongRatios<M>(m, r, ydd + cluster.firstV);
+    if (kLoops && isWeightless(cluster, body)) {
+      continue;
+    }
+    T rate, acceleration;
+    if constexpr (kLoops) {
+      rate = work.rates[body.firstVelocity];
+      acceleration = work.accelerations[body.firstVelocity];
+    } else {
+      const R* r = constantRatios(tables, cluster, body.firstVelocity);
+      rate = alongRatios<M>(m, r, v + cluster.firstV);
+      acceleration = alongRatios<M>(m, r, ydd + cluster.firstV);
+    }
     const Motion<T> parentV = work.v[body.parent], parentA = work.a[body.parent];
     T resisting = T(tables.armature[body.firstVelocity]) * acceleration;
     if (body.folded) {
-      const Vec3<T> z = placeRotor(body, work);
+      const Vec3<T> z = placeRotorInCluster<kLoops>(cluster, body, work);
       const T J(body.spinInertia);
       work.f[body.parent].moment += (J * acceleration) * z + cross(parentV.angular, (J * rate) * z);
       resisting += J * (dot(z, parentA.angular) + acceleration);
     } else {
-      const PlacedSingle<T> at = placeSingle(b, body, work);
-      work.s[body.firstVelocity] = at.s;
+      const PlacedSingle<T> at = placeInCluster<kLoops>(cluster, b, body, work);
+      if constexpr (!kLoops) {
+        work.s[body.firstVelocity] = at.s;
+      }
       const Motion<T> relative = rate * at.s;
       const Motion<T> velocity = parentV + relative;
       const Motion<T> a = parentA + acceleration * at.s + cross(parentV, relative);
@@ -96,8 +107,8 @@ KEMPE_HD KEMPE_FLATTEN void accelerateBase(const ClusterEntry& cluster, const Bo
   work.f[b] = forceOn(placed(work.X[b], body.central), work.v[b], work.a[b]);
 }
 
-/// (4) to (6) of a cluster of shape Coupled.
-template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+/// (4) to (6) of a cluster of shape Coupled, or with plain loops (kLoops).
+template <int M, bool kLoops, typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD KEMPE_FLATTEN void gatherCoupled(const Tables& tables, const ClusterEntry& cluster,
                                           const WorkView<T>& work, T* tau) {
   const int m = M > 0 ? M : cluster.nv;
@@ -106,13 +117,16 @@ KEMPE_HD KEMPE_FLATTEN void gatherCoupled(const Tables& tables, const ClusterEnt
   }
   for (int b = cluster.firstBody + cluster.bodies - 1; b >= cluster.firstBody; --b) {
     const BodyEntry<R>& body = tables.bodies[b];
+    if (kLoops && isWeightless(cluster, body)) {
+      continue;
+    }
     T force = work.tau[body.firstVelocity];
     if (!body.folded) {
       const Force<T> f = work.f[b];
       force += dot(f, work.s[body.firstVelocity]);
       work.f[body.parent] += f;
     }
-    const R* r = constantRatios(tables, cluster, body.firstVelocity);
+    const auto* r = ratiosOfBody<kLoops>(tables, cluster, body.firstVelocity, work);
     for (int j = 0; j < m; ++j) {
       tau[cluster.firstV + j] += T(r[j]) * force;
     }
@@ -179,7 +193,11 @@ struct LoadPass {
   }
   template <int M>
   KEMPE_HD void coupled(const ClusterEntry& cluster) const {
-    moveCoupled<M>(tables, cluster, work, v, ydd);
+    moveCoupled<M, false>(tables, cluster, work, v, ydd);
+  }
+  template <int M>
+  KEMPE_HD void loops(const ClusterEntry& cluster) const {
+    moveCoupled<M, true>(tables, cluster, work, v, ydd);
   }
   KEMPE_HD void base(const ClusterEntry& cluster, const Body& body) const {
     accelerateBase(cluster, body, work, v, ydd);
@@ -199,7 +217,7 @@ KEMPE_HD void gatherCluster(const Tables& tables, const ClusterEntry& cluster,
       break;
     }
     case ClusterShape::Coupled:
-      withSize(cluster.nv, [&]<int M>() { gatherCoupled<M>(tables, cluster, work, tau); });
+      withSize(cluster.nv, [&]<int M>() { gatherCoupled<M, false>(tables, cluster, work, tau); });
       break;
     case ClusterShape::FreeBase: {
       const Force<T> f = work.f[cluster.firstBody];
@@ -212,7 +230,11 @@ KEMPE_HD void gatherCluster(const Tables& tables, const ClusterEntry& cluster,
       break;
     }
     case ClusterShape::General:
-      gatherForces(tables, cluster, work, tau);
+      if (hasPlainLoops(cluster, work)) {
+        withSize(cluster.nv, [&]<int M>() { gatherCoupled<M, true>(tables, cluster, work, tau); });
+      } else {
+        gatherForces(tables, cluster, work, tau);
+      }
       break;
   }
 }

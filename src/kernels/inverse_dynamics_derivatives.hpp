@@ -518,7 +518,7 @@ class InverseDynamicsDerivativesKernel {
         multipliers[i] -= own_.jointForces[velocity];
       }
     }
-    solveLoopsTransposed(cluster, work_.loops, multipliers);
+    solveLoopsTransposed(tables_, cluster, work_.loops, multipliers);
     for (int i = 0; i < n * m; ++i) {
       own_.spanningQ[i] = T(0);
     }

@@ -229,7 +229,7 @@ class MotionDerivatives {
   /// W, Z, Y from the right-hand sides that are there.
   KEMPE_HD void solveRows(const ClusterEntry& cluster, T* result) const {
     const int m = cluster.nv;
-    solveLoops(cluster, work_.loops, own_.rightSide, m);
+    solveLoops(tables_, cluster, work_.loops, own_.rightSide, m);
     const int* independent = tables_.independent + cluster.firstIndependent;
     const int* dependent = tables_.dependent + cluster.firstDependent;
     for (int j = 0; j < m; ++j) {

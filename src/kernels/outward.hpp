@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/visit_clusters.hpp"
 #include "loops/expand_cluster.hpp"
 #include "spatial/joint_motion.hpp"
@@ -11,6 +13,8 @@
 /// A `Loops` object has the functions for implicit clusters, for cluster c at placements in `work`:
 ///   bool solve(c, work)   writes G; returns false in a singular configuration
 ///   void bias(c, work)    writes g, after solve and moveRelative
+///   bool solveTwins(c, work, v)   writes G, q̇ and g of cluster c and its twin; returns false, and
+///                                 writes nothing, where one of them is in a singular configuration
 ///   void ratioRates(c, work, sRates, rates)   writes Ġ, after bias
 /// and, for the forces between bodies (joint_forces.hpp), those for loop l of the cluster:
 ///   void findMultipliers(c, work)   of the spanning forces in work.tau, after solve
@@ -44,6 +48,21 @@ template <typename T>
 KEMPE_HD ClusterShape shapeOf(const ClusterEntry& cluster, const WorkView<T>& work) {
   const bool whole = work.wholeRotors && cluster.bodies > 1;
   return whole ? ClusterShape::General : cluster.shape;
+}
+
+/// True for a cluster with loops to solve whose bodies turn or slide, so that its outward pass is
+/// that of shape Coupled with G and g of the moment. Clusters of many DoFs have kernels of their own.
+template <typename T>
+KEMPE_HD bool hasPlainLoops(const ClusterEntry& cluster, const WorkView<T>& work) {
+  return cluster.kind == ClusterKind::Implicit && cluster.plainJoints && !cluster.wide &&
+         !work.wholeRotors;
+}
+
+/// True for a folded body that adds nothing to the dynamics, such as a crank without mass.
+template <typename R>
+KEMPE_HD bool isWeightless(const ClusterEntry& cluster, const BodyEntry<R>& body) {
+  return body.folded && !(body.spinInertia > R(0)) && !cluster.armatured && !cluster.dissipates &&
+         !cluster.sprung;
 }
 
 /// Directions of a body's joint: those of a body that is a cluster are its S.
@@ -131,6 +150,23 @@ KEMPE_HD const R* constantRatios(const Tables& tables, const ClusterEntry& clust
   return tables.G + cluster.firstG + (velocity - cluster.firstVelocity) * cluster.nv;
 }
 
+/// Row of G of one spanning velocity of the cluster as it is now; tree clusters have none.
+template <typename T>
+KEMPE_HD const T* ratiosOf(const ClusterEntry& cluster, int velocity, const WorkView<T>& work) {
+  return work.G + cluster.firstRatio + (velocity - cluster.firstVelocity) * cluster.nv;
+}
+
+/// The same of a cluster of shape Coupled, or of one with plain loops if kLoops.
+template <bool kLoops, typename T, typename Tables>
+KEMPE_HD const auto* ratiosOfBody(const Tables& tables, const ClusterEntry& cluster, int velocity,
+                                  const WorkView<T>& work) {
+  if constexpr (kLoops) {
+    return ratiosOf(cluster, velocity, work);
+  } else {
+    return constantRatios(tables, cluster, velocity);
+  }
+}
+
 /// r x of a DoF with ratios r; 0 in a cluster that couplings lock.
 template <int M, typename T, typename R>
 KEMPE_HD T alongRatios(int size, const R* r, const T* x) {
@@ -143,9 +179,9 @@ KEMPE_HD T alongRatios(int size, const R* r, const T* x) {
 }
 
 /// S_i = S_λ (if λ is in the cluster) + s_i r of a body with ratios r.
-template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+template <int M, typename T, typename Tables, typename Ratio, typename R = typename Tables::Scalar>
 KEMPE_HD void spanSingle(const Tables& tables, const ClusterEntry& cluster,
-                         const BodyEntry<R>& body, const Motion<T>& s, const R* r,
+                         const BodyEntry<R>& body, const Motion<T>& s, const Ratio* r,
                          const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
   Motion<T>* S = work.S + body.firstS;
@@ -162,6 +198,26 @@ KEMPE_HD Vec3<T> placeRotor(const BodyEntry<R>& body, const WorkView<T>& work) {
   const Vec3<T> z = turned(work.X[body.parent].R, body.placement.R.column(2));
   work.s[body.firstVelocity] = {z, {}};
   return z;
+}
+
+/// Placement and direction of a body in a cluster of shape Coupled or with plain loops (kLoops); the
+/// latter are placed before if loops end on their bodies.
+template <bool kLoops, typename T, typename R>
+KEMPE_HD PlacedSingle<T> placeInCluster(const ClusterEntry& cluster, int b,
+                                        const BodyEntry<R>& body, const WorkView<T>& work) {
+  if (kLoops && cluster.bodyLoops) {
+    return {work.X[b], work.s[body.firstVelocity]};
+  }
+  const PlacedSingle<T> at = placeSingle(b, body, work);
+  if (kLoops) {
+    work.s[body.firstVelocity] = at.s;
+  }
+  return at;
+}
+template <bool kLoops, typename T, typename R>
+KEMPE_HD Vec3<T> placeRotorInCluster(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                                     const WorkView<T>& work) {
+  return kLoops && cluster.bodyLoops ? work.s[body.firstVelocity].angular : placeRotor(body, work);
 }
 
 /// Placements and S of a cluster of shape Coupled.
@@ -501,10 +557,50 @@ KEMPE_HD void moveBodies(const Tables& tables, int c, const WorkView<T>& work, L
   moveAlongJoints(tables, cluster, work, implicit || ydd != nullptr);
 }
 
+/// The outward pass of a cluster with plain loops: G, q̇ and q̈ (g where ÿ = 0), then pass.loops<M>.
+/// The first of two twins solves the loops of both; where one is singular, each solves its own.
+template <int M, typename T, typename Tables, typename Loops, typename Pass>
+KEMPE_HD bool passLoops(const Tables& tables, int c, const WorkView<T>& work, Loops& loops,
+                        const T* v, const T* ydd, const Pass& pass) {
+  const ClusterEntry& cluster = tables.clusters[c];
+  const int m = M > 0 ? M : cluster.nv;
+  const T* G = work.G + cluster.firstRatio;
+  T* const rates = work.rates + cluster.firstVelocity;
+  T* const accelerations = work.accelerations + cluster.firstVelocity;
+  bool solved = false;
+  if constexpr (!std::is_same_v<T, TwinOf<T>>) {
+    if (cluster.twin > c) {
+      work.solved[c] = work.solved[cluster.twin] = loops.solveTwins(c, work, v);
+    }
+    solved = cluster.twin >= 0 && work.solved[c];
+  }
+  if (!solved) {
+    if (cluster.bodyLoops) {
+      placeBodies(tables, cluster, work);
+    }
+    if (!loops.solve(c, work)) {
+      return false;
+    }
+    for (int i = 0; i < cluster.velocities; ++i) {
+      rates[i] = alongRatios<M>(m, G + i * m, v + cluster.firstV);
+    }
+    if (cluster.bodyLoops) {
+      moveRelative(tables, cluster, work);
+    }
+    loops.bias(c, work);
+  }
+  for (int i = 0; ydd != nullptr && i < cluster.velocities; ++i) {
+    accelerations[i] += alongRatios<M>(m, G + i * m, ydd + cluster.firstV);
+  }
+  pass.template loops<M>(cluster);
+  return true;
+}
+
 /// Placements, velocities, accelerations and whatever else the outward pass of an algorithm computes
 /// of one cluster, after placeWorld and expandMechanism. `pass` has a function for every shape:
 /// single, coupled<M> and base do everything; general comes after placing and moving with ÿ = `ydd`
-/// (null: zero), with S if kSpans. Returns false in a singular configuration.
+/// (null: zero), with S if kSpans. A pass with a function loops<M> does everything of clusters with
+/// plain loops there once G, q̇ and q̈ are known. Returns false in a singular configuration.
 template <bool kSpans = true, typename T, typename Tables, typename Loops, typename Pass>
 KEMPE_HD bool passCluster(const Tables& tables, int c, const WorkView<T>& work, Loops& loops,
                           const T* v, const T* ydd, const Pass& pass) {
@@ -520,6 +616,14 @@ KEMPE_HD bool passCluster(const Tables& tables, int c, const WorkView<T>& work, 
       pass.base(cluster, tables.bodies[cluster.firstBody]);
       break;
     case ClusterShape::General:
+      if constexpr (requires { pass.template loops<1>(cluster); }) {
+        if (hasPlainLoops(cluster, work)) {
+          bool regular = true;
+          withSize(cluster.nv,
+                   [&]<int M>() { regular = passLoops<M>(tables, c, work, loops, v, ydd, pass); });
+          return regular;
+        }
+      }
       if (!placeInTree<kSpans>(tables, c, work, loops)) {
         return false;
       }

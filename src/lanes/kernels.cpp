@@ -54,7 +54,7 @@ struct Kernels : KernelArguments<T> {
     WorkView<T>& view = KernelArguments<T>::viewIn(first);
     carveStage(tables, stage, carver, view);
     if (stage == WorkStage::Motion) {
-      writeConstantRatios(tables, view);
+      writeConstants(tables, view);
     }
   }
 

@@ -3,6 +3,7 @@
 #include <xsimd/xsimd.hpp>
 
 #include "lanes/pack_trigonometry.hpp"
+#include "lanes/twin.hpp"
 #include "lanes/wide.hpp"
 
 /// Numbers of several states at once, one in each lane of a vector register: xsimd's batches are

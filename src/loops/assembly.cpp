@@ -124,8 +124,9 @@ class Descent {
 
   static ClosingRows closingRowsOf(const LoopEntry<double>& loop,
                                    const ClusterState<double>& state) {
-    return closingRows(loop.form.type, loop.form.cosine, endPlacement(loop.predecessor, state),
-                       endPlacement(loop.successor, state));
+    return closingRows(loop.form.type, loop.form.cosine,
+                       endPlacement(loop.form, loop.predecessor, state),
+                       endPlacement(loop.form, loop.successor, state));
   }
 
   [[nodiscard]] Closure measure() const {

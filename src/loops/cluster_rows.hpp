@@ -68,14 +68,21 @@ KEMPE_HD void moveCluster(const TablesOf<T>& tables, const ClusterEntry& cluster
   }
 }
 
+/// The frame of an end; of a rod, which has no axes, a frame at the same point.
 template <typename T, typename R>
-KEMPE_HD Transform<T> endPlacement(const LoopEnd<R>& end, const ClusterState<T>& state) {
-  return placed(end.body < 0 ? state.outputX : state.X[end.body], end.frame);
+KEMPE_HD Transform<T> endPlacement(const RowForm<R>& form, const LoopEnd<R>& end,
+                                   const ClusterState<T>& state) {
+  const Transform<T>& X = end.body < 0 ? state.outputX : state.X[end.body];
+  if (form.kind == RowKind::Rod) {
+    return {X.R, turned(X.R, end.frame.p) + X.p};
+  }
+  return placed(X, end.frame);
 }
 
 template <typename T, typename R>
-KEMPE_HD EndMotion<T> endMotion(const LoopEnd<R>& end, const ClusterState<T>& state) {
-  return {endPlacement(end, state), end.body < 0 ? state.outputV : state.v[end.body],
+KEMPE_HD EndMotion<T> endMotion(const RowForm<R>& form, const LoopEnd<R>& end,
+                                const ClusterState<T>& state) {
+  return {endPlacement(form, end, state), end.body < 0 ? state.outputV : state.v[end.body],
           end.body < 0 ? state.outputA : state.a[end.body]};
 }
 
@@ -84,8 +91,8 @@ KEMPE_HD EndMotion<T> endMotion(const LoopEnd<R>& end, const ClusterState<T>& st
 template <typename T, typename R, typename Visit>
 KEMPE_HD void forLoopRows(const LoopEntry<R>& loop, const ClusterState<T>& state,
                           const Visit& visit) {
-  const Transform<T> A = endPlacement(loop.predecessor, state);
-  const Transform<T> B = endPlacement(loop.successor, state);
+  const Transform<T> A = endPlacement(loop.form, loop.predecessor, state);
+  const Transform<T> B = endPlacement(loop.form, loop.successor, state);
   forBodyRows(loop.form, loop.rows, A, B, visit);
 }
 
@@ -216,8 +223,8 @@ KEMPE_HD void loopJacobianRate(const TablesOf<T>& tables, const FunctionCalls& f
     const auto* terms = tables.terms + loop.firstTerm;
     if (loop.form.betweenBodies()) {
       const LoopColumn* columns = tables.columns + loop.firstColumn;
-      const EndMotion<T> A = endMotion(loop.predecessor, state);
-      const EndMotion<T> B = endMotion(loop.successor, state);
+      const EndMotion<T> A = endMotion(loop.form, loop.predecessor, state);
+      const EndMotion<T> B = endMotion(loop.form, loop.successor, state);
       forBodyRows(loop.form, loop.rows, A.X, B.X, [&](int r, const auto& row) {
         const int slot = slotOf(loop, r, slots);
         if (slot < 0) {
@@ -243,35 +250,32 @@ KEMPE_HD void loopJacobianRate(const TablesOf<T>& tables, const FunctionCalls& f
   }
 }
 
-/// k = −K̇ q̇ of the rows that `slots` keeps, after moveCluster.
+/// k = −K̇ q̇ of the rows of a loop that `slots` keeps, after moveCluster.
 template <typename T>
-KEMPE_HD void loopBias(const TablesOf<T>& tables, const FunctionCalls& functions,
-                       const ClusterEntry& cluster, const ClusterState<T>& state,
-                       const FunctionScratch& scratch, const int* slots, T* k) {
-  for (int l = 0; l < cluster.loops; ++l) {
-    const auto& loop = tables.loops[cluster.firstLoop + l];
-    if (loop.form.betweenBodies()) {
-      const EndMotion<T> A = endMotion(loop.predecessor, state);
-      const EndMotion<T> B = endMotion(loop.successor, state);
-      const Motion<T> v = B.v - A.v, a = B.a - A.a;
-      // (2) of joint_rows.hpp
-      forBodyRows(loop.form, loop.rows, A.X, B.X, [&](int r, const auto& row) {
-        const int slot = slotOf(loop, r, slots);
-        if (slot >= 0) {
-          k[slot] = -dot(row.wrench(), a) - dot(row.wrenchRate(A, B), v);
-        }
-      });
-      continue;
-    }
-    withLoopRows(tables, functions, loop, state, scratch, [&](const auto& loopRows) {
-      loopRows.secondRates([&](int r, const T& secondRate) {
-        const int slot = slotOf(loop, r, slots);
-        if (slot >= 0) {
-          k[slot] = -secondRate;
-        }
-      });
+KEMPE_HD void biasOfLoop(const TablesOf<T>& tables, const FunctionCalls& functions,
+                         const auto& loop, const ClusterState<T>& state,
+                         const FunctionScratch& scratch, const int* slots, T* k) {
+  if (loop.form.betweenBodies()) {
+    const EndMotion<T> A = endMotion(loop.form, loop.predecessor, state);
+    const EndMotion<T> B = endMotion(loop.form, loop.successor, state);
+    const Motion<T> v = B.v - A.v, a = B.a - A.a;
+    // (2) of joint_rows.hpp
+    forBodyRows(loop.form, loop.rows, A.X, B.X, [&](int r, const auto& row) {
+      const int slot = slotOf(loop, r, slots);
+      if (slot >= 0) {
+        k[slot] = -dot(row.wrench(), a) - dot(row.wrenchRate(A, B), v);
+      }
     });
+    return;
   }
+  withLoopRows(tables, functions, loop, state, scratch, [&](const auto& loopRows) {
+    loopRows.secondRates([&](int r, const T& secondRate) {
+      const int slot = slotOf(loop, r, slots);
+      if (slot >= 0) {
+        k[slot] = -secondRate;
+      }
+    });
+  });
 }
 
 }  // namespace kempe::detail

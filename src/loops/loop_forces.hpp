@@ -131,7 +131,7 @@ KEMPE_HD void loopMultipliers(const TablesOf<T>& tables, const FunctionCalls& fu
   for (int j = 0; j < cluster.kept; ++j) {
     work.k[j] = r[dependent[j]];
   }
-  solveLoopsTransposed(cluster, work, work.k);  // (2)
+  solveLoopsTransposed(tables, cluster, work, work.k);  // (2)
   for (int i = 0; i < cluster.rows; ++i) {
     work.multipliers[i] = work.k[slots[i]];
   }
@@ -157,6 +157,12 @@ KEMPE_HD void coordinateForces(const TablesOf<T>& tables, const ClusterEntry& cl
                                const LoopWork<T>& work, T* forces) {
   const auto& loop = tables.loops[cluster.firstLoop + l];
   const bool redundant = cluster.rows > cluster.kept;
+  if (loop.form.kind == RowKind::Coupling && !redundant) {
+    for (int t = 0; t < loop.terms; ++t) {
+      forces[t] = T(tables.terms[loop.firstTerm + t].coefficient) * work.multipliers[loop.firstRow];
+    }
+    return;
+  }
   for (int t = 0; t < loop.terms; ++t) {
     const int column = tables.terms[loop.firstTerm + t].velocity;
     T sum(0);

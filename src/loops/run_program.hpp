@@ -8,20 +8,20 @@ namespace kempe::detail {
 /// Runs a group of sines and cosines from `step` on, into `results`.
 template <typename T, typename R>
 KEMPE_HD void runSinesAndCosines(const ProgramStep<R>* step, const T* registers, T* results) {
-  T angles[kMostTogether], sines[kMostTogether], cosines[kMostTogether];
+  T angles[kMostTogether], both[2 * kMostTogether];  // sines, then cosines
   const int count = step->together, different = step->angles;
-  for (int j = 0; j < count; ++j) {
-    angles[step[j].operands[1]] = registers[step[j].operands[0]];
+  // The first steps of a group have its angles, one each.
+  for (int j = 0; j < different; ++j) {
+    angles[j] = registers[step[j].operands[2]];
   }
   if constexpr (Lanes<T>::kAnglesTogether > 1) {
     for (int j = different; j % Lanes<T>::kAnglesTogether != 0; ++j) {
       angles[j] = T(0);  // up to a full vector register
     }
   }
-  Lanes<T>::sinCos(angles, different, sines, cosines);
+  Lanes<T>::sinCos(angles, different, both, both + kMostTogether);
   for (int j = 0; j < count; ++j) {
-    const int angle = step[j].operands[1];
-    results[j] = step[j].operation == Operation::Sin ? sines[angle] : cosines[angle];
+    results[j] = both[step[j].operands[1]];
   }
 }
 

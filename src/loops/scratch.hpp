@@ -37,6 +37,7 @@ struct LoopScratch {
     trialStep.resize(n);
     phi.resize(rows);
     k.resize(rows);
+    sorted.resize(rows);
     K.resize(std::max(rows * n, static_cast<std::size_t>(tables.rowNumbers)));
     factors.resize(static_cast<std::size_t>(tables.factorNumbers));
     normal.resize(n * n);
@@ -56,14 +57,15 @@ struct LoopScratch {
   }
   FunctionScratch forFunctions() { return calls.view(); }
   LoopWork<T> work() {
-    return {K.data(), k.data(), rightSide.data(), factors.data(), pivots.data(),   nullptr,
-            nullptr,  nullptr,  nullptr,          nullptr,        function.data(), kept.data()};
+    return {K.data(),        k.data(),    rightSide.data(), factors.data(), pivots.data(),
+            nullptr,         nullptr,     nullptr,          nullptr,        nullptr,
+            function.data(), kept.data(), sorted.data()};
   }
 
   std::vector<Transform<T>> X;
   std::vector<Motion<T>> v, a, s;
   std::vector<T> q, rates, step, trialStep;
-  std::vector<T> phi, k, K, factors, normal, factor, gradient, rightSide;
+  std::vector<T> phi, k, sorted, K, factors, normal, factor, gradient, rightSide;
   std::vector<int> pivots;
   std::vector<char> held;
   std::vector<T> function;  ///< registers of the program of a function

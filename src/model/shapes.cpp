@@ -4,6 +4,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "loops/substitution.hpp"
+#include "loops/twins.hpp"
+
 namespace kempe::detail {
 namespace {
 
@@ -45,10 +48,9 @@ int singleBody(const ModelTables<double>& tables, const ClusterEntry& cluster) {
   return fits ? moving : -1;
 }
 
-bool isCoupled(const ModelTables<double>& tables, const ClusterEntry& cluster) {
+bool hasPlainJoints(const ModelTables<double>& tables, const ClusterEntry& cluster) {
   const auto first = tables.bodies.begin() + cluster.firstBody;
-  return cluster.kind == ClusterKind::Explicit &&
-         std::all_of(first, first + cluster.bodies,
+  return std::all_of(first, first + cluster.bodies,
                      [](const BodyEntry<double>& body) { return turnsOrSlides(body.type); });
 }
 
@@ -201,7 +203,7 @@ void findShapes(ModelTables<double>& tables) {
       cluster.shape = ClusterShape::Single;
       cluster.moving = moving;
       tables.bodies[moving].single = sumSingle(tables, cluster);
-    } else if (isCoupled(tables, cluster)) {
+    } else if (cluster.kind == ClusterKind::Explicit && hasPlainJoints(tables, cluster)) {
       cluster.shape = ClusterShape::Coupled;
     } else if (cluster.bodies == 1 && cluster.firstBody == tables.floatingBase &&
                cluster.kind == ClusterKind::Tree && cluster.output == kWorld &&
@@ -209,6 +211,7 @@ void findShapes(ModelTables<double>& tables) {
       cluster.shape = ClusterShape::FreeBase;
     }
     cluster.wide = isWide(tables, cluster);
+    cluster.plainJoints = hasPlainJoints(tables, cluster);
     if (cluster.kind == ClusterKind::Implicit) {
       const int d = cluster.kept;
       cluster.firstSwap = tables.swaps;
@@ -222,6 +225,8 @@ void findShapes(ModelTables<double>& tables) {
       }
     }
   }
+  substituteCouplings(tables);
+  findTwins(tables);
   listAncestors(tables);
   scaleInertias(tables);
 }

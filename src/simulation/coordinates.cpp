@@ -290,7 +290,7 @@ void Coordinates::closeToRounding(const ClusterEntry& cluster) {
     if (isSingular(pivots)) {
       return;
     }
-    solveLoops(cluster, scratch.work(), scratch.k.data(), 1);
+    solveLoops(tables, cluster, scratch.work(), scratch.k.data(), 1);
     std::fill_n(correction, cluster.velocities, 0.0);
     for (int i = 0; i < cluster.kept; ++i) {
       correction[dependent[i]] = scratch.k[i];

@@ -55,6 +55,15 @@ struct Lanes : RowOperations<T> {
   }
 };
 
+/// See TwinOf.
+template <typename T>
+struct TwinLanes {
+  using Type = T;
+};
+/// A type with two numbers for T that holds one, where there is one; otherwise T.
+template <typename T>
+using TwinOf = typename TwinLanes<T>::Type;
+
 KEMPE_HD inline bool any(bool condition) {
   return condition;
 }

@@ -22,6 +22,8 @@
 ///   terms      summand of a coupling, or coordinate of a function
 ///   programSteps   operation of a function   loops/compile_loops.cpp
 ///   rowSlots, independent, dependent, G, offset, couplingForces: per cluster, loops/analysis.cpp
+///   substituted, substitutions   implicit cluster with couplings   loops/substitution.cpp
+///   twin       cluster                        loops/twins.cpp
 ///   rotors     folded rotor                   model/rotors.cpp
 ///   drives     rotor that can take the place of an independent joint   model/rotors.cpp
 ///   links      moving body                    model/layout.cpp
@@ -201,12 +203,17 @@ struct ClusterEntry {
   int firstRatio = 0;          ///< n×m of G in the scratch of the recursions
   int firstD = 0;              ///< m×m of D there
   int firstSwap = 0;           ///< d (d − 1) / 2 numbers there, d = n − m of implicit clusters
+  int couplings = 0;           ///< Implicit: kept rows that are couplings and are substituted
+  int firstSubstituted = 0;    ///< then: into ModelTables::substituted
+  int firstSubstitution = 0;   ///< then: into ModelTables::substitutions
   int moving = 0;              ///< Single: the body that is not folded
   bool armatured = false;      ///< some joint of it has an armature
   bool dissipates = false;     ///< some joint of it has damping or friction
   bool sprung = false;         ///< some joint of it has a spring
   bool bodyLoops = false;      ///< some loop of it is a loop joint or rod
   bool wide = false;           ///< Implicit: of many DoFs, see kernels/wide_clusters.hpp
+  bool plainJoints = false;    ///< all its bodies turn or slide
+  int twin = -1;  ///< a cluster of the same depth with equal loops, see loops/twins.hpp
 };
 
 /// The DoFs of the body that carries a cluster, for walks to the root.
@@ -235,6 +242,9 @@ struct TableArrays {
   Array<double> rowScales, velocityScales;
   Array<int> independent;
   Array<int> dependent;
+  /// Couplings in implicit clusters, see loops/substitution.hpp.
+  Array<int> substituted;
+  Array<R> substitutions;
   Array<R> G;
   Array<R> offset;
   Array<R> couplingForces;  ///< map from forces at dependent joints to forces of couplings

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
+#include "spatial/scalar_lanes.hpp"
 #include "tables/memory.hpp"
 #include "tables/tables.hpp"
 
@@ -27,6 +29,7 @@ struct LoopWork {
   T* triangle = nullptr;     ///< kept², likewise
   T* function = nullptr;     ///< registers of the program of a function
   T* kept = nullptr;         ///< registers that functions keep from slopes to second rates
+  T* sorted = nullptr;       ///< kept, couplings first
 };
 
 /// Scratch of one evaluation. Spatial quantities are in the common frame: axes of the world, origin
@@ -56,6 +59,8 @@ struct WorkView {
   T* u = nullptr;                       ///< per v
   T* tau = nullptr;                     ///< spanning
   LoopWork<T> loops{};
+  LoopWork<TwinOf<T>> twins{};  ///< of two clusters with equal loops at once; unused if TwinOf is T
+  bool* solved = nullptr;       ///< per cluster: its twin solved its loops; likewise
   /// Whether folded rotors are placed and moved as bodies, for frames and forces on them.
   bool wholeRotors = false;
 };
@@ -99,6 +104,16 @@ void carveStage(const TablesView<R>& tables, WorkStage stage, Carver& carver, Wo
       w.loops.swaps = carver.take<T>(tables.swaps);
       w.loops.function = carver.take<T>(tables.functionNumbers);
       w.loops.kept = carver.take<T>(tables.keptRegisters);
+      w.loops.sorted = carver.take<T>(tables.mostRows);
+      if constexpr (!std::is_same_v<T, TwinOf<T>>) {
+        w.twins.K = carver.take<TwinOf<T>>(tables.rowNumbers);
+        w.twins.k = carver.take<TwinOf<T>>(tables.mostRows);
+        w.twins.rightSide = carver.take<TwinOf<T>>(tables.widestRightSide);
+        w.twins.factors = carver.take<TwinOf<T>>(tables.factorNumbers);
+        w.twins.sorted = carver.take<TwinOf<T>>(tables.mostRows);
+        w.twins.kept = carver.take<TwinOf<T>>(tables.keptRegisters);
+        w.solved = carver.take<bool>(tables.clusterCount);
+      }
       break;
     }
     case WorkStage::Articulated:
@@ -118,9 +133,15 @@ void carveStage(const TablesView<R>& tables, WorkStage stage, Carver& carver, Wo
   }
 }
 
-/// The ratios of couplings, which never change.
+/// The ratios of couplings, and the numbers of K that are zero: these never change.
 template <typename T, typename R>
-void writeConstantRatios(const TablesView<R>& tables, const WorkView<T>& work) {
+void writeConstants(const TablesView<R>& tables, const WorkView<T>& work) {
+  for (int i = 0; i < tables.rowNumbers; ++i) {
+    work.loops.K[i] = T(0);
+    if constexpr (!std::is_same_v<T, TwinOf<T>>) {
+      work.twins.K[i] = TwinOf<T>(0);
+    }
+  }
   for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
     for (int i = 0; cluster.kind == ClusterKind::Explicit && i < cluster.velocities * cluster.nv;
@@ -168,7 +189,7 @@ class Workspace {
           Carver carver(part);
           carveStage(tables, stage, carver, view_);
           if (stage == WorkStage::Motion) {
-            writeConstantRatios(tables, view_);
+            writeConstants(tables, view_);
           }
         });
     return view_;

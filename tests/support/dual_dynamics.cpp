@@ -76,7 +76,7 @@ std::size_t workSize(const TablesView<double>& tables, WorkView<Number>& work, s
 struct DualWork {
   explicit DualWork(const TablesView<double>& tables) : memory(workSize(tables, view, nullptr)) {
     workSize(tables, view, memory.data());
-    writeConstantRatios(tables, view);
+    writeConstants(tables, view);
   }
   WorkView<Number> view{};
   AlignedMemory memory;

@@ -276,8 +276,7 @@ void lagrangeInverseDynamics(Evaluation<T>& e, const ExternalForces<T, T>& exter
       lambda[i] = -forces[dependent[i]];
     }
     if (cluster.kind == ClusterKind::Implicit) {
-      luSolveTransposed(e.data.loops.factors.data() + cluster.firstFactor, d,
-                        e.data.loops.pivots.data() + cluster.firstDependent, lambda);
+      solveLoopsTransposed(s.model, cluster, e.data.loops.work(), lambda);
     }
     const T* K = s.scratch.K.data() + s.tree.clusters[c].firstK;
     for (int j = 0; j < cluster.nv; ++j) {
