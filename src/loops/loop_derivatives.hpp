@@ -150,8 +150,8 @@ struct LoopVariation {
     template <typename VariationOf>
     KEMPE_HD VariedEnds(const auto& loop, const ClusterState<T>& motion,
                         const VariationOf& variationOf)
-        : A(endMotion(loop.predecessor, motion)),
-          B(endMotion(loop.successor, motion)),
+        : A(endMotion(loop.form, loop.predecessor, motion)),
+          B(endMotion(loop.form, loop.successor, motion)),
           byA(variationAt(loop.predecessor, variationOf)),
           byB(variationAt(loop.successor, variationOf)),
           dA(changeOf(A, byA)),
