@@ -132,7 +132,7 @@ struct LoopVariation {
   }
   template <typename VariationOf>
   KEMPE_HD VariedEnds<T> endsOf(const auto& loop, const VariationOf& variationOf) const {
-    return {endMotion(loop.predecessor, motion), endMotion(loop.successor, motion),
+    return {endMotion(loop.form, loop.predecessor, motion), endMotion(loop.form, loop.successor, motion),
             variationAt(loop.predecessor, variationOf), variationAt(loop.successor, variationOf)};
   }
   template <typename VariationOf>
