@@ -61,6 +61,19 @@ struct KeptForces {
   }
 };
 
+/// h, 2 b, e of (4) and the sums of (1) and (2) of one DoF; b has no force.
+template <typename T>
+struct DerivativeSums {
+  Force<T> h{}, e{}, Fq{}, Fv{};
+  Vec3<T> twiceB{};
+};
+
+/// f·m + n·w
+template <typename T>
+KEMPE_HD T dotBoth(const Force<T>& f, const Motion<T>& m, const Vec3<T>& n, const Vec3<T>& w) {
+  return dot(f, m) + dot(n, w);
+}
+
 /// Memory of the kernel below.
 template <typename T>
 struct DerivativeWork {
@@ -70,6 +83,7 @@ struct DerivativeWork {
   KeptForces<T>* E;          ///< per body
   Force<T>* loopForces;      ///< per body: of Kᵀ μ
   T *spanningQ, *spanningV;  ///< n × m of one cluster: ∂τ_s
+  DerivativeSums<T>* sums;   ///< m of one cluster
   T* multipliers;            ///< of one cluster
   T* tau;                    ///< nv
 };
@@ -90,15 +104,18 @@ DerivativeWork<T> carveDerivatives(const TablesView<R>& tables, Carver& carver) 
   w.loopForces = carver.takeWithWorld<Force<T>>(tables.bodyCount);
   w.spanningQ = carver.take<T>(largest);
   w.spanningV = carver.take<T>(largest);
+  w.sums = carver.take<DerivativeSums<T>>(tables.nv);
   w.multipliers = carver.take<T>(tables.mostRows);
   w.tau = carver.take<T>(tables.nv);
   return w;
 }
 
-/// Outputs of the kernel: ∂τ/∂q, ∂τ/∂v, H, nv × nv each, by contiguous rows or columns.
+/// Outputs of the kernel: ∂τ/∂q, ∂τ/∂v, H, nv × nv each, by contiguous rows or columns. H may be null.
 template <typename T>
 struct DerivativeMatrices {
   MatrixAt<T> q, v, H;
+  /// Whether entries of DoFs of which neither carries the other are written, as zeros.
+  bool withZeros = true;
 };
 
 template <typename T, typename Tables>
@@ -120,48 +137,72 @@ class InverseDynamicsDerivativesKernel {
         result_(result) {}
 
   /// Returns the first cluster at a singular position, or −1.
-  template <typename Loops>
+  template <typename Order, typename Loops>
   KEMPE_HD int run(Loops& loops, const T* q, const T* v, const T* ydd) {
-    v_ = v;
-    ydd_ = ydd;
     placeWorld(tables_, work_, q);
-    own_.B[kWorld] = {};
-    own_.E[kWorld] = {};
-    for (int i = 0; i < external_.count; ++i) {
-      keepsForces_ = keepsForces_ || external_.frames[i].reference != Reference::Local;
-    }
     expandMechanism(tables_, work_, q);
-    const int singular = forEachCluster<Direction::Outward>(tables_, [&](int c) {
+    begin(v, ydd);
+    return thereAndBack<Order>([&](int c) {
       return passCluster(tables_, c, work_, loops, v, ydd, VaryPass<Loops>{*this, loops});
     });
-    if (singular >= 0) {
-      return singular;
-    }
-    if (tables_.floatingBase >= 0) {
-      transposedBase_ = work_.X[tables_.floatingBase].R.transposed();
-    }
-    subtractExternal(external_, 0, tables_.bodyCount, work_);
-    keepExternal();
-    clearResult();
-    forEachCluster<Direction::Inward>(tables_, [&](int c) {
+  }
+
+  /// After forward dynamics at the same state in the same memory, of which `ydd` is the result.
+  template <typename Order, typename Loops>
+  KEMPE_HD void runAfterForwardDynamics(Loops& loops, const T* v, const T* ydd) {
+    begin(v, ydd);
+    isPlaced_ = true;
+    thereAndBack<Order>([&](int c) {
       const ClusterEntry& cluster = tables_.clusters[c];
-      switch (shapeOf(cluster, work_)) {
-        case ClusterShape::Single:
-          gatherSingle(c, cluster, tables_.bodies[cluster.moving]);
-          break;
-        case ClusterShape::FreeBase:
-          gatherBase(cluster);
-          break;
-        case ClusterShape::Coupled:
-        case ClusterShape::General:
-          gatherGeneral(c, cluster);
-          break;
+      const VaryPass<Loops> pass{*this, loops};
+      if (shapeOf(cluster, work_) == ClusterShape::General) {
+        accelerateBodies(cluster);
+        pass.general(cluster);
+        return true;
       }
+      return passCluster(tables_, c, work_, loops, v, ydd, pass);
     });
-    return -1;
   }
 
  private:
+  KEMPE_HD void begin(const T* v, const T* ydd) {
+    v_ = v;
+    ydd_ = ydd;
+    own_.B[kWorld] = {};
+    for (int i = 0; i < external_.count; ++i) {
+      keepsForces_ = keepsForces_ || external_.frames[i].reference != Reference::Local;
+    }
+    own_.E[kWorld] = {};
+    if (result_.withZeros) {
+      clearResult();
+    }
+  }
+
+  template <typename Order, typename Outward>
+  KEMPE_HD int thereAndBack(const Outward& outward) {
+    return Order::thereAndBack(
+        tables_, outward,
+        [&](int first, int last) {
+          subtractExternal(external_, first, last, work_);
+          keepExternal(first, last);
+        },
+        [&](int c) {
+          const ClusterEntry& cluster = tables_.clusters[c];
+          switch (shapeOf(cluster, work_)) {
+            case ClusterShape::Single:
+              gatherSingle(c, cluster, tables_.bodies[cluster.moving]);
+              break;
+            case ClusterShape::FreeBase:
+              gatherBase(cluster);
+              break;
+            case ClusterShape::Coupled:
+            case ClusterShape::General:
+              withSize(cluster.nv, [&]<int M>() { gatherGeneral<M>(c, cluster); });
+              break;
+          }
+        });
+  }
+
   template <typename Loops>
   struct VaryPass {
     InverseDynamicsDerivativesKernel& kernel;
@@ -179,8 +220,7 @@ class InverseDynamicsDerivativesKernel {
       general(cluster);
     }
     KEMPE_HD void base(const ClusterEntry& cluster, const Body& body) const {
-      accelerateBase(cluster, body, kernel.work_, kernel.v_, kernel.ydd_);
-      kernel.placeInertia(cluster.firstBody, kernel.work_.v[cluster.firstBody]);
+      kernel.varyBase(cluster, body);
     }
     KEMPE_HD void general(const ClusterEntry& cluster) const {
       loadBodies(kernel.tables_, cluster, kernel.work_);
@@ -190,21 +230,67 @@ class InverseDynamicsDerivativesKernel {
 
   // --- outward ---------------------------------------------------------------------------------
 
-  KEMPE_HD void placeInertia(int b, const Motion<T>& v) const {
-    const PlacedInertia<T> inertia = placed(work_.X[b], tables_.bodies[b].central);
+  /// q̈ and the motion of a cluster of general shape, where G, g, rates and placements are known.
+  KEMPE_HD void accelerateBodies(const ClusterEntry& cluster) const {
+    const int m = cluster.nv;
+    const T* y = ydd_ + cluster.firstV;
+    T* accelerations = work_.accelerations + cluster.firstVelocity;
+    for (int i = 0; cluster.kind == ClusterKind::Tree && i < m; ++i) {
+      accelerations[i] = y[i];
+    }
+    for (int i = 0; cluster.kind != ClusterKind::Tree && i < cluster.velocities; ++i) {
+      for (int j = 0; j < m; ++j) {
+        accelerations[i] += work_.G[cluster.firstRatio + i * m + j] * y[j];
+      }
+    }
+    moveAlongJoints(tables_, cluster, work_, true);
+  }
+
+  KEMPE_HD void keepInertia(int b, const PlacedInertia<T>& inertia, const Motion<T>& v) const {
     work_.I[b] = aboutOrigin(inertia);
     own_.B[b] = coriolisOf(inertia, v);
-    own_.E[b] = {};
+    if (keepsForces_) {
+      own_.E[b] = {};
+    }
   }
 
   KEMPE_HD KEMPE_FLATTEN void varySingle(const ClusterEntry& cluster, const Body& body) const {
-    moveSingle(cluster, body, work_, v_, ydd_, own_.tau);
-    const T rate = v_[cluster.firstV];
-    motion_.varySingle(cluster, body, rate);
-    placeInertia(cluster.moving, work_.v[cluster.output] + rate * work_.S[body.firstS]);
-    if (body.single.geared) {
-      own_.B[cluster.output].addSpin(rate * turned(work_.X[cluster.output].R, body.single.spin));
+    const int b = cluster.moving, output = cluster.output;
+    if (!isPlaced_) {
+      placeSingleCluster(cluster, body, work_);
     }
+    const T rate = v_[cluster.firstV], acceleration = ydd_[cluster.firstV];
+    motion_.varySingle(cluster, body, rate);
+    const Motion<T> s = work_.S[body.firstS];
+    const Motion<T> velocity = work_.v[output] + rate * s;
+    const Motion<T> a = work_.a[output] + acceleration * s + rate * own_.motion.P[body.firstS];
+    if (body.carrier) {
+      work_.v[b] = velocity;
+      work_.a[b] = a;
+    }
+    const PlacedInertia<T> inertia = placed(work_.X[b], body.central);
+    work_.f[b] = forceOn(inertia, velocity, a);
+    keepInertia(b, inertia, velocity);
+    if (body.single.geared) {
+      const Vec3<T> spin = turned(work_.X[output].R, body.single.spin);
+      const Vec3<T> momentum = rate * spin;
+      work_.f[output].moment += acceleration * spin + cross(work_.v[output].angular, momentum);
+      own_.B[output].addSpin(momentum);
+    }
+  }
+
+  KEMPE_HD KEMPE_FLATTEN void varyBase(const ClusterEntry& cluster, const Body& body) {
+    const int b = cluster.firstBody;
+    moveBase(cluster, body, work_, v_);
+    const Mat3<T> R_ = work_.X[b].R;
+    const T* y = ydd_ + cluster.firstV;
+    const Motion<T> a =
+        work_.a[kWorld] + Motion<T>{R_ * Vec3<T>{y[3], y[4], y[5]}, R_ * Vec3<T>{y[0], y[1], y[2]}};
+    work_.a[b] = a;
+    const PlacedInertia<T> inertia = placed(work_.X[b], body.central);
+    work_.f[b] = forceOn(inertia, work_.v[b], a);
+    keepInertia(b, inertia, work_.v[b]);
+    transposedBase_ = R_.transposed();
   }
 
   KEMPE_HD void varyGeneral(const ClusterEntry& cluster) const {
@@ -217,17 +303,17 @@ class InverseDynamicsDerivativesKernel {
         own_.B[b] = {};
         own_.E[b] = {};
       } else {
-        placeInertia(b, work_.v[b]);
+        keepInertia(b, placed(work_.X[b], body.central), work_.v[b]);
       }
     }
     motion_.varyGeneral(cluster);
   }
 
-  /// What external forces that do not turn with their bodies add to E.
-  KEMPE_HD void keepExternal() const {
+  /// What external forces on bodies from `first` to `last` − 1 that do not turn with them add to E.
+  KEMPE_HD void keepExternal(int first, int last) const {
     for (int i = 0; keepsForces_ && i < external_.count; ++i) {
       const BodyFrame<R>& frame = external_.frames[i];
-      if (frame.reference == Reference::Local || frame.body == kWorld) {
+      if (frame.reference == Reference::Local || frame.body < first || frame.body >= last) {
         continue;
       }
       const T* w = external_.wrenches + 6 * i;
@@ -255,6 +341,9 @@ class InverseDynamicsDerivativesKernel {
 
   KEMPE_HD void clearResult() const {
     for (const MatrixAt<T>* matrix : {&result_.q, &result_.v, &result_.H}) {
+      if (!*matrix) {
+        continue;
+      }
       const bool byRows = matrix->columnStride == 1;
       const int stride = byRows ? matrix->rowStride : matrix->columnStride;
       for (int i = 0; i < tables_.nv; ++i) {
@@ -266,13 +355,8 @@ class InverseDynamicsDerivativesKernel {
     }
   }
 
-  /// h, 2 b, e of (4) and the sums of (1) and (2) of one DoF.
-  struct Sums {
-    Force<T> h{}, twiceB{}, e{}, Fq{}, Fv{};
-  };
-
   /// (3) to (5) for the clusters between c and the root.
-  KEMPE_HD void writeAncestors(int c, int l, const Sums& sums) const {
+  KEMPE_HD void writeAncestors(int c, int l, const DerivativeSums<T>& sums) const {
     for (const AncestorEntry* a = tables_.ancestors + c; a->cluster >= 0;
          a = tables_.ancestors + a->cluster) {
       if (a->base) {
@@ -282,27 +366,25 @@ class InverseDynamicsDerivativesKernel {
       for (int i = 0; i < a->nv; ++i) {
         const int column = a->firstS + i, k = a->firstV + i;
         const Motion<T> S = work_.S[column];
-        T byQ = dot(sums.h, columns_.Q[column]) + dot(sums.twiceB, columns_.P[column]);
+        T byQ = dotBoth(sums.h, columns_.Q[column], sums.twiceB, columns_.P[column].angular);
         if (keepsForces_) {
           byQ += dot(sums.e, S);
         }
         result_.q(l, k) = byQ;
-        result_.v(l, k) = dot(sums.h, columns_.Qv[column]) + dot(sums.twiceB, S);
+        result_.v(l, k) = dotBoth(sums.h, columns_.Qv[column], sums.twiceB, S.angular);
         result_.q(k, l) = dot(sums.Fq, S);
         result_.v(k, l) = dot(sums.Fv, S);
-        result_.H(l, k) = result_.H(k, l) = dot(sums.h, S);
+        if (result_.H) {
+          result_.H(l, k) = result_.H(k, l) = dot(sums.h, S);
+        }
       }
     }
   }
 
   /// The same for the floating base, whose S is its rotation R for both parts: P = 0, Q = a₀ × S,
   /// Q′ = v × S, with a₀ the acceleration of the world.
-  KEMPE_HD void writeBase(int l, int firstV, const Sums& sums) const {
+  KEMPE_HD void writeBase(int l, int firstV, const DerivativeSums<T>& sums) const {
     const int b = tables_.floatingBase;
-    Force<T> byQ = -cross(work_.a[kWorld], sums.h);
-    if (keepsForces_) {
-      byQ += sums.e;
-    }
     const auto write = [&](const Force<T>& f, const auto& put) {
       const Vec3<T> linear = transposedBase_ * f.force, angular = transposedBase_ * f.moment;
       for (int i = 0; i < 3; ++i) {
@@ -310,11 +392,25 @@ class InverseDynamicsDerivativesKernel {
         put(firstV + 3 + i, angular[i]);
       }
     };
-    write(byQ, [&](int k, const T& x) { result_.q(l, k) = x; });
-    write(sums.twiceB - cross(work_.v[b], sums.h), [&](int k, const T& x) { result_.v(l, k) = x; });
+    if (keepsForces_) {
+      write(sums.e - cross(work_.a[kWorld], sums.h),
+            [&](int k, const T& x) { result_.q(l, k) = x; });
+    } else {
+      // The world does not turn: only moments are left of the product.
+      const Vec3<T> angular = transposedBase_ * cross(sums.h.force, work_.a[kWorld].linear);
+      for (int i = 0; i < 3; ++i) {
+        result_.q(l, firstV + i) = T(0);
+        result_.q(l, firstV + 3 + i) = angular[i];
+      }
+    }
+    Force<T> byV = -cross(work_.v[b], sums.h);
+    byV.moment += sums.twiceB;
+    write(byV, [&](int k, const T& x) { result_.v(l, k) = x; });
     write(sums.Fq, [&](int k, const T& x) { result_.q(k, l) = x; });
     write(sums.Fv, [&](int k, const T& x) { result_.v(k, l) = x; });
-    write(sums.h, [&](int k, const T& x) { result_.H(l, k) = result_.H(k, l) = x; });
+    if (result_.H) {
+      write(sums.h, [&](int k, const T& x) { result_.H(l, k) = result_.H(k, l) = x; });
+    }
   }
 
   /// Hands what a body and those that it carries have to its output body.
@@ -336,9 +432,9 @@ class InverseDynamicsDerivativesKernel {
     const RigidInertia<T> I = work_.I[b];
     const CoriolisInertia<T> B = own_.B[b];
     const Force<T> f = work_.f[b];
-    Sums sums;
+    DerivativeSums<T> sums;
     sums.h = I * s;
-    sums.twiceB = T(2) * transposeTimes(B, s);
+    sums.twiceB = T(2) * transposeTimes(B, s).moment;
     sums.Fq = I * columns_.Q[body.firstS] + T(2) * (B * columns_.P[body.firstS]);
     if (keepsForces_) {
       sums.e = transposeTimes(own_.E[b], s);
@@ -346,7 +442,9 @@ class InverseDynamicsDerivativesKernel {
     }
     sums.Fv = I * columns_.Qv[body.firstS] + T(2) * (B * s);
     const Single<R>& single = body.single;
-    result_.H(l, l) = dot(sums.h, s) + T(single.reflected);
+    if (result_.H) {
+      result_.H(l, l) = dot(sums.h, s) + T(single.reflected);
+    }
     result_.q(l, l) = dot(sums.Fq, s) + T(single.stiffness);
     result_.v(l, l) = dot(sums.Fv, s) + T(single.damping);
     if (cluster.output == kWorld) {
@@ -357,7 +455,7 @@ class InverseDynamicsDerivativesKernel {
       const Vec3<T> spin = turned(work_.X[cluster.output].R, single.spin);
       const Vec3<T> turning = cross(work_.v[cluster.output].angular, spin);
       sums.h.moment += spin;
-      sums.twiceB.moment += turning;
+      sums.twiceB += turning;
       sums.Fv.moment += turning;
     }
     work_.f[cluster.output] += f;
@@ -386,14 +484,22 @@ class InverseDynamicsDerivativesKernel {
       };
       write(Fq, result_.q);
       write(Fv, result_.v);
-      write(I * s, result_.H);
+      if (result_.H) {
+        write(I * s, result_.H);
+      }
     }
   }
 
-  KEMPE_HD void gatherGeneral(int c, const ClusterEntry& cluster) const {
-    const int m = cluster.nv, last = cluster.firstBody + cluster.bodies;
+  /// (1) to (5) of a cluster of any shape, with m as a constant or 0.
+  template <int M>
+  KEMPE_HD KEMPE_FLATTEN void gatherGeneral(int c, const ClusterEntry& cluster) const {
+    const int m = M > 0 ? M : cluster.nv, last = cluster.firstBody + cluster.bodies;
+    sumBodies<M>(cluster);
     for (int j = 0; j < m; ++j) {
-      sumDof(c, cluster, j);
+      for (int l = 0; result_.H && l < m; ++l) {
+        result_.H(cluster.firstV + l, cluster.firstV + j) = own_.spanningQ[l * m + j];
+      }
+      writeAncestors(c, cluster.firstV + j, own_.sums[j]);
     }
     for (int b = cluster.firstBody; b < last; ++b) {
       if (!onlySpins(cluster, tables_.bodies[b], work_)) {
@@ -405,7 +511,7 @@ class InverseDynamicsDerivativesKernel {
     if (cluster.kind == ClusterKind::Implicit) {
       applyMultipliers(cluster);
     }
-    gatherChanges(cluster);
+    gatherChanges<M>(cluster);
     for (int l = 0; l < m; ++l) {
       for (int j = 0; j < m; ++j) {
         T byQ(0), byV(0);
@@ -420,91 +526,102 @@ class InverseDynamicsDerivativesKernel {
     }
   }
 
-  /// (1), (2) and (7) of all bodies along DoF j, and what the ancestors need of it; also the column
-  /// of H within the cluster.
-  KEMPE_HD void sumDof(int c, const ClusterEntry& cluster, int j) const {
-    Sums sums;
-    const int last = cluster.firstBody + cluster.bodies, m = cluster.nv;
-    T* H = own_.spanningQ;  // J r of rotors and armatures, until it is needed for ∂τ_s
-    for (int l = 0; l < m; ++l) {
+  /// (1), (2) and (7) of all bodies along all DoFs, and what the ancestors need of them; H of the
+  /// cluster goes to spanningQ, until that is needed for ∂τ_s.
+  template <int M>
+  KEMPE_HD void sumBodies(const ClusterEntry& cluster) const {
+    const int m = M > 0 ? M : cluster.nv, last = cluster.firstBody + cluster.bodies;
+    T* H = own_.spanningQ;
+    for (int l = 0; l < m * m; ++l) {
       H[l] = T(0);
+    }
+    for (int j = 0; j < m; ++j) {
+      own_.sums[j] = {};
     }
     for (int b = cluster.firstBody; b < last; ++b) {
       const Body& body = tables_.bodies[b];
       if (onlySpins(cluster, body, work_)) {
         continue;
       }
-      const int column = body.firstS + j;
-      const Motion<T> S = work_.S[column];
-      const Force<T> h = work_.I[b] * S;
-      Force<T> Fq = cross(S, work_.f[b]) + work_.I[b] * columns_.Q[column] +
-                    T(2) * (own_.B[b] * columns_.P[column]);
-      if (keepsForces_) {
-        Fq += own_.E[b] * S;
-        sums.e += transposeTimes(own_.E[b], S);
-      }
-      const Force<T> Fv = work_.I[b] * columns_.Qv[column] + T(2) * (own_.B[b] * S);
-      own_.Fq[column] = Fq;
-      own_.Fv[column] = Fv;
-      sums.h += h;
-      sums.twiceB += T(2) * transposeTimes(own_.B[b], S);
-      sums.Fq += Fq;
-      sums.Fv += Fv;
-      for (int l = 0; l < m; ++l) {
-        H[l] += dot(h, work_.S[body.firstS + l]);
+      const RigidInertia<T> I = work_.I[b];
+      const CoriolisInertia<T> B = own_.B[b];
+      const Force<T> f = work_.f[b];
+      for (int j = 0; j < m; ++j) {
+        DerivativeSums<T>& sums = own_.sums[j];
+        const int column = body.firstS + j;
+        const Motion<T> S = work_.S[column];
+        const Force<T> h = I * S;
+        Force<T> Fq = cross(S, f) + I * columns_.Q[column] + T(2) * (B * columns_.P[column]);
+        if (keepsForces_) {
+          Fq += own_.E[b] * S;
+          sums.e += transposeTimes(own_.E[b], S);
+        }
+        const Force<T> Fv = I * columns_.Qv[column] + T(2) * (B * S);
+        own_.Fq[column] = Fq;
+        own_.Fv[column] = Fv;
+        sums.h += h;
+        sums.twiceB += T(2) * transposeTimes(B, S).moment;
+        sums.Fq += Fq;
+        sums.Fv += Fv;
+        for (int l = 0; result_.H && l < m; ++l) {
+          H[l * m + j] += dot(h, work_.S[body.firstS + l]);
+        }
       }
     }
     for (int b = cluster.firstBody; b < last; ++b) {
       const Body& body = tables_.bodies[b];
       if (body.folded) {
-        sumRotor(cluster, body, j, sums, H);
+        sumRotor<M>(cluster, body, H);
       }
     }
     for (int i = cluster.firstVelocity;
-         cluster.armatured && i < cluster.firstVelocity + cluster.velocities; ++i) {
-      const T reflected = T(tables_.armature[i]) * motion_.ratio(cluster, i, j);
-      for (int l = 0; l < m; ++l) {
-        H[l] += motion_.ratio(cluster, i, l) * reflected;
+         result_.H && cluster.armatured && i < cluster.firstVelocity + cluster.velocities; ++i) {
+      for (int j = 0; j < m; ++j) {
+        const T reflected = T(tables_.armature[i]) * motion_.ratio(cluster, i, j);
+        for (int l = 0; l < m; ++l) {
+          H[l * m + j] += motion_.ratio(cluster, i, l) * reflected;
+        }
       }
     }
-    for (int l = 0; l < m; ++l) {
-      result_.H(cluster.firstV + l, cluster.firstV + j) = H[l];
-    }
-    writeAncestors(c, cluster.firstV + j, sums);
   }
 
-  KEMPE_HD void sumRotor(const ClusterEntry& cluster, const Body& body, int j, Sums& sums,
-                         T* H) const {
-    const int r = body.firstVelocity, p = body.parent;
-    const T J(body.spinInertia), own = motion_.ratio(cluster, r, j);
+  template <int M>
+  KEMPE_HD void sumRotor(const ClusterEntry& cluster, const Body& body, T* H) const {
+    const int m = M > 0 ? M : cluster.nv, r = body.firstVelocity, p = body.parent;
+    const T J(body.spinInertia);
     const Vec3<T> w = J * spinAxis(cluster, body, work_);
-    const Vec3<T> omega = work_.v[p].angular, turning = cross(omega, w);
-    const Vec3<T> byQ = motion_.change(cluster, columns_.Z, r, j) * w +
-                        motion_.change(cluster, columns_.W, r, j) * turning;  // (7)
-    const Vec3<T> byV = motion_.change(cluster, columns_.Y, r, j) * w + own * turning;
-    sums.h.moment += own * w;
-    sums.twiceB.moment += own * turning;
-    sums.Fq.moment += byQ;
-    sums.Fv.moment += byV;
+    const Vec3<T> turning = cross(work_.v[p].angular, w);
     const bool inside = p >= cluster.firstBody;
-    if (inside) {
-      own_.Fq[tables_.bodies[p].firstS + j].moment += byQ;
-      own_.Fv[tables_.bodies[p].firstS + j].moment += byV;
-    }
-    // (8) of articulated.hpp
-    const Vec3<T> carried = inside ? work_.S[tables_.bodies[p].firstS + j].angular : Vec3<T>{};
-    for (int l = 0; l < cluster.nv; ++l) {
-      const T other = motion_.ratio(cluster, r, l);
-      H[l] += other * (J * own + dot(w, carried));
+    const int parentS = inside ? tables_.bodies[p].firstS : 0;
+    for (int j = 0; j < m; ++j) {
+      DerivativeSums<T>& sums = own_.sums[j];
+      const T own = motion_.ratio(cluster, r, j);
+      const Vec3<T> byQ = motion_.change(cluster, columns_.Z, r, j) * w +
+                          motion_.change(cluster, columns_.W, r, j) * turning;  // (7)
+      const Vec3<T> byV = motion_.change(cluster, columns_.Y, r, j) * w + own * turning;
+      sums.h.moment += own * w;
+      sums.twiceB += own * turning;
+      sums.Fq.moment += byQ;
+      sums.Fv.moment += byV;
       if (inside) {
-        H[l] += own * dot(w, work_.S[tables_.bodies[p].firstS + l].angular);
+        own_.Fq[parentS + j].moment += byQ;
+        own_.Fv[parentS + j].moment += byV;
+      }
+      // (8) of articulated.hpp
+      const Vec3<T> carried = inside ? work_.S[parentS + j].angular : Vec3<T>{};
+      for (int l = 0; result_.H && l < m; ++l) {
+        T& entry = H[l * m + j];
+        entry += motion_.ratio(cluster, r, l) * (J * own + dot(w, carried));
+        if (inside) {
+          entry += own * dot(w, work_.S[parentS + l].angular);
+        }
       }
     }
   }
 
   /// The loops' forces of (6): onto the bodies' forces and their changes, and into ∂τ_s of
   /// functions, which is cleared here.
-  KEMPE_HD void applyMultipliers(const ClusterEntry& cluster) const {
+  [[gnu::noinline]] KEMPE_HD void applyMultipliers(const ClusterEntry& cluster) const {
     const int m = cluster.nv, n = cluster.velocities;
     T* multipliers = own_.multipliers;
     const int* dependent = tables_.dependent + cluster.firstDependent;
@@ -521,29 +638,28 @@ class InverseDynamicsDerivativesKernel {
     const ClusterState<T> motion = motion_.motionOf(cluster);
     const LoopVariation<T> rows = motion_.variationOf(cluster, motion);
     const T* G = work_.G + cluster.firstRatio;
-    for (int j = 0; j < m; ++j) {
-      rows.forceChanges(
-          multipliers,
-          [&](int b) {
-            return Variation<T>{work_.S[tables_.bodies[cluster.firstBody + b].firstS + j], {}, {}};
-          },
-          [&](int i) { return G[i * m + j]; },
-          [&](int body, const Force<T>& f, const Force<T>& change) {
-            if (body >= 0) {
-              const int b = cluster.firstBody + body;
-              own_.Fq[tables_.bodies[b].firstS + j] -= change;
-              if (j == 0) {
-                own_.loopForces[b] -= f;
-              }
+    rows.forceChanges(
+        multipliers,
+        [&](int b, int j) {
+          return Variation<T>{work_.S[tables_.bodies[cluster.firstBody + b].firstS + j], {}, {}};
+        },
+        [&](int i, int j) { return G[i * m + j]; },
+        [&](int body, int j, const Force<T>& f, const Force<T>& change) {
+          if (body >= 0) {
+            const int b = cluster.firstBody + body;
+            own_.Fq[tables_.bodies[b].firstS + j] -= change;
+            if (j == 0) {
+              own_.loopForces[b] -= f;
             }
-          },
-          [&](int i, const T& change) { own_.spanningQ[i * m + j] -= change; });
-    }
+          }
+        },
+        [&](int i, int j, const T& change) { own_.spanningQ[i * m + j] -= change; });
   }
 
   /// ∂τ_s, after the forces of joints are in work.f.
+  template <int M>
   KEMPE_HD void gatherChanges(const ClusterEntry& cluster) const {
-    const int m = cluster.nv;
+    const int m = M > 0 ? M : cluster.nv;
     const bool implicit = cluster.kind == ClusterKind::Implicit;
     for (int b = cluster.firstBody + cluster.bodies - 1; b >= cluster.firstBody; --b) {
       const Body& body = tables_.bodies[b];
@@ -625,6 +741,7 @@ class InverseDynamicsDerivativesKernel {
   const T* v_ = nullptr;
   const T* ydd_ = nullptr;
   bool keepsForces_ = false;
+  bool isPlaced_ = false;
   Mat3<T> transposedBase_ = Mat3<T>::identity();
 };
 

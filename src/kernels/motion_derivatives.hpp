@@ -255,40 +255,34 @@ class MotionDerivatives {
     const auto column = [&](const Motion<T>* of, int body, int j) {
       return of[tables_.bodies[cluster.firstBody + body].firstS + j];
     };
-    const auto along = [m](const T* matrix, int j) {
-      return [matrix, m, j](int i) { return matrix[i * m + j]; };
+    const auto along = [m](const T* matrix) {
+      return [matrix, m](int i, int j) { return matrix[i * m + j]; };
     };
-    const auto rightSide = [&](int j) {
-      return [this, m, j](int slot) -> T& { return own_.rightSide[slot * m + j]; };
+    const auto rightSide = [this, m](int slot, int j) -> T& {
+      return own_.rightSide[slot * m + j];
     };
-    for (int j = 0; j < m; ++j) {
-      rows.rateChanges(
-          [&](int b) {
-            return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), {}};
-          },
-          along(G, j), rightSide(j));
-    }
+    rows.rateChanges(
+        [&](int b, int j) {
+          return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), {}};
+        },
+        along(G), rightSide);
     solveRows(cluster, W);
     const auto direction = [&](int i) { return work_.s[i]; };
     spanColumns(cluster, own_.P,
                 [&](int i, int ij) { return G[ij] * own_.p[i] + W[ij] * direction(i); });
     spanColumns(cluster, own_.Q,
                 [&](int i, int ij) { return G[ij] * own_.qq[i] + W[ij] * own_.qv[i]; });
-    for (int j = 0; j < m; ++j) {
-      rows.accelerationChanges(
-          [&](int b) {
-            return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), column(own_.Q, b, j)};
-          },
-          along(G, j), along(W, j), rightSide(j));
-    }
+    rows.template accelerationChanges<true>(
+        [&](int b, int j) {
+          return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), column(own_.Q, b, j)};
+        },
+        along(G), along(W), rightSide);
     solveRows(cluster, Z);
-    for (int j = 0; j < m; ++j) {
-      rows.accelerationChanges(
-          [&](int b) {
-            return Variation<T>{{}, column(work_.S, b, j), column(own_.Qv, b, j)};
-          },
-          [](int) { return T(0); }, along(G, j), rightSide(j));
-    }
+    rows.template accelerationChanges<false>(
+        [&](int b, int j) {
+          return Variation<T>{{}, column(work_.S, b, j), column(own_.Qv, b, j)};
+        },
+        [](int, int) { return T(0); }, along(G), rightSide);
     solveRows(cluster, Y);
     spanColumns(cluster, own_.Q, [&](int i, int ij) {
       return G[ij] * own_.qq[i] + W[ij] * own_.qv[i] + Z[ij] * direction(i);
