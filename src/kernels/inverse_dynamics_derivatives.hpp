@@ -196,6 +196,8 @@ class InverseDynamicsDerivativesKernel {
               gatherBase(cluster);
               break;
             case ClusterShape::Coupled:
+              withSize(cluster.nv, [&]<int M>() { gatherCoupled<M>(c, cluster); });
+              break;
             case ClusterShape::General:
               withSize(cluster.nv, [&]<int M>() { gatherGeneral<M>(c, cluster); });
               break;
@@ -213,11 +215,7 @@ class InverseDynamicsDerivativesKernel {
     }
     template <int M>
     KEMPE_HD void coupled(const ClusterEntry& cluster) const {
-      placeBodies(kernel.tables_, cluster, kernel.work_);
-      spanCluster(kernel.tables_, cluster, kernel.work_);
-      moveBodies(kernel.tables_, kernel.tables_.bodies[cluster.firstBody].cluster, kernel.work_,
-                 loops, kernel.v_, kernel.ydd_);
-      general(cluster);
+      kernel.template varyCoupled<M>(cluster);
     }
     KEMPE_HD void base(const ClusterEntry& cluster, const Body& body) const {
       kernel.varyBase(cluster, body);
@@ -276,6 +274,48 @@ class InverseDynamicsDerivativesKernel {
       const Vec3<T> momentum = rate * spin;
       work_.f[output].moment += acceleration * spin + cross(work_.v[output].angular, momentum);
       own_.B[output].addSpin(momentum);
+    }
+  }
+
+  /// Placement and direction of a body that turns or slides.
+  KEMPE_HD PlacedSingle<T> placedSingle(int b, const Body& body) const {
+    if (!isPlaced_) {
+      return placeSingle(b, body, work_);
+    }
+    const Transform<T> X = work_.X[b];
+    const Vec3<T> z = X.R.column(2);
+    return {X, body.type == JointType::Prismatic ? Motion<T>{Vec3<T>{}, z}
+                                                 : Motion<T>{z, cross(X.p, z)}};
+  }
+
+  template <int M>
+  KEMPE_HD KEMPE_FLATTEN void varyCoupled(const ClusterEntry& cluster) const {
+    const int m = M > 0 ? M : cluster.nv;
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+      const Body& body = tables_.bodies[b];
+      const R* r = constantRatios(tables_, cluster, body.firstVelocity);
+      const T rate = alongRatios<M>(m, r, v_ + cluster.firstV);
+      const T acceleration = alongRatios<M>(m, r, ydd_ + cluster.firstV);
+      const Motion<T> x = work_.v[body.parent], parentA = work_.a[body.parent];
+      if (body.folded) {
+        const Vec3<T> spin = T(body.spinInertia) * placeRotor(body, work_);
+        const Vec3<T> momentum = rate * spin;
+        work_.f[body.parent].moment += acceleration * spin + cross(x.angular, momentum);
+        own_.B[body.parent].addSpin(momentum);
+        continue;
+      }
+      const PlacedSingle<T> at = placedSingle(b, body);
+      work_.s[body.firstVelocity] = at.s;
+      spanSingle<M>(tables_, cluster, body, at.s, r, work_);
+      const Motion<T> P = cross(x, at.s);
+      const Motion<T> velocity = x + rate * at.s;
+      const Motion<T> a = parentA + acceleration * at.s + rate * P;
+      work_.v[b] = velocity;
+      work_.a[b] = a;
+      const PlacedInertia<T> inertia = placed(at.X, body.central);
+      work_.f[b] = forceOn(inertia, velocity, a);
+      keepInertia(b, inertia, velocity);
+      motion_.template varyCoupled<M>(cluster, body, P, cross(parentA, at.s) + cross(x, P));
     }
   }
 
@@ -490,10 +530,10 @@ class InverseDynamicsDerivativesKernel {
     }
   }
 
-  /// (1) to (5) of a cluster of any shape, with m as a constant or 0.
+  /// (1) to (5) of the bodies of a cluster, with m as a constant or 0: all but ∂τ within it.
   template <int M>
-  KEMPE_HD KEMPE_FLATTEN void gatherGeneral(int c, const ClusterEntry& cluster) const {
-    const int m = M > 0 ? M : cluster.nv, last = cluster.firstBody + cluster.bodies;
+  KEMPE_HD void sumCluster(int c, const ClusterEntry& cluster) const {
+    const int m = M > 0 ? M : cluster.nv;
     sumBodies<M>(cluster);
     for (int j = 0; j < m; ++j) {
       for (int l = 0; result_.H && l < m; ++l) {
@@ -501,11 +541,73 @@ class InverseDynamicsDerivativesKernel {
       }
       writeAncestors(c, cluster.firstV + j, own_.sums[j]);
     }
-    for (int b = cluster.firstBody; b < last; ++b) {
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       if (!onlySpins(cluster, tables_.bodies[b], work_)) {
         handOn(cluster, b);
       }
     }
+  }
+
+  /// A cluster of shape Coupled: G is constant, and every joint has one direction.
+  template <int M>
+  KEMPE_HD KEMPE_FLATTEN void gatherCoupled(int c, const ClusterEntry& cluster) const {
+    const int m = M > 0 ? M : cluster.nv;
+    sumCluster<M>(c, cluster);
+    T* byQ = own_.spanningQ;
+    T* byV = own_.spanningV;
+    for (int i = 0; i < m * m; ++i) {
+      byQ[i] = byV[i] = T(0);
+    }
+    for (int b = cluster.firstBody + cluster.bodies - 1; b >= cluster.firstBody; --b) {
+      const Body& body = tables_.bodies[b];
+      const R* r = constantRatios(tables_, cluster, body.firstVelocity);
+      const bool inside = body.parent >= cluster.firstBody;
+      const int parentS = inside ? tables_.bodies[body.parent].firstS : 0;
+      const Motion<T> s = work_.s[body.firstVelocity];
+      const Force<T> f = work_.f[b];
+      const Force<T> turned = cross(s, f);
+      for (int j = 0; j < m; ++j) {
+        T alongQ(0), alongV(0);
+        if (body.folded) {
+          addSpinTorque(cluster, body, body.firstVelocity, j, inside, parentS, alongQ, alongV);
+        } else {
+          const Force<T> Fq = own_.Fq[body.firstS + j], Fv = own_.Fv[body.firstS + j];
+          alongQ = dot(Fq, s);
+          alongV = dot(Fv, s);
+          if (inside) {
+            alongQ += dot(turned, work_.S[parentS + j]);  // fᵀ (S_j × s)
+            own_.Fq[parentS + j] += Fq;
+            own_.Fv[parentS + j] += Fv;
+          }
+        }
+        if (cluster.dissipates) {
+          alongV += T(tables_.damping[body.firstVelocity]) * T(r[j]);
+        }
+        if (cluster.sprung) {
+          alongQ += T(tables_.stiffness[body.firstVelocity]) * T(r[j]);
+        }
+        for (int l = 0; l < m; ++l) {
+          byQ[l * m + j] += T(r[l]) * alongQ;
+          byV[l * m + j] += T(r[l]) * alongV;
+        }
+      }
+      if (!body.folded) {
+        work_.f[body.parent] += f;
+      }
+    }
+    for (int l = 0; l < m; ++l) {
+      for (int j = 0; j < m; ++j) {
+        result_.q(cluster.firstV + l, cluster.firstV + j) = byQ[l * m + j];
+        result_.v(cluster.firstV + l, cluster.firstV + j) = byV[l * m + j];
+      }
+    }
+  }
+
+  /// A cluster of any shape.
+  template <int M>
+  KEMPE_HD KEMPE_FLATTEN void gatherGeneral(int c, const ClusterEntry& cluster) const {
+    const int m = M > 0 ? M : cluster.nv;
+    sumCluster<M>(c, cluster);
     // τ_s, for the multipliers, and the forces that each joint carries in work.f.
     gatherForces(tables_, cluster, work_, own_.tau);
     if (cluster.kind == ClusterKind::Implicit) {
@@ -596,9 +698,12 @@ class InverseDynamicsDerivativesKernel {
     for (int j = 0; j < m; ++j) {
       DerivativeSums<T>& sums = own_.sums[j];
       const T own = motion_.ratio(cluster, r, j);
-      const Vec3<T> byQ = motion_.change(cluster, columns_.Z, r, j) * w +
-                          motion_.change(cluster, columns_.W, r, j) * turning;  // (7)
-      const Vec3<T> byV = motion_.change(cluster, columns_.Y, r, j) * w + own * turning;
+      Vec3<T> byQ{}, byV = own * turning;
+      if (cluster.kind == ClusterKind::Implicit) {
+        byQ = motion_.change(cluster, columns_.Z, r, j) * w +
+              motion_.change(cluster, columns_.W, r, j) * turning;  // (7)
+        byV += motion_.change(cluster, columns_.Y, r, j) * w;
+      }
       sums.h.moment += own * w;
       sums.twiceB += own * turning;
       sums.Fq.moment += byQ;
@@ -720,8 +825,10 @@ class InverseDynamicsDerivativesKernel {
   KEMPE_HD void addSpinTorque(const ClusterEntry& cluster, const Body& body, int velocity, int j,
                               bool inside, int parentS, T& byQ, T& byV) const {
     const T J(body.spinInertia);
-    byQ += J * motion_.change(cluster, columns_.Z, velocity, j);
-    byV += J * motion_.change(cluster, columns_.Y, velocity, j);
+    if (cluster.kind == ClusterKind::Implicit) {
+      byQ += J * motion_.change(cluster, columns_.Z, velocity, j);
+      byV += J * motion_.change(cluster, columns_.Y, velocity, j);
+    }
     if (inside) {
       const Vec3<T> w = J * spinAxis(cluster, body, work_);
       const Vec3<T> turning = cross(work_.v[body.parent].angular, w);

@@ -85,6 +85,25 @@ class MotionDerivatives {
     own_.Qv[body.firstS] = P + cross(x + rate * s, s);                      // (5)
   }
 
+  /// Of one body of a cluster of shape Coupled, after those between it and the output body, from P
+  /// and Q of its joint, of which Q′ = 2 P.
+  template <int M>
+  KEMPE_HD void varyCoupled(const ClusterEntry& cluster, const Body& body, const Motion<T>& P,
+                            const Motion<T>& Q) const {
+    const int m = M > 0 ? M : cluster.nv;
+    const R* r = constantRatios(tables_, cluster, body.firstVelocity);
+    const bool inside = body.parent >= cluster.firstBody;
+    const int from = inside ? tables_.bodies[body.parent].firstS : 0;
+    for (int j = 0; j < m; ++j) {
+      const auto add = [&](Motion<T>* columns, const Motion<T>& own) {
+        columns[body.firstS + j] = inside ? columns[from + j] + T(r[j]) * own : T(r[j]) * own;
+      };
+      add(own_.P, P);
+      add(own_.Q, Q);
+      add(own_.Qv, T(2) * P);
+    }
+  }
+
   /// Of a cluster of shape Coupled or General, from the directions s and S, the rates and
   /// accelerations of its joints, the motion of its bodies and, where it is implicit, the factors of
   /// its loops.
