@@ -18,6 +18,8 @@
 ///
 /// where rows of Z have entries only for the DoFs of the cluster and of those that it carries.
 /// ∂τ_i/∂x_j is zero unless one of i, j carries the other, which the product with H⁻¹ makes use of.
+/// Clusters are numbered depth first (mechanism/clusters.hpp), so that the DoFs which a cluster
+/// carries follow its own.
 namespace kempe::detail {
 
 /// Memory of the kernel below. A limb is a sequence of clusters of which each carries the next one
@@ -66,12 +68,9 @@ class InverseMassMatrixKernel {
     }
   }
 
-  /// H⁻¹, kept for the functions below. `depthFirst`: isNumberedDepthFirst(tables).
-  KEMPE_HD void run(bool depthFirst) {
+  /// H⁻¹, kept for the functions below.
+  KEMPE_HD void run() {
     findLimbs();
-    for (int i = 0; !depthFirst && i < n_ * n_; ++i) {
-      own_.L[i] = T(0);
-    }
     for (int c = 0; c < tables_.clusterCount; ++c) {
       findRatios(c);
     }
@@ -97,7 +96,7 @@ class InverseMassMatrixKernel {
   }
 
   /// −H⁻¹ A and −H⁻¹ B, column-major, of whose entries those are read of which a row or column
-  /// carries the other; all of them where clusters are not numbered depth first.
+  /// carries the other.
   KEMPE_HD void multiply(const T* A, const T* B, const MatrixAt<T>& resultA,
                          const MatrixAt<T>& resultB) const {
     for (int l = 0; l < limbCount_; ++l) {
@@ -110,14 +109,14 @@ class InverseMassMatrixKernel {
         const T* const from[4] = {factor(A, j), factor(A, j + 1), factor(B, j), factor(B, j + 1)};
         const Column to[4] = {column(resultA, j), column(resultA, j + 1), column(resultB, j),
                               column(resultB, j + 1)};
-        forChunks([&]<int kCount, bool kTail>(int i) {
+        forChunks<T>(n_, [&]<int kCount, bool kTail>(int i) {
           combine<kCount, kTail>(i, related, count, from, to);
         });
       }
       if (j < last) {
         const T* const from[2] = {factor(A, j), factor(B, j)};
         const Column to[2] = {column(resultA, j), column(resultB, j)};
-        forChunks([&]<int kCount, bool kTail>(int i) {
+        forChunks<T>(n_, [&]<int kCount, bool kTail>(int i) {
           combine<kCount, kTail>(i, related, count, from, to);
         });
       }
@@ -188,37 +187,6 @@ class InverseMassMatrixKernel {
         write(tails[x], kCount);
       }
     }
-  }
-
-  /// Calls visit<chunks, with a tail>(first) for groups of up to kTogether chunks of a row.
-  template <typename Visit>
-  KEMPE_HD void forChunks(const Visit& visit) const {
-    constexpr int kTogether = Rows<T>::kTogether;
-    const int rest = n_ % kWidth;
-    const bool hasTail = rest > 0 && rest <= Rows<T>::kTailWidth;
-    const int chunks = hasTail ? n_ / kWidth : width_ / kWidth;
-    int done = 0;
-    for (; chunks - done > kTogether; done += kTogether) {
-      visit.template operator()<kTogether, false>(done * kWidth);
-    }
-    withCount<kTogether>(chunks - done, [&]<int kCount>() {
-      if constexpr (kWidth > 1) {
-        if (hasTail) {
-          return visit.template operator()<kCount, true>(done * kWidth);
-        }
-      }
-      visit.template operator()<kCount, false>(done * kWidth);
-    });
-  }
-  /// visit<count>(), count ≤ kMost.
-  template <int kMost, typename Visit>
-  KEMPE_HD static void withCount(int count, const Visit& visit) {
-    if constexpr (kMost > 0) {
-      if (count < kMost) {
-        return withCount<kMost - 1>(count, visit);
-      }
-    }
-    visit.template operator()<kMost>();
   }
 
   /// DoFs from `first` to `last` − 1, with those that it carries to `end` − 1.
@@ -396,7 +364,7 @@ class InverseMassMatrixKernel {
   template <int kRows>
   KEMPE_HD void spread(const Limb& limb, int i) const {
     const int count = limb.depth + i - limb.first;
-    forChunks([&]<int kCount, bool kTail>(int x) {
+    forChunks<T>(n_, [&]<int kCount, bool kTail>(int x) {
       constexpr int kAll = kCount + (kTail ? 1 : 0);
       Chunk sums[kRows][kAll > 0 ? kAll : 1];
       for (int r = 0; r < kRows; ++r) {

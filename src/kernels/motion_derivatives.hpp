@@ -188,16 +188,22 @@ class MotionDerivatives {
   /// out = Σ term(i, j) over the directions i between the output body and each body.
   template <typename Term>
   KEMPE_HD void spanColumns(const ClusterEntry& cluster, Motion<T>* out, const Term& term) const {
-    const int m = cluster.nv;
+    withSize(cluster.nv, [&]<int M>() { spanColumnsOf<M>(cluster, out, term); });
+  }
+  template <int M, typename Term>
+  KEMPE_HD void spanColumnsOf(const ClusterEntry& cluster, Motion<T>* out, const Term& term) const {
+    const int m = M > 0 ? M : cluster.nv;
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       const Body& body = tables_.bodies[b];
       if (onlySpins(cluster, body, work_)) {
         continue;
       }
       const bool inside = body.parent >= cluster.firstBody;
+      const Motion<T>* from = inside ? out + tables_.bodies[body.parent].firstS : nullptr;
+      const int size = velocitySize(body.type);
       for (int j = 0; j < m; ++j) {
-        Motion<T> sum = inside ? out[tables_.bodies[body.parent].firstS + j] : Motion<T>{};
-        for (int i = body.firstVelocity; i < body.firstVelocity + velocitySize(body.type); ++i) {
+        Motion<T> sum = inside ? from[j] : Motion<T>{};
+        for (int i = body.firstVelocity; i < body.firstVelocity + size; ++i) {
           sum += term(i, (i - cluster.firstVelocity) * m + j);
         }
         out[body.firstS + j] = sum;

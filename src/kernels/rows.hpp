@@ -41,4 +41,37 @@ KEMPE_HD constexpr int rowLength(int n) {
   return (n + width - 1) / width * width;
 }
 
+/// visit<count>(), count ≤ kMost.
+template <int kMost, typename Visit>
+KEMPE_HD void withCount(int count, const Visit& visit) {
+  if constexpr (kMost > 0) {
+    if (count < kMost) {
+      return withCount<kMost - 1>(count, visit);
+    }
+  }
+  visit.template operator()<kMost>();
+}
+
+/// Calls visit<chunks, with a tail>(first) for groups of up to kTogether chunks of a row of n
+/// numbers.
+template <typename T, typename Visit>
+KEMPE_HD void forChunks(int n, const Visit& visit) {
+  constexpr int kWidth = Rows<T>::kWidth, kTogether = Rows<T>::kTogether;
+  const int rest = n % kWidth;
+  const bool hasTail = rest > 0 && rest <= Rows<T>::kTailWidth;
+  const int chunks = hasTail ? n / kWidth : rowLength<T>(n) / kWidth;
+  int done = 0;
+  for (; chunks - done > kTogether; done += kTogether) {
+    visit.template operator()<kTogether, false>(done * kWidth);
+  }
+  withCount<kTogether>(chunks - done, [&]<int kCount>() {
+    if constexpr (kWidth > 1) {
+      if (hasTail) {
+        return visit.template operator()<kCount, true>(done * kWidth);
+      }
+    }
+    visit.template operator()<kCount, false>(done * kWidth);
+  });
+}
+
 }  // namespace kempe::detail

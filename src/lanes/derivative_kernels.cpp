@@ -68,12 +68,11 @@ struct Derivatives : KernelArguments<T> {
       return outcome;
     }
     const int n = context.tables.nv;
-    const bool depthFirst = isNumberedDepthFirst(context.tables);
-    const DerivativeMatrices<T> ofForces{{memory.byQ, 1, n}, {memory.byV, 1, n}, {}, !depthFirst};
+    const DerivativeMatrices<T> ofForces{{memory.byQ, 1, n}, {memory.byV, 1, n}, {}, false};
     InverseDynamicsDerivativesKernel kernel(context.tables, work, memory.work, forces, ofForces);
     kernel.template runAfterForwardDynamics<Order>(loops, Base::lanes(v), memory.a);
     InverseMassMatrixKernel inverse(context.tables, work, memory.inverse);
-    inverse.run(depthFirst);
+    inverse.run();
     const auto& own = Base::template samePointers<DerivativeRequest>(request);
     inverse.writeTo(own.third);
     inverse.multiply(memory.byQ, memory.byV, own.byQ, own.byV);
