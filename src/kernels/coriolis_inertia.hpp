@@ -10,7 +10,10 @@ namespace kempe::detail {
 ///
 ///   B m = [N α; α × p],   N = ½ (ω× I_c − I_c ω× − (I_c ω)×) − c× p×        (1)
 ///
-/// in which a does not occur: the linear parts cancel at the centre of mass.
+/// in which a does not occur: the linear parts cancel at the centre of mass. Because of
+/// ω× I_c + I_c ω× = (tr(I_c) ω − I_c ω)×, this is
+///
+///   N = ω× (I_c − ½ tr(I_c) 1) + (c·p) 1 − p cᵀ                             (2)
 template <typename T>
 struct CoriolisInertia {
   Mat3<T> N{};
@@ -31,19 +34,25 @@ struct CoriolisInertia {
   }
 };
 
-/// (1), column by column.
+/// N of (2).
+template <typename T>
+KEMPE_HD Mat3<T> coriolisMatrix(const Vec3<T>& omega, const SymMat3<T>& I, const Vec3<T>& c,
+                                const Vec3<T>& p) {
+  const T half = T(0.5) * I.trace(), along = dot(c, p);
+  const Vec3<T> r0{I.xx - half, I.xy, I.xz}, r1{I.xy, I.yy - half, I.yz},
+      r2{I.xz, I.yz, I.zz - half};
+  Mat3<T> N{omega.y * r2 - omega.z * r1 - p.x * c, omega.z * r0 - omega.x * r2 - p.y * c,
+            omega.x * r1 - omega.y * r0 - p.z * c};
+  N.r0.x += along;
+  N.r1.y += along;
+  N.r2.z += along;
+  return N;
+}
+
 template <typename T>
 KEMPE_HD CoriolisInertia<T> coriolisOf(const PlacedInertia<T>& body, const Motion<T>& v) {
   const Vec3<T> p = body.mass * (v.linear + cross(v.angular, body.center));
-  const Vec3<T> spin = body.rotation * v.angular;
-  const auto column = [&](const Vec3<T>& axis) {
-    return T(0.5) * (cross(v.angular, body.rotation * axis) -
-                     body.rotation * cross(v.angular, axis) + cross(axis, spin)) +
-           cross(body.center, cross(axis, p));
-  };
-  const Vec3<T> x = column({T(1), T(0), T(0)}), y = column({T(0), T(1), T(0)}),
-                z = column({T(0), T(0), T(1)});
-  return {Mat3<T>{x, y, z}.transposed(), p};
+  return {coriolisMatrix(v.angular, body.rotation, body.center, p), p};
 }
 
 }  // namespace kempe::detail

@@ -1,10 +1,8 @@
 #pragma once
 
-#include "kernels/coriolis_inertia.hpp"
+#include "kernels/derivative_work.hpp"
 #include "kernels/implicit_loops.hpp"
 #include "kernels/inverse_dynamics.hpp"
-#include "kernels/motion_derivatives.hpp"
-#include "tables/term_request.hpp"
 
 /// Derivatives of C-RNEA with respect to positions, along the tangent, and velocities (after Singh,
 /// Russell and Wensing 2022 for open trees; here for clusters, with rotors folded).
@@ -39,71 +37,6 @@
 /// with P_j, Q_j of p, zero on the output body, and likewise along ẏ_j with S_j, Q′_j, Y, G.
 namespace kempe::detail {
 
-/// How the external forces on a body change when it is displaced, beyond turning with it: those that
-/// keep their direction, at a point that moves with the body, or also their line of action.
-template <typename T>
-struct KeptForces {
-  Mat3<T> N{};
-  Vec3<T> force{}, fixed{};
-
-  KEMPE_HD KeptForces& operator+=(const KeptForces& b) {
-    N += b.N;
-    force += b.force;
-    fixed += b.fixed;
-    return *this;
-  }
-  /// E m = [N α + a × fixed; α × force] of m = [α; a].
-  KEMPE_HD friend Force<T> operator*(const KeptForces& E, const Motion<T>& m) {
-    return {E.N * m.angular + cross(m.linear, E.fixed), cross(m.angular, E.force)};
-  }
-  KEMPE_HD friend Force<T> transposeTimes(const KeptForces& E, const Motion<T>& m) {
-    return {transposeTimes(E.N, m.angular) + cross(E.force, m.linear), cross(E.fixed, m.angular)};
-  }
-};
-
-/// Memory of the kernel below.
-template <typename T>
-struct DerivativeWork {
-  MotionDerivativeWork<T> motion;
-  Force<T>*Fq, *Fv;          ///< as WorkView::S: (1), (2)
-  CoriolisInertia<T>* B;     ///< per body
-  KeptForces<T>* E;          ///< per body
-  Force<T>* loopForces;      ///< per body: of Kᵀ μ
-  T *spanningQ, *spanningV;  ///< n × m of one cluster: ∂τ_s
-  T* multipliers;            ///< of one cluster
-  T* tau;                    ///< nv
-  /// Per spanning velocity: constant forces along the joints that act beside τ; may be null. They
-  /// matter where G changes: in implicit clusters.
-  const T* jointForces = nullptr;
-};
-
-template <typename T, typename R>
-DerivativeWork<T> carveDerivatives(const TablesView<R>& tables, Carver& carver) {
-  int largest = 1;
-  for (int c = 0; c < tables.clusterCount; ++c) {
-    const int ratios = tables.clusters[c].velocities * tables.clusters[c].nv;
-    largest = ratios > largest ? ratios : largest;
-  }
-  DerivativeWork<T> w;
-  w.motion = carveMotionDerivatives<T>(tables, carver);
-  w.Fq = carver.take<Force<T>>(tables.sColumns);
-  w.Fv = carver.take<Force<T>>(tables.sColumns);
-  w.B = carver.takeWithWorld<CoriolisInertia<T>>(tables.bodyCount);
-  w.E = carver.takeWithWorld<KeptForces<T>>(tables.bodyCount);
-  w.loopForces = carver.takeWithWorld<Force<T>>(tables.bodyCount);
-  w.spanningQ = carver.take<T>(largest);
-  w.spanningV = carver.take<T>(largest);
-  w.multipliers = carver.take<T>(tables.mostRows);
-  w.tau = carver.take<T>(tables.nv);
-  return w;
-}
-
-/// Outputs of the kernel: ∂τ/∂q, ∂τ/∂v, H, nv × nv each, by contiguous rows or columns.
-template <typename T>
-struct DerivativeMatrices {
-  MatrixAt<T> q, v, H;
-};
-
 template <typename T, typename Tables>
 class InverseDynamicsDerivativesKernel {
  public:
@@ -123,48 +56,74 @@ class InverseDynamicsDerivativesKernel {
         result_(result) {}
 
   /// Returns the first cluster at a singular position, or −1.
-  template <typename Loops>
+  template <typename Order, typename Loops>
   KEMPE_HD int run(Loops& loops, const T* q, const T* v, const T* ydd) {
-    v_ = v;
-    ydd_ = ydd;
     placeWorld(tables_, work_, q);
-    own_.B[kWorld] = {};
-    own_.E[kWorld] = {};
-    for (int i = 0; i < external_.count; ++i) {
-      keepsForces_ = keepsForces_ || external_.frames[i].reference != Reference::Local;
-    }
     expandMechanism(tables_, work_, q);
-    const int singular = forEachCluster<Direction::Outward>(tables_, [&](int c) {
+    begin(v, ydd);
+    return thereAndBack<Order>([&](int c) {
       return passCluster(tables_, c, work_, loops, v, ydd, VaryPass<Loops>{*this, loops});
     });
-    if (singular >= 0) {
-      return singular;
-    }
-    if (tables_.floatingBase >= 0) {
-      transposedBase_ = work_.X[tables_.floatingBase].R.transposed();
-    }
-    subtractExternal(external_, 0, tables_.bodyCount, work_);
-    keepExternal();
-    clearResult();
-    forEachCluster<Direction::Inward>(tables_, [&](int c) {
+  }
+
+  /// After forward dynamics at the same state in the same memory, of which `ydd` is the result.
+  template <typename Order, typename Loops>
+  KEMPE_HD void runAfterForwardDynamics(Loops& loops, const T* v, const T* ydd) {
+    begin(v, ydd);
+    isPlaced_ = true;
+    thereAndBack<Order>([&](int c) {
       const ClusterEntry& cluster = tables_.clusters[c];
-      switch (shapeOf(cluster, work_)) {
-        case ClusterShape::Single:
-          gatherSingle(c, cluster, tables_.bodies[cluster.moving]);
-          break;
-        case ClusterShape::FreeBase:
-          gatherBase(cluster);
-          break;
-        case ClusterShape::Coupled:
-        case ClusterShape::General:
-          gatherGeneral(c, cluster);
-          break;
+      const VaryPass<Loops> pass{*this, loops};
+      if (shapeOf(cluster, work_) == ClusterShape::General) {
+        accelerateBodies(cluster);
+        pass.general(cluster);
+        return true;
       }
+      return passCluster(tables_, c, work_, loops, v, ydd, pass);
     });
-    return -1;
   }
 
  private:
+  KEMPE_HD void begin(const T* v, const T* ydd) {
+    v_ = v;
+    ydd_ = ydd;
+    own_.B[kWorld] = {};
+    for (int i = 0; i < external_.count; ++i) {
+      keepsForces_ = keepsForces_ || external_.frames[i].reference != Reference::Local;
+    }
+    own_.E[kWorld] = {};
+    if (result_.withZeros) {
+      clearResult();
+    }
+  }
+
+  template <typename Order, typename Outward>
+  KEMPE_HD int thereAndBack(const Outward& outward) {
+    return Order::thereAndBack(
+        tables_, outward,
+        [&](int first, int last) {
+          subtractExternal(external_, first, last, work_);
+          keepExternal(first, last);
+        },
+        [&](int c) {
+          const ClusterEntry& cluster = tables_.clusters[c];
+          switch (shapeOf(cluster, work_)) {
+            case ClusterShape::Single:
+              gatherSingle(c, cluster, tables_.bodies[cluster.moving]);
+              break;
+            case ClusterShape::FreeBase:
+              gatherBase(cluster);
+              break;
+            case ClusterShape::Coupled:
+              withSize(cluster.nv, [&]<int M>() { gatherCoupled<M>(c, cluster); });
+              break;
+            case ClusterShape::General:
+              withSize(cluster.nv, [&]<int M>() { gatherGeneral<M>(c, cluster); });
+              break;
+          }
+        });
+  }
+
   template <typename Loops>
   struct VaryPass {
     InverseDynamicsDerivativesKernel& kernel;
@@ -175,15 +134,10 @@ class InverseDynamicsDerivativesKernel {
     }
     template <int M>
     KEMPE_HD void coupled(const ClusterEntry& cluster) const {
-      placeBodies(kernel.tables_, cluster, kernel.work_);
-      spanCluster(kernel.tables_, cluster, kernel.work_);
-      moveBodies(kernel.tables_, kernel.tables_.bodies[cluster.firstBody].cluster, kernel.work_,
-                 loops, kernel.v_, kernel.ydd_);
-      general(cluster);
+      kernel.template varyCoupled<M>(cluster);
     }
     KEMPE_HD void base(const ClusterEntry& cluster, const Body& body) const {
-      accelerateBase(cluster, body, kernel.work_, kernel.v_, kernel.ydd_);
-      kernel.placeInertia(cluster.firstBody, kernel.work_.v[cluster.firstBody]);
+      kernel.varyBase(cluster, body);
     }
     KEMPE_HD void general(const ClusterEntry& cluster) const {
       loadBodies(kernel.tables_, cluster, kernel.work_);
@@ -193,21 +147,109 @@ class InverseDynamicsDerivativesKernel {
 
   // --- outward ---------------------------------------------------------------------------------
 
-  KEMPE_HD void placeInertia(int b, const Motion<T>& v) const {
-    const PlacedInertia<T> inertia = placed(work_.X[b], tables_.bodies[b].central);
+  /// q̈ and the motion of a cluster of general shape, where G, g, rates and placements are known.
+  KEMPE_HD void accelerateBodies(const ClusterEntry& cluster) const {
+    const int m = cluster.nv;
+    const T* y = ydd_ + cluster.firstV;
+    T* accelerations = work_.accelerations + cluster.firstVelocity;
+    for (int i = 0; cluster.kind == ClusterKind::Tree && i < m; ++i) {
+      accelerations[i] = y[i];
+    }
+    for (int i = 0; cluster.kind != ClusterKind::Tree && i < cluster.velocities; ++i) {
+      for (int j = 0; j < m; ++j) {
+        accelerations[i] += work_.G[cluster.firstRatio + i * m + j] * y[j];
+      }
+    }
+    moveAlongJoints(tables_, cluster, work_, true);
+  }
+
+  KEMPE_HD void keepInertia(int b, const PlacedInertia<T>& inertia, const Motion<T>& v) const {
     work_.I[b] = aboutOrigin(inertia);
     own_.B[b] = coriolisOf(inertia, v);
-    own_.E[b] = {};
+    if (keepsForces_) {
+      own_.E[b] = {};
+    }
   }
 
   KEMPE_HD KEMPE_FLATTEN void varySingle(const ClusterEntry& cluster, const Body& body) const {
-    moveSingle(cluster, body, work_, v_, ydd_, own_.tau);
-    const T rate = v_[cluster.firstV];
-    motion_.varySingle(cluster, body, rate);
-    placeInertia(cluster.moving, work_.v[cluster.output] + rate * work_.S[body.firstS]);
-    if (body.single.geared) {
-      own_.B[cluster.output].addSpin(rate * turned(work_.X[cluster.output].R, body.single.spin));
+    const int b = cluster.moving, output = cluster.output;
+    if (!isPlaced_) {
+      placeSingleCluster(cluster, body, work_);
     }
+    const T rate = v_[cluster.firstV], acceleration = ydd_[cluster.firstV];
+    motion_.varySingle(cluster, body, rate);
+    const Motion<T> s = work_.S[body.firstS];
+    const Motion<T> velocity = work_.v[output] + rate * s;
+    const Motion<T> a = work_.a[output] + acceleration * s + rate * own_.motion.P[body.firstS];
+    if (body.carrier) {
+      work_.v[b] = velocity;
+      work_.a[b] = a;
+    }
+    const PlacedInertia<T> inertia = placed(work_.X[b], body.central);
+    work_.f[b] = forceOn(inertia, velocity, a);
+    keepInertia(b, inertia, velocity);
+    if (body.single.geared) {
+      const Vec3<T> spin = turned(work_.X[output].R, body.single.spin);
+      const Vec3<T> momentum = rate * spin;
+      work_.f[output].moment += acceleration * spin + cross(work_.v[output].angular, momentum);
+      own_.B[output].addSpin(momentum);
+    }
+  }
+
+  /// Placement and direction of a body that turns or slides.
+  KEMPE_HD PlacedSingle<T> placedSingle(int b, const Body& body) const {
+    if (!isPlaced_) {
+      return placeSingle(b, body, work_);
+    }
+    const Transform<T> X = work_.X[b];
+    const Vec3<T> z = X.R.column(2);
+    return {X, body.type == JointType::Prismatic ? Motion<T>{Vec3<T>{}, z}
+                                                 : Motion<T>{z, cross(X.p, z)}};
+  }
+
+  template <int M>
+  KEMPE_HD KEMPE_FLATTEN void varyCoupled(const ClusterEntry& cluster) const {
+    const int m = M > 0 ? M : cluster.nv;
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+      const Body& body = tables_.bodies[b];
+      const R* r = constantRatios(tables_, cluster, body.firstVelocity);
+      const T rate = alongRatios<M>(m, r, v_ + cluster.firstV);
+      const T acceleration = alongRatios<M>(m, r, ydd_ + cluster.firstV);
+      const Motion<T> x = work_.v[body.parent], parentA = work_.a[body.parent];
+      if (body.folded) {
+        const Vec3<T> spin = T(body.spinInertia) * placeRotor(body, work_);
+        const Vec3<T> momentum = rate * spin;
+        work_.f[body.parent].moment += acceleration * spin + cross(x.angular, momentum);
+        own_.B[body.parent].addSpin(momentum);
+        continue;
+      }
+      const PlacedSingle<T> at = placedSingle(b, body);
+      work_.s[body.firstVelocity] = at.s;
+      spanSingle<M>(tables_, cluster, body, at.s, r, work_);
+      const Motion<T> P = cross(x, at.s);
+      const Motion<T> velocity = x + rate * at.s;
+      const Motion<T> a = parentA + acceleration * at.s + rate * P;
+      work_.v[b] = velocity;
+      work_.a[b] = a;
+      const PlacedInertia<T> inertia = placed(at.X, body.central);
+      work_.f[b] = forceOn(inertia, velocity, a);
+      keepInertia(b, inertia, velocity);
+      motion_.template varyCoupled<M>(cluster, body, P, cross(parentA, at.s) + cross(x, P));
+    }
+  }
+
+  KEMPE_HD KEMPE_FLATTEN void varyBase(const ClusterEntry& cluster, const Body& body) {
+    const int b = cluster.firstBody;
+    moveBase(cluster, body, work_, v_);
+    const Mat3<T> R_ = work_.X[b].R;
+    const T* y = ydd_ + cluster.firstV;
+    const Motion<T> a =
+        work_.a[kWorld] + Motion<T>{R_ * Vec3<T>{y[3], y[4], y[5]}, R_ * Vec3<T>{y[0], y[1], y[2]}};
+    work_.a[b] = a;
+    const PlacedInertia<T> inertia = placed(work_.X[b], body.central);
+    work_.f[b] = forceOn(inertia, work_.v[b], a);
+    keepInertia(b, inertia, work_.v[b]);
+    transposedBase_ = R_.transposed();
   }
 
   KEMPE_HD void varyGeneral(const ClusterEntry& cluster) const {
@@ -220,17 +262,17 @@ class InverseDynamicsDerivativesKernel {
         own_.B[b] = {};
         own_.E[b] = {};
       } else {
-        placeInertia(b, work_.v[b]);
+        keepInertia(b, placed(work_.X[b], body.central), work_.v[b]);
       }
     }
     motion_.varyGeneral(cluster);
   }
 
-  /// What external forces that do not turn with their bodies add to E.
-  KEMPE_HD void keepExternal() const {
+  /// What external forces on bodies from `first` to `last` − 1 that do not turn with them add to E.
+  KEMPE_HD void keepExternal(int first, int last) const {
     for (int i = 0; keepsForces_ && i < external_.count; ++i) {
       const BodyFrame<R>& frame = external_.frames[i];
-      if (frame.reference == Reference::Local || frame.body == kWorld) {
+      if (frame.reference == Reference::Local || frame.body < first || frame.body >= last) {
         continue;
       }
       const T* w = external_.wrenches + 6 * i;
@@ -258,6 +300,9 @@ class InverseDynamicsDerivativesKernel {
 
   KEMPE_HD void clearResult() const {
     for (const MatrixAt<T>* matrix : {&result_.q, &result_.v, &result_.H}) {
+      if (!*matrix) {
+        continue;
+      }
       const bool byRows = matrix->columnStride == 1;
       const int stride = byRows ? matrix->rowStride : matrix->columnStride;
       for (int i = 0; i < tables_.nv; ++i) {
@@ -269,13 +314,8 @@ class InverseDynamicsDerivativesKernel {
     }
   }
 
-  /// h, 2 b, e of (4) and the sums of (1) and (2) of one DoF.
-  struct Sums {
-    Force<T> h{}, twiceB{}, e{}, Fq{}, Fv{};
-  };
-
   /// (3) to (5) for the clusters between c and the root.
-  KEMPE_HD void writeAncestors(int c, int l, const Sums& sums) const {
+  KEMPE_HD void writeAncestors(int c, int l, const DerivativeSums<T>& sums) const {
     for (const AncestorEntry* a = tables_.ancestors + c; a->cluster >= 0;
          a = tables_.ancestors + a->cluster) {
       if (a->base) {
@@ -285,27 +325,25 @@ class InverseDynamicsDerivativesKernel {
       for (int i = 0; i < a->nv; ++i) {
         const int column = a->firstS + i, k = a->firstV + i;
         const Motion<T> S = work_.S[column];
-        T byQ = dot(sums.h, columns_.Q[column]) + dot(sums.twiceB, columns_.P[column]);
+        T byQ = dotBoth(sums.h, columns_.Q[column], sums.twiceB, columns_.P[column].angular);
         if (keepsForces_) {
           byQ += dot(sums.e, S);
         }
         result_.q(l, k) = byQ;
-        result_.v(l, k) = dot(sums.h, columns_.Qv[column]) + dot(sums.twiceB, S);
+        result_.v(l, k) = dotBoth(sums.h, columns_.Qv[column], sums.twiceB, S.angular);
         result_.q(k, l) = dot(sums.Fq, S);
         result_.v(k, l) = dot(sums.Fv, S);
-        result_.H(l, k) = result_.H(k, l) = dot(sums.h, S);
+        if (result_.H) {
+          result_.H(l, k) = result_.H(k, l) = dot(sums.h, S);
+        }
       }
     }
   }
 
   /// The same for the floating base, whose S is its rotation R for both parts: P = 0, Q = a₀ × S,
   /// Q′ = v × S, with a₀ the acceleration of the world.
-  KEMPE_HD void writeBase(int l, int firstV, const Sums& sums) const {
+  KEMPE_HD void writeBase(int l, int firstV, const DerivativeSums<T>& sums) const {
     const int b = tables_.floatingBase;
-    Force<T> byQ = -cross(work_.a[kWorld], sums.h);
-    if (keepsForces_) {
-      byQ += sums.e;
-    }
     const auto write = [&](const Force<T>& f, const auto& put) {
       const Vec3<T> linear = transposedBase_ * f.force, angular = transposedBase_ * f.moment;
       for (int i = 0; i < 3; ++i) {
@@ -313,11 +351,25 @@ class InverseDynamicsDerivativesKernel {
         put(firstV + 3 + i, angular[i]);
       }
     };
-    write(byQ, [&](int k, const T& x) { result_.q(l, k) = x; });
-    write(sums.twiceB - cross(work_.v[b], sums.h), [&](int k, const T& x) { result_.v(l, k) = x; });
+    if (keepsForces_) {
+      write(sums.e - cross(work_.a[kWorld], sums.h),
+            [&](int k, const T& x) { result_.q(l, k) = x; });
+    } else {
+      // The world does not turn: only moments are left of the product.
+      const Vec3<T> angular = transposedBase_ * cross(sums.h.force, work_.a[kWorld].linear);
+      for (int i = 0; i < 3; ++i) {
+        result_.q(l, firstV + i) = T(0);
+        result_.q(l, firstV + 3 + i) = angular[i];
+      }
+    }
+    Force<T> byV = -cross(work_.v[b], sums.h);
+    byV.moment += sums.twiceB;
+    write(byV, [&](int k, const T& x) { result_.v(l, k) = x; });
     write(sums.Fq, [&](int k, const T& x) { result_.q(k, l) = x; });
     write(sums.Fv, [&](int k, const T& x) { result_.v(k, l) = x; });
-    write(sums.h, [&](int k, const T& x) { result_.H(l, k) = result_.H(k, l) = x; });
+    if (result_.H) {
+      write(sums.h, [&](int k, const T& x) { result_.H(l, k) = result_.H(k, l) = x; });
+    }
   }
 
   /// Hands what a body and those that it carries have to its output body.
@@ -339,9 +391,9 @@ class InverseDynamicsDerivativesKernel {
     const RigidInertia<T> I = work_.I[b];
     const CoriolisInertia<T> B = own_.B[b];
     const Force<T> f = work_.f[b];
-    Sums sums;
+    DerivativeSums<T> sums;
     sums.h = I * s;
-    sums.twiceB = T(2) * transposeTimes(B, s);
+    sums.twiceB = T(2) * transposeTimes(B, s).moment;
     sums.Fq = I * columns_.Q[body.firstS] + T(2) * (B * columns_.P[body.firstS]);
     if (keepsForces_) {
       sums.e = transposeTimes(own_.E[b], s);
@@ -349,7 +401,9 @@ class InverseDynamicsDerivativesKernel {
     }
     sums.Fv = I * columns_.Qv[body.firstS] + T(2) * (B * s);
     const Single<R>& single = body.single;
-    result_.H(l, l) = dot(sums.h, s) + T(single.reflected);
+    if (result_.H) {
+      result_.H(l, l) = dot(sums.h, s) + T(single.reflected);
+    }
     result_.q(l, l) = dot(sums.Fq, s) + T(single.stiffness);
     result_.v(l, l) = dot(sums.Fv, s) + T(single.damping);
     if (cluster.output == kWorld) {
@@ -360,7 +414,7 @@ class InverseDynamicsDerivativesKernel {
       const Vec3<T> spin = turned(work_.X[cluster.output].R, single.spin);
       const Vec3<T> turning = cross(work_.v[cluster.output].angular, spin);
       sums.h.moment += spin;
-      sums.twiceB.moment += turning;
+      sums.twiceB += turning;
       sums.Fv.moment += turning;
     }
     work_.f[cluster.output] += f;
@@ -389,26 +443,96 @@ class InverseDynamicsDerivativesKernel {
       };
       write(Fq, result_.q);
       write(Fv, result_.v);
-      write(I * s, result_.H);
+      if (result_.H) {
+        write(I * s, result_.H);
+      }
     }
   }
 
-  KEMPE_HD void gatherGeneral(int c, const ClusterEntry& cluster) const {
-    const int m = cluster.nv, last = cluster.firstBody + cluster.bodies;
+  /// (1) to (5) of the bodies of a cluster, with m as a constant or 0: all but ∂τ within it.
+  template <int M>
+  KEMPE_HD void sumCluster(int c, const ClusterEntry& cluster) const {
+    const int m = M > 0 ? M : cluster.nv;
+    sumBodies<M>(cluster);
     for (int j = 0; j < m; ++j) {
-      sumDof(c, cluster, j);
+      for (int l = 0; result_.H && l < m; ++l) {
+        result_.H(cluster.firstV + l, cluster.firstV + j) = own_.spanningQ[l * m + j];
+      }
+      writeAncestors(c, cluster.firstV + j, own_.sums[j]);
     }
-    for (int b = cluster.firstBody; b < last; ++b) {
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       if (!onlySpins(cluster, tables_.bodies[b], work_)) {
         handOn(cluster, b);
       }
     }
+  }
+
+  /// A cluster of shape Coupled: G is constant, and every joint has one direction.
+  template <int M>
+  KEMPE_HD KEMPE_FLATTEN void gatherCoupled(int c, const ClusterEntry& cluster) const {
+    const int m = M > 0 ? M : cluster.nv;
+    sumCluster<M>(c, cluster);
+    T* byQ = own_.spanningQ;
+    T* byV = own_.spanningV;
+    for (int i = 0; i < m * m; ++i) {
+      byQ[i] = byV[i] = T(0);
+    }
+    for (int b = cluster.firstBody + cluster.bodies - 1; b >= cluster.firstBody; --b) {
+      const Body& body = tables_.bodies[b];
+      const R* r = constantRatios(tables_, cluster, body.firstVelocity);
+      const bool inside = body.parent >= cluster.firstBody;
+      const int parentS = inside ? tables_.bodies[body.parent].firstS : 0;
+      const Motion<T> s = work_.s[body.firstVelocity];
+      const Force<T> f = work_.f[b];
+      const Force<T> turned = cross(s, f);
+      for (int j = 0; j < m; ++j) {
+        T alongQ(0), alongV(0);
+        if (body.folded) {
+          addSpinTorque(cluster, body, body.firstVelocity, j, inside, parentS, alongQ, alongV);
+        } else {
+          const Force<T> Fq = own_.Fq[body.firstS + j], Fv = own_.Fv[body.firstS + j];
+          alongQ = dot(Fq, s);
+          alongV = dot(Fv, s);
+          if (inside) {
+            alongQ += dot(turned, work_.S[parentS + j]);  // fᵀ (S_j × s)
+            own_.Fq[parentS + j] += Fq;
+            own_.Fv[parentS + j] += Fv;
+          }
+        }
+        if (cluster.dissipates) {
+          alongV += T(tables_.damping[body.firstVelocity]) * T(r[j]);
+        }
+        if (cluster.sprung) {
+          alongQ += T(tables_.stiffness[body.firstVelocity]) * T(r[j]);
+        }
+        for (int l = 0; l < m; ++l) {
+          byQ[l * m + j] += T(r[l]) * alongQ;
+          byV[l * m + j] += T(r[l]) * alongV;
+        }
+      }
+      if (!body.folded) {
+        work_.f[body.parent] += f;
+      }
+    }
+    for (int l = 0; l < m; ++l) {
+      for (int j = 0; j < m; ++j) {
+        result_.q(cluster.firstV + l, cluster.firstV + j) = byQ[l * m + j];
+        result_.v(cluster.firstV + l, cluster.firstV + j) = byV[l * m + j];
+      }
+    }
+  }
+
+  /// A cluster of any shape.
+  template <int M>
+  KEMPE_HD KEMPE_FLATTEN void gatherGeneral(int c, const ClusterEntry& cluster) const {
+    const int m = M > 0 ? M : cluster.nv;
+    sumCluster<M>(c, cluster);
     // τ_s, for the multipliers, and the forces that each joint carries in work.f.
     gatherForces(tables_, cluster, work_, own_.tau);
     if (cluster.kind == ClusterKind::Implicit) {
       applyMultipliers(cluster);
     }
-    gatherChanges(cluster);
+    gatherChanges<M>(cluster);
     for (int l = 0; l < m; ++l) {
       for (int j = 0; j < m; ++j) {
         T byQ(0), byV(0);
@@ -423,91 +547,105 @@ class InverseDynamicsDerivativesKernel {
     }
   }
 
-  /// (1), (2) and (7) of all bodies along DoF j, and what the ancestors need of it; also the column
-  /// of H within the cluster.
-  KEMPE_HD void sumDof(int c, const ClusterEntry& cluster, int j) const {
-    Sums sums;
-    const int last = cluster.firstBody + cluster.bodies, m = cluster.nv;
-    T* H = own_.spanningQ;  // J r of rotors and armatures, until it is needed for ∂τ_s
-    for (int l = 0; l < m; ++l) {
+  /// (1), (2) and (7) of all bodies along all DoFs, and what the ancestors need of them; H of the
+  /// cluster goes to spanningQ, until that is needed for ∂τ_s.
+  template <int M>
+  KEMPE_HD void sumBodies(const ClusterEntry& cluster) const {
+    const int m = M > 0 ? M : cluster.nv, last = cluster.firstBody + cluster.bodies;
+    T* H = own_.spanningQ;
+    for (int l = 0; l < m * m; ++l) {
       H[l] = T(0);
+    }
+    for (int j = 0; j < m; ++j) {
+      own_.sums[j] = {};
     }
     for (int b = cluster.firstBody; b < last; ++b) {
       const Body& body = tables_.bodies[b];
       if (onlySpins(cluster, body, work_)) {
         continue;
       }
-      const int column = body.firstS + j;
-      const Motion<T> S = work_.S[column];
-      const Force<T> h = work_.I[b] * S;
-      Force<T> Fq = cross(S, work_.f[b]) + work_.I[b] * columns_.Q[column] +
-                    T(2) * (own_.B[b] * columns_.P[column]);
-      if (keepsForces_) {
-        Fq += own_.E[b] * S;
-        sums.e += transposeTimes(own_.E[b], S);
-      }
-      const Force<T> Fv = work_.I[b] * columns_.Qv[column] + T(2) * (own_.B[b] * S);
-      own_.Fq[column] = Fq;
-      own_.Fv[column] = Fv;
-      sums.h += h;
-      sums.twiceB += T(2) * transposeTimes(own_.B[b], S);
-      sums.Fq += Fq;
-      sums.Fv += Fv;
-      for (int l = 0; l < m; ++l) {
-        H[l] += dot(h, work_.S[body.firstS + l]);
+      const RigidInertia<T> I = work_.I[b];
+      const CoriolisInertia<T> B = own_.B[b];
+      const Force<T> f = work_.f[b];
+      for (int j = 0; j < m; ++j) {
+        DerivativeSums<T>& sums = own_.sums[j];
+        const int column = body.firstS + j;
+        const Motion<T> S = work_.S[column];
+        const Force<T> h = I * S;
+        Force<T> Fq = cross(S, f) + I * columns_.Q[column] + T(2) * (B * columns_.P[column]);
+        if (keepsForces_) {
+          Fq += own_.E[b] * S;
+          sums.e += transposeTimes(own_.E[b], S);
+        }
+        const Force<T> Fv = I * columns_.Qv[column] + T(2) * (B * S);
+        own_.Fq[column] = Fq;
+        own_.Fv[column] = Fv;
+        sums.h += h;
+        sums.twiceB += T(2) * transposeTimes(B, S).moment;
+        sums.Fq += Fq;
+        sums.Fv += Fv;
+        for (int l = 0; result_.H && l < m; ++l) {
+          H[l * m + j] += dot(h, work_.S[body.firstS + l]);
+        }
       }
     }
     for (int b = cluster.firstBody; b < last; ++b) {
       const Body& body = tables_.bodies[b];
       if (body.folded) {
-        sumRotor(cluster, body, j, sums, H);
+        sumRotor<M>(cluster, body, H);
       }
     }
     for (int i = cluster.firstVelocity;
-         cluster.armatured && i < cluster.firstVelocity + cluster.velocities; ++i) {
-      const T reflected = T(tables_.armature[i]) * motion_.ratio(cluster, i, j);
-      for (int l = 0; l < m; ++l) {
-        H[l] += motion_.ratio(cluster, i, l) * reflected;
+         result_.H && cluster.armatured && i < cluster.firstVelocity + cluster.velocities; ++i) {
+      for (int j = 0; j < m; ++j) {
+        const T reflected = T(tables_.armature[i]) * motion_.ratio(cluster, i, j);
+        for (int l = 0; l < m; ++l) {
+          H[l * m + j] += motion_.ratio(cluster, i, l) * reflected;
+        }
       }
     }
-    for (int l = 0; l < m; ++l) {
-      result_.H(cluster.firstV + l, cluster.firstV + j) = H[l];
-    }
-    writeAncestors(c, cluster.firstV + j, sums);
   }
 
-  KEMPE_HD void sumRotor(const ClusterEntry& cluster, const Body& body, int j, Sums& sums,
-                         T* H) const {
-    const int r = body.firstVelocity, p = body.parent;
-    const T J(body.spinInertia), own = motion_.ratio(cluster, r, j);
+  template <int M>
+  KEMPE_HD void sumRotor(const ClusterEntry& cluster, const Body& body, T* H) const {
+    const int m = M > 0 ? M : cluster.nv, r = body.firstVelocity, p = body.parent;
+    const T J(body.spinInertia);
     const Vec3<T> w = J * spinAxis(cluster, body, work_);
-    const Vec3<T> omega = work_.v[p].angular, turning = cross(omega, w);
-    const Vec3<T> byQ = motion_.change(cluster, columns_.Z, r, j) * w +
-                        motion_.change(cluster, columns_.W, r, j) * turning;  // (7)
-    const Vec3<T> byV = motion_.change(cluster, columns_.Y, r, j) * w + own * turning;
-    sums.h.moment += own * w;
-    sums.twiceB.moment += own * turning;
-    sums.Fq.moment += byQ;
-    sums.Fv.moment += byV;
+    const Vec3<T> turning = cross(work_.v[p].angular, w);
     const bool inside = p >= cluster.firstBody;
-    if (inside) {
-      own_.Fq[tables_.bodies[p].firstS + j].moment += byQ;
-      own_.Fv[tables_.bodies[p].firstS + j].moment += byV;
-    }
-    // (8) of articulated.hpp
-    const Vec3<T> carried = inside ? work_.S[tables_.bodies[p].firstS + j].angular : Vec3<T>{};
-    for (int l = 0; l < cluster.nv; ++l) {
-      const T other = motion_.ratio(cluster, r, l);
-      H[l] += other * (J * own + dot(w, carried));
+    const int parentS = inside ? tables_.bodies[p].firstS : 0;
+    for (int j = 0; j < m; ++j) {
+      DerivativeSums<T>& sums = own_.sums[j];
+      const T own = motion_.ratio(cluster, r, j);
+      Vec3<T> byQ{}, byV = own * turning;
+      if (cluster.kind == ClusterKind::Implicit) {
+        byQ = motion_.change(cluster, columns_.Z, r, j) * w +
+              motion_.change(cluster, columns_.W, r, j) * turning;  // (7)
+        byV += motion_.change(cluster, columns_.Y, r, j) * w;
+      }
+      sums.h.moment += own * w;
+      sums.twiceB += own * turning;
+      sums.Fq.moment += byQ;
+      sums.Fv.moment += byV;
       if (inside) {
-        H[l] += own * dot(w, work_.S[tables_.bodies[p].firstS + l].angular);
+        own_.Fq[parentS + j].moment += byQ;
+        own_.Fv[parentS + j].moment += byV;
+      }
+      // (8) of articulated.hpp
+      const Vec3<T> carried = inside ? work_.S[parentS + j].angular : Vec3<T>{};
+      for (int l = 0; result_.H && l < m; ++l) {
+        T& entry = H[l * m + j];
+        entry += motion_.ratio(cluster, r, l) * (J * own + dot(w, carried));
+        if (inside) {
+          entry += own * dot(w, work_.S[parentS + l].angular);
+        }
       }
     }
   }
 
   /// The loops' forces of (6): onto the bodies' forces and their changes, and into ∂τ_s of
   /// functions, which is cleared here.
-  KEMPE_HD void applyMultipliers(const ClusterEntry& cluster) const {
+  [[gnu::noinline]] KEMPE_HD void applyMultipliers(const ClusterEntry& cluster) const {
     const int m = cluster.nv, n = cluster.velocities;
     T* multipliers = own_.multipliers;
     const int* dependent = tables_.dependent + cluster.firstDependent;
@@ -528,29 +666,28 @@ class InverseDynamicsDerivativesKernel {
     const ClusterState<T> motion = motion_.motionOf(cluster);
     const LoopVariation<T> rows = motion_.variationOf(cluster, motion);
     const T* G = work_.G + cluster.firstRatio;
-    for (int j = 0; j < m; ++j) {
-      rows.forceChanges(
-          multipliers,
-          [&](int b) {
-            return Variation<T>{work_.S[tables_.bodies[cluster.firstBody + b].firstS + j], {}, {}};
-          },
-          [&](int i) { return G[i * m + j]; },
-          [&](int body, const Force<T>& f, const Force<T>& change) {
-            if (body >= 0) {
-              const int b = cluster.firstBody + body;
-              own_.Fq[tables_.bodies[b].firstS + j] -= change;
-              if (j == 0) {
-                own_.loopForces[b] -= f;
-              }
+    rows.forceChanges(
+        multipliers,
+        [&](int b, int j) {
+          return Variation<T>{work_.S[tables_.bodies[cluster.firstBody + b].firstS + j], {}, {}};
+        },
+        [&](int i, int j) { return G[i * m + j]; },
+        [&](int body, int j, const Force<T>& f, const Force<T>& change) {
+          if (body >= 0) {
+            const int b = cluster.firstBody + body;
+            own_.Fq[tables_.bodies[b].firstS + j] -= change;
+            if (j == 0) {
+              own_.loopForces[b] -= f;
             }
-          },
-          [&](int i, const T& change) { own_.spanningQ[i * m + j] -= change; });
-    }
+          }
+        },
+        [&](int i, int j, const T& change) { own_.spanningQ[i * m + j] -= change; });
   }
 
   /// ∂τ_s, after the forces of joints are in work.f.
+  template <int M>
   KEMPE_HD void gatherChanges(const ClusterEntry& cluster) const {
-    const int m = cluster.nv;
+    const int m = M > 0 ? M : cluster.nv;
     const bool implicit = cluster.kind == ClusterKind::Implicit;
     for (int b = cluster.firstBody + cluster.bodies - 1; b >= cluster.firstBody; --b) {
       const Body& body = tables_.bodies[b];
@@ -611,8 +748,10 @@ class InverseDynamicsDerivativesKernel {
   KEMPE_HD void addSpinTorque(const ClusterEntry& cluster, const Body& body, int velocity, int j,
                               bool inside, int parentS, T& byQ, T& byV) const {
     const T J(body.spinInertia);
-    byQ += J * motion_.change(cluster, columns_.Z, velocity, j);
-    byV += J * motion_.change(cluster, columns_.Y, velocity, j);
+    if (cluster.kind == ClusterKind::Implicit) {
+      byQ += J * motion_.change(cluster, columns_.Z, velocity, j);
+      byV += J * motion_.change(cluster, columns_.Y, velocity, j);
+    }
     if (inside) {
       const Vec3<T> w = J * spinAxis(cluster, body, work_);
       const Vec3<T> turning = cross(work_.v[body.parent].angular, w);
@@ -632,6 +771,7 @@ class InverseDynamicsDerivativesKernel {
   const T* v_ = nullptr;
   const T* ydd_ = nullptr;
   bool keepsForces_ = false;
+  bool isPlaced_ = false;
   Mat3<T> transposedBase_ = Mat3<T>::identity();
 };
 

@@ -85,6 +85,25 @@ class MotionDerivatives {
     own_.Qv[body.firstS] = P + cross(x + rate * s, s);                      // (5)
   }
 
+  /// Of one body of a cluster of shape Coupled, after those between it and the output body, from P
+  /// and Q of its joint, of which Q′ = 2 P.
+  template <int M>
+  KEMPE_HD void varyCoupled(const ClusterEntry& cluster, const Body& body, const Motion<T>& P,
+                            const Motion<T>& Q) const {
+    const int m = M > 0 ? M : cluster.nv;
+    const R* r = constantRatios(tables_, cluster, body.firstVelocity);
+    const bool inside = body.parent >= cluster.firstBody;
+    const int from = inside ? tables_.bodies[body.parent].firstS : 0;
+    for (int j = 0; j < m; ++j) {
+      const auto add = [&](Motion<T>* columns, const Motion<T>& own) {
+        columns[body.firstS + j] = inside ? columns[from + j] + T(r[j]) * own : T(r[j]) * own;
+      };
+      add(own_.P, P);
+      add(own_.Q, Q);
+      add(own_.Qv, T(2) * P);
+    }
+  }
+
   /// Of a cluster of shape Coupled or General, from the directions s and S, the rates and
   /// accelerations of its joints, the motion of its bodies and, where it is implicit, the factors of
   /// its loops.
@@ -169,16 +188,22 @@ class MotionDerivatives {
   /// out = Σ term(i, j) over the directions i between the output body and each body.
   template <typename Term>
   KEMPE_HD void spanColumns(const ClusterEntry& cluster, Motion<T>* out, const Term& term) const {
-    const int m = cluster.nv;
+    withSize(cluster.nv, [&]<int M>() { spanColumnsOf<M>(cluster, out, term); });
+  }
+  template <int M, typename Term>
+  KEMPE_HD void spanColumnsOf(const ClusterEntry& cluster, Motion<T>* out, const Term& term) const {
+    const int m = M > 0 ? M : cluster.nv;
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       const Body& body = tables_.bodies[b];
       if (onlySpins(cluster, body, work_)) {
         continue;
       }
       const bool inside = body.parent >= cluster.firstBody;
+      const Motion<T>* from = inside ? out + tables_.bodies[body.parent].firstS : nullptr;
+      const int size = velocitySize(body.type);
       for (int j = 0; j < m; ++j) {
-        Motion<T> sum = inside ? out[tables_.bodies[body.parent].firstS + j] : Motion<T>{};
-        for (int i = body.firstVelocity; i < body.firstVelocity + velocitySize(body.type); ++i) {
+        Motion<T> sum = inside ? from[j] : Motion<T>{};
+        for (int i = body.firstVelocity; i < body.firstVelocity + size; ++i) {
           sum += term(i, (i - cluster.firstVelocity) * m + j);
         }
         out[body.firstS + j] = sum;
@@ -255,40 +280,34 @@ class MotionDerivatives {
     const auto column = [&](const Motion<T>* of, int body, int j) {
       return of[tables_.bodies[cluster.firstBody + body].firstS + j];
     };
-    const auto along = [m](const T* matrix, int j) {
-      return [matrix, m, j](int i) { return matrix[i * m + j]; };
+    const auto along = [m](const T* matrix) {
+      return [matrix, m](int i, int j) { return matrix[i * m + j]; };
     };
-    const auto rightSide = [&](int j) {
-      return [this, m, j](int slot) -> T& { return own_.rightSide[slot * m + j]; };
+    const auto rightSide = [this, m](int slot, int j) -> T& {
+      return own_.rightSide[slot * m + j];
     };
-    for (int j = 0; j < m; ++j) {
-      rows.rateChanges(
-          [&](int b) {
-            return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), {}};
-          },
-          along(G, j), rightSide(j));
-    }
+    rows.rateChanges(
+        [&](int b, int j) {
+          return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), {}};
+        },
+        along(G), rightSide);
     solveRows(cluster, W);
     const auto direction = [&](int i) { return work_.s[i]; };
     spanColumns(cluster, own_.P,
                 [&](int i, int ij) { return G[ij] * own_.p[i] + W[ij] * direction(i); });
     spanColumns(cluster, own_.Q,
                 [&](int i, int ij) { return G[ij] * own_.qq[i] + W[ij] * own_.qv[i]; });
-    for (int j = 0; j < m; ++j) {
-      rows.accelerationChanges(
-          [&](int b) {
-            return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), column(own_.Q, b, j)};
-          },
-          along(G, j), along(W, j), rightSide(j));
-    }
+    rows.template accelerationChanges<true>(
+        [&](int b, int j) {
+          return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), column(own_.Q, b, j)};
+        },
+        along(G), along(W), rightSide);
     solveRows(cluster, Z);
-    for (int j = 0; j < m; ++j) {
-      rows.accelerationChanges(
-          [&](int b) {
-            return Variation<T>{{}, column(work_.S, b, j), column(own_.Qv, b, j)};
-          },
-          [](int) { return T(0); }, along(G, j), rightSide(j));
-    }
+    rows.template accelerationChanges<false>(
+        [&](int b, int j) {
+          return Variation<T>{{}, column(work_.S, b, j), column(own_.Qv, b, j)};
+        },
+        [](int, int) { return T(0); }, along(G), rightSide);
     solveRows(cluster, Y);
     spanColumns(cluster, own_.Q, [&](int i, int ij) {
       return G[ij] * own_.qq[i] + W[ij] * own_.qv[i] + Z[ij] * direction(i);

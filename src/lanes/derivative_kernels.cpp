@@ -1,9 +1,12 @@
 // Compiled once for each instruction set and scalar type; see kernel_types.hpp.
 
 #include "kernels/forward_dynamics.hpp"
+#include "kernels/forward_dynamics_derivatives.hpp"
 #include "kernels/inverse_dynamics_derivatives.hpp"
-#include "kernels/tree_factor.hpp"
 #include "lanes/kernel_types.hpp"
+#ifdef KEMPE_WIDE
+#include "lanes/wide_rows.hpp"
+#endif
 
 namespace kempe::detail {
 namespace {
@@ -16,19 +19,14 @@ struct Derivatives : KernelArguments<T> {
   /// The parts of DerivativeRequest::memory.
   struct Memory {
     DerivativeWork<T> work;
-    T* a;        ///< nv
-    T* H;        ///< nv × nv
-    T* sides;    ///< nv rows of sidesWidth(): ∂τ/∂q, ∂τ/∂v, 1
-    int* chain;  ///< nv
+    InverseMassMatrixWork<T> inverse;
+    T* a;          ///< nv
+    T *byQ, *byV;  ///< nv × nv, column-major: of τ
   };
   static Memory carve(const TablesView<S>& tables, Carver& carver) {
     const int n = tables.nv;
-    return {carveDerivatives<T>(tables, carver), carver.take<T>(n), carver.take<T>(n * n),
-            carver.take<T>(n * sidesWidth(n)), carver.take<int>(n)};
-  }
-  static int sidesWidth(int n) {
-    constexpr int multiple = Lanes<T>::kRowMultiple;
-    return (3 * n + multiple - 1) / multiple * multiple;
+    return {carveDerivatives<T>(tables, carver), carveInverseMassMatrix<T>(tables, carver),
+            carver.take<T>(n), carver.take<T>(n * n), carver.take<T>(n * n)};
   }
   static Memory memoryOf(const KernelContext<S>& context, const DerivativeRequest<S, S>& request) {
     Carver carver(static_cast<std::byte*>(request.memory));
@@ -40,56 +38,44 @@ struct Derivatives : KernelArguments<T> {
     return carver.used();
   }
 
-  static KernelOutcome differentiate(const KernelContext<S>& context, const Memory& memory,
-                                     const T* q, const T* v, const T* a,
-                                     const ExternalForces<T, S>& external,
-                                     const DerivativeMatrices<T>& result) {
-    ImplicitLoops<T> loops = Base::loopsOf(context);
-    InverseDynamicsDerivativesKernel kernel(context.tables, Base::workOf(context), memory.work,
-                                            external, result);
-    return {kernel.run(loops, q, v, a), -1};
-  }
+  /// Packs of states go down a limb and back before the next, so that it stays in the nearest cache.
+  using Order = std::conditional_t<(Base::kLanes > 1), DepthFirst, LevelByLevel>;
 
   static KernelOutcome inverseDynamics(const KernelContext<S>& context, const S* q, const S* v,
                                        const S* a, const ExternalForces<S, S>& external,
                                        const DerivativeRequest<S, S>& request) {
+    const Memory memory = memoryOf(context, request);
     const auto& own = Base::template samePointers<DerivativeRequest>(request);
-    return differentiate(context, memoryOf(context, request), Base::lanes(q), Base::lanes(v),
-                         Base::lanes(a), Base::lanes(external), {own.byQ, own.byV, own.third});
+    const DerivativeMatrices<T> result{own.byQ, own.byV, own.third};
+    const ExternalForces<T, S> forces = Base::lanes(external);
+    ImplicitLoops<T> loops = Base::loopsOf(context);
+    InverseDynamicsDerivativesKernel kernel(context.tables, Base::workOf(context), memory.work,
+                                            forces, result);
+    return {kernel.template run<Order>(loops, Base::lanes(q), Base::lanes(v), Base::lanes(a)), -1};
   }
 
-  /// ∂a/∂x = −H⁻¹ ∂τ/∂x at the accelerations a, ∂a/∂τ = H⁻¹.
   static KernelOutcome forwardDynamics(const KernelContext<S>& context, const S* q, const S* v,
                                        const S* tau, const ExternalForces<S, S>& external,
                                        const DerivativeRequest<S, S>& request) {
     const Memory memory = memoryOf(context, request);
+    const WorkView<T>& work = Base::workOf(context);
+    const ExternalForces<T, S> forces = Base::lanes(external);
     ImplicitLoops<T> loops = Base::loopsOf(context);
-    const KernelOutcome outcome = forwardDynamicsKernel<LevelByLevel>(
-        context.tables, Base::workOf(context), loops, Base::lanes(q), Base::lanes(v),
-        Base::lanes(tau), Base::lanes(external), memory.a);
+    const KernelOutcome outcome =
+        forwardDynamicsKernel<Order>(context.tables, work, loops, Base::lanes(q), Base::lanes(v),
+                                     Base::lanes(tau), forces, memory.a);
     if (outcome.failed()) {
       return outcome;
     }
-    const int n = context.tables.nv, width = sidesWidth(n);
-    differentiate(context, memory, Base::lanes(q), Base::lanes(v), memory.a, Base::lanes(external),
-                  {{memory.sides, width, 1}, {memory.sides + n, width, 1}, {memory.H, n, 1}});
-    for (int i = 0; i < n; ++i) {
-      for (int j = 2 * n; j < width; ++j) {
-        memory.sides[i * width + j] = T(i + 2 * n == j ? 1 : 0);
-      }
-    }
-    const TreeFactor factor(context.tables, memory.H, memory.chain);
-    factor.factor();
-    factor.solve(memory.sides, width);
+    const int n = context.tables.nv;
+    const DerivativeMatrices<T> ofForces{{memory.byQ, 1, n}, {memory.byV, 1, n}, {}, false};
+    InverseDynamicsDerivativesKernel kernel(context.tables, work, memory.work, forces, ofForces);
+    kernel.template runAfterForwardDynamics<Order>(loops, Base::lanes(v), memory.a);
+    InverseMassMatrixKernel inverse(context.tables, work, memory.inverse);
+    inverse.run();
     const auto& own = Base::template samePointers<DerivativeRequest>(request);
-    for (int i = 0; i < n; ++i) {
-      const T* row = memory.sides + i * width;
-      for (int j = 0; j < n; ++j) {
-        own.byQ(i, j) = -row[j];
-        own.byV(i, j) = -row[n + j];
-        own.third(i, j) = row[2 * n + j];
-      }
-    }
+    inverse.writeTo(own.third);
+    inverse.multiply(memory.byQ, memory.byV, own.byQ, own.byV);
     return {};
   }
 

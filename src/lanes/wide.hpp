@@ -342,5 +342,27 @@ SymMat3<Wide<S, Isa>> turned(const Mat3<Wide<S, Isa>>& R, const SymMat3<S>& a) {
   return {column(0), column(1), column(2)};
 }
 
+/// As in kernels/inverse_dynamics_derivatives.hpp.
+template <typename S, typename Isa>
+Wide<S, Isa> dotBoth(const Force<Wide<S, Isa>>& f, const Motion<Wide<S, Isa>>& m,
+                     const WideVec3<S, Isa>& n, const WideVec3<S, Isa>& w) {
+  return sumOf<S, Isa>(f.moment.data * m.angular.data + f.force.data * m.linear.data +
+                       n.data * w.data);
+}
+
+/// As in kernels/coriolis_inertia.hpp.
+template <typename S, typename Isa>
+Mat3<Wide<S, Isa>> coriolisMatrix(const WideVec3<S, Isa>& omega, const SymMat3<Wide<S, Isa>>& I,
+                                  const WideVec3<S, Isa>& c, const WideVec3<S, Isa>& p) {
+  using V = WideVec3<S, Isa>;
+  const auto half = V::broadcast(S(0.5) * (I.c0.data[0] + I.c1.data[1] + I.c2.data[2]));
+  const auto along = V::broadcast(dot(c, p).value);
+  const auto column = [&](const V& own, int j) {
+    const V turning = cross(omega, V(own.data - half * V::unit(j)));
+    return V(turning.data + along * V::unit(j) - p.data * c.all(j));
+  };
+  return Mat3<Wide<S, Isa>>::fromColumns(column(I.c0, 0), column(I.c1, 1), column(I.c2, 2));
+}
+
 }  // namespace detail
 }  // namespace kempe

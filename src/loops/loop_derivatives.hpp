@@ -17,8 +17,9 @@
 /// Variation of their bodies says; the second derivative of a row's wrench from dual numbers.
 namespace kempe::detail {
 
-/// The rows of one cluster, changed along DoF j. `variationOf(body)` gives the Variation of a body
-/// of the cluster; `position(i)` and `rate(i)` the changes of spanning coordinate i and its rate.
+/// The rows of one cluster, changed along each DoF j. `variationOf(body, j)` gives the Variation of a
+/// body of the cluster; `position(i, j)` and `rate(i, j)` the changes of spanning coordinate i and its
+/// rate.
 template <typename T>
 struct LoopVariation {
   const TablesOf<T>& tables;
@@ -38,43 +39,47 @@ struct LoopVariation {
     });
   }
 
-  /// −δφ̇ of the kept rows where rates stay as they are, to `result(slot)`.
+  /// −δφ̇ of the kept rows where rates stay as they are, to `result(slot, j)`.
   template <typename VariationOf, typename Position, typename Result>
   KEMPE_HD void rateChanges(const VariationOf& variationOf, const Position& position,
                             const Result& result) const {
     forLoops([&](const auto& loop, const int* slots) {
       if (loop.form.betweenBodies()) {
-        const VariedEnds<T> ends = endsOf(loop, variationOf);
-        forBodyRows(loop.form, loop.rows, ends.A.X, ends.B.X, [&](int r, const auto& row) {
-          if (slots[r] >= 0) {
-            result(slots[r]) = -ends.rateChange(row);
-          }
+        forVariedEnds(loop, variationOf, [&](const VariedEnds<T>& ends, int j) {
+          forBodyRows(loop.form, loop.rows, ends.A.X, ends.B.X, [&](int r, const auto& row) {
+            if (slots[r] >= 0) {
+              result(slots[r], j) = -ends.rateChange(row);
+            }
+          });
         });
       } else {
         withSecondOrder(loop, [&](const SecondOrder<T>& rows) {
-          forKept(loop, slots, [&](int r, int slot) {
-            result(slot) = -rows.rateChange(r, changeOfTerm(loop, position));
+          forKept(loop, slots, [&](int r, int slot, int j) {
+            result(slot, j) = -rows.rateChange(r, changeOfTerm(loop, position, j));
           });
         });
       }
     });
   }
 
-  /// −δφ̈ of the kept rows where accelerations change by the variations only.
-  template <typename VariationOf, typename Position, typename Rate, typename Result>
+  /// −δφ̈ of the kept rows where accelerations change by the variations only. `kDisplaced`: bodies
+  /// and coordinates are displaced, not only their rates.
+  template <bool kDisplaced, typename VariationOf, typename Position, typename Rate,
+            typename Result>
   KEMPE_HD void accelerationChanges(const VariationOf& variationOf, const Position& position,
                                     const Rate& rate, const Result& result) const {
     forLoops([&](const auto& loop, const int* slots) {
       if (loop.form.betweenBodies()) {
-        const VariedEnds<T> ends = endsOf(loop, variationOf);
-        ends.forAccelerationChanges(
-            loop.form, loop.rows, [&](int r) { return slots[r] >= 0; },
-            [&](int r, const T& change) { result(slots[r]) = -change; });
+        forVariedEnds(loop, variationOf, [&](const VariedEnds<T>& ends, int j) {
+          ends.template forAccelerationChanges<kDisplaced>(
+              loop.form, loop.rows, [&](int r) { return slots[r] >= 0; },
+              [&](int r, const T& change) { result(slots[r], j) = -change; });
+        });
       } else {
         withSecondOrder(loop, [&](const SecondOrder<T>& rows) {
-          forKept(loop, slots, [&](int r, int slot) {
-            result(slot) =
-                -rows.secondRateChange(r, changeOfTerm(loop, position), changeOfTerm(loop, rate));
+          forKept(loop, slots, [&](int r, int slot, int j) {
+            result(slot, j) = -rows.secondRateChange(r, changeOfTerm(loop, position, j),
+                                                     changeOfTerm(loop, rate, j));
           });
         });
       }
@@ -82,31 +87,33 @@ struct LoopVariation {
   }
 
   /// The change of the forces Kᵀ μ where the multipliers μ of the kept rows stay as they are:
-  /// wrench(body, f, δf) of loops between bodies, on the successor's body and the opposite on the
-  /// predecessor's (−1: the output body), and coordinate(i, δ) of functions.
+  /// wrench(body, j, f, δf) of loops between bodies, on the successor's body and the opposite on the
+  /// predecessor's (−1: the output body), and coordinate(i, j, δ) of functions.
   template <typename VariationOf, typename Position, typename Wrench, typename Coordinate>
   KEMPE_HD void forceChanges(const T* multipliers, const VariationOf& variationOf,
                              const Position& position, const Wrench& wrench,
                              const Coordinate& coordinate) const {
     forLoops([&](const auto& loop, const int* slots) {
       if (loop.form.betweenBodies()) {
-        const VariedEnds<T> ends = endsOf(loop, variationOf);
-        Force<T> sum{}, change{};
-        forBodyRows(loop.form, loop.rows, ends.A.X, ends.B.X, [&](int r, const auto& row) {
-          if (slots[r] >= 0) {
-            sum += multipliers[slots[r]] * row.wrench();
-            change += multipliers[slots[r]] * ends.wrenchChange(row);
-          }
+        forVariedEnds(loop, variationOf, [&](const VariedEnds<T>& ends, int j) {
+          Force<T> sum{}, change{};
+          forBodyRows(loop.form, loop.rows, ends.A.X, ends.B.X, [&](int r, const auto& row) {
+            if (slots[r] >= 0) {
+              sum += multipliers[slots[r]] * row.wrench();
+              change += multipliers[slots[r]] * ends.wrenchChange(row);
+            }
+          });
+          wrench(loop.successor.body, j, sum, change);
+          wrench(loop.predecessor.body, j, -sum, -change);
         });
-        wrench(loop.successor.body, sum, change);
-        wrench(loop.predecessor.body, -sum, -change);
       } else if (!isLinear(loop.form.kind)) {
         const auto* terms = tables.terms + loop.firstTerm;
         withSecondOrder(loop, [&](const SecondOrder<T>& rows) {
-          forKept(loop, slots, [&](int r, int slot) {
+          forKept(loop, slots, [&](int r, int slot, int j) {
             for (int t = 0; t < loop.terms; ++t) {
-              coordinate(terms[t].velocity,
-                         multipliers[slot] * rows.slopeChange(r, t, changeOfTerm(loop, position)));
+              coordinate(
+                  terms[t].velocity, j,
+                  multipliers[slot] * rows.slopeChange(r, t, changeOfTerm(loop, position, j)));
             }
           });
         });
@@ -123,21 +130,26 @@ struct LoopVariation {
     }
   }
   template <typename Visit>
-  KEMPE_HD static void forKept(const auto& loop, const int* slots, const Visit& visit) {
+  KEMPE_HD void forKept(const auto& loop, const int* slots, const Visit& visit) const {
     for (int r = 0; r < loop.rows; ++r) {
-      if (slots[r] >= 0) {
-        visit(r, slots[r]);
+      for (int j = 0; slots[r] >= 0 && j < cluster.nv; ++j) {
+        visit(r, slots[r], j);
       }
     }
   }
-  template <typename VariationOf>
-  KEMPE_HD VariedEnds<T> endsOf(const auto& loop, const VariationOf& variationOf) const {
-    return {endMotion(loop.form, loop.predecessor, motion), endMotion(loop.form, loop.successor, motion),
-            variationAt(loop.predecessor, variationOf), variationAt(loop.successor, variationOf)};
-  }
-  template <typename VariationOf>
-  KEMPE_HD static Variation<T> variationAt(const auto& end, const VariationOf& variationOf) {
-    return end.body < 0 ? Variation<T>{} : variationOf(end.body);
+  /// Calls visit(ends, j) along all DoFs.
+  template <typename VariationOf, typename Visit>
+  KEMPE_HD void forVariedEnds(const auto& loop, const VariationOf& variationOf,
+                              const Visit& visit) const {
+    const EndMotion<T> A = endMotion(loop.form, loop.predecessor, motion);
+    const EndMotion<T> B = endMotion(loop.form, loop.successor, motion);
+    const auto variationAt = [&](const auto& end, int j) {
+      return end.body < 0 ? Variation<T>{} : variationOf(end.body, j);
+    };
+    for (int j = 0; j < cluster.nv; ++j) {
+      visit(VariedEnds<T>(A, B, variationAt(loop.predecessor, j), variationAt(loop.successor, j)),
+            j);
+    }
   }
   template <typename Visit>
   KEMPE_HD void alongCoordinates(const auto& loop, const Visit& visit) const {
@@ -150,11 +162,11 @@ struct LoopVariation {
       visit(rows.secondOrder(functions + loop.programs.firstSecondOrder));
     });
   }
-  /// The change of the coordinate of term t, from those of spanning coordinates.
+  /// The change of the coordinate of term t along DoF j, from those of spanning coordinates.
   template <typename Change>
-  KEMPE_HD auto changeOfTerm(const auto& loop, const Change& change) const {
-    return [terms = tables.terms + loop.firstTerm, &change](int t) {
-      return change(terms[t].velocity);
+  KEMPE_HD auto changeOfTerm(const auto& loop, const Change& change, int j) const {
+    return [terms = tables.terms + loop.firstTerm, &change, j](int t) {
+      return change(terms[t].velocity, j);
     };
   }
 };

@@ -51,10 +51,19 @@ struct VariedEnds {
   }
 
   /// Calls visit(r, δφ̈) for those of `count` rows that are wanted(r), φ̈ = fᵀ a + ḟᵀ v. The second
-  /// derivative of f comes from dual numbers.
-  template <typename R, typename Wanted, typename Visit>
+  /// derivative of f comes from dual numbers; f does not change where the ends are not displaced.
+  template <bool kDisplaced = true, typename R, typename Wanted, typename Visit>
   KEMPE_HD void forAccelerationChanges(const RowForm<R>& form, int count, const Wanted& wanted,
                                        const Visit& visit) const {
+    if constexpr (!kDisplaced) {
+      forBodyRows(form, count, A.X, B.X, [&](int r, const auto& row) {
+        if (wanted(r)) {
+          visit(r, dot(row.wrench(), da) + dot(row.wrenchRate(dA, dB), v) +
+                       dot(row.wrenchRate(A, B), dv));
+        }
+      });
+      return;
+    }
     T changes[kMostRows] = {};
     forBodyRows(form, count, A.X, B.X, [&](int r, const auto& row) {
       if (wanted(r)) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include "kempe/forward_dynamics_derivatives.hpp"
@@ -139,6 +140,29 @@ TEST_P(DynamicsDerivatives, OfForwardDynamicsAreThoseOfDifferences) {
                             [&](double x) { return accelerationAt(moved(e, x), v); });
                       }),
                       1e-5));
+}
+
+TEST_P(DynamicsDerivatives, WriteNothingBesideTheirOutputs) {
+  const int n = model.nv();
+  std::array<Eigen::MatrixXd, 3> whole, room;
+  for (int i = 0; i < 3; ++i) {
+    whole[i] = poisoned(n, n);
+    room[i] = Eigen::MatrixXd::Constant(n + 3, n + 2, 7.0);
+  }
+  const auto part = [&](int i) { return room[i].block(1, 1, n, n); };
+  const auto check = [&] {
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(part(i), whole[i]);
+      part(i).setConstant(7.0);
+      EXPECT_TRUE((room[i].array() == 7.0).all());
+    }
+  };
+  forwardDynamicsDerivatives(model, data, q, v, tau, whole[0], whole[1], whole[2]);
+  forwardDynamicsDerivatives(model, data, q, v, tau, part(0), part(1), part(2));
+  check();
+  inverseDynamicsDerivatives(model, data, q, v, a, whole[0], whole[1], whole[2]);
+  inverseDynamicsDerivatives(model, data, q, v, a, part(0), part(1), part(2));
+  check();
 }
 
 TEST_P(DynamicsDerivatives, AllocateNothingAfterTheFirstCall) {

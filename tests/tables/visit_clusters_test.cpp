@@ -93,6 +93,11 @@ class EveryOrder : public ::testing::TestWithParam<MechanismCase> {
   std::vector<double> wrenches_;
 };
 
+/// DepthFirst and the derivatives of forward dynamics rely on it.
+TEST_P(EveryOrder, IsNumberedDepthFirst) {
+  EXPECT_TRUE(isNumberedDepthFirst(view_));
+}
+
 /// Outward before those that a cluster carries, inward after them, each cluster once.
 TEST_P(EveryOrder, VisitsCarriersFirstAndLast) {
   const auto check = [&](auto order) {
