@@ -1,7 +1,10 @@
 // Compiled once for each instruction set and scalar type; see kernel_types.hpp.
 
+#include <algorithm>
+
 #include "kernels/forward_dynamics.hpp"
 #include "kernels/inverse_dynamics_derivatives.hpp"
+#include "kernels/kinematic_derivatives.hpp"
 #include "kernels/tree_factor.hpp"
 #include "lanes/kernel_types.hpp"
 
@@ -35,9 +38,10 @@ struct Derivatives : KernelArguments<T> {
     return carve(context.tables, carver);
   }
   static std::size_t memorySize(const TablesView<S>& tables) {
-    Carver carver(nullptr);
-    carve(tables, carver);
-    return carver.used();
+    Carver ofDynamics(nullptr), ofMotion(nullptr);
+    carve(tables, ofDynamics);
+    carveKinematicDerivatives<T>(tables, ofMotion);
+    return std::max(ofDynamics.used(), ofMotion.used());
   }
 
   static KernelOutcome differentiate(const KernelContext<S>& context, const Memory& memory,
@@ -56,6 +60,19 @@ struct Derivatives : KernelArguments<T> {
     const auto& own = Base::template samePointers<DerivativeRequest>(request);
     return differentiate(context, memoryOf(context, request), Base::lanes(q), Base::lanes(v),
                          Base::lanes(a), Base::lanes(external), {own.byQ, own.byV, own.third});
+  }
+
+  /// Those of inverse dynamics at rest.
+  static KernelOutcome gravityForces(const KernelContext<S>& context, const S* q,
+                                     const DerivativeRequest<S, S>& request) {
+    const Memory memory = memoryOf(context, request);
+    const int n = context.tables.nv;
+    for (int i = 0; i < n; ++i) {
+      memory.a[i] = T(0);
+    }
+    const auto& own = Base::template samePointers<DerivativeRequest>(request);
+    return differentiate(context, memory, Base::lanes(q), memory.a, memory.a, {},
+                         {own.byQ, {memory.sides, n, 1}, {memory.H, n, 1}});
   }
 
   /// ∂a/∂x = −H⁻¹ ∂τ/∂x at the accelerations a, ∂a/∂τ = H⁻¹.
@@ -93,7 +110,18 @@ struct Derivatives : KernelArguments<T> {
     return {};
   }
 
-  static DerivativeKernels<S> set() { return {&inverseDynamics, &forwardDynamics, &memorySize}; }
+  static void motion(const KernelContext<S>& context, const S* v, const S* a,
+                     const MotionDerivativeRequest<S, S>& request) {
+    const auto& own = Base::template samePointers<MotionDerivativeRequest>(request);
+    Carver carver(static_cast<std::byte*>(request.memory));
+    const KinematicDerivativeWork<T> work = carveKinematicDerivatives<T>(context.tables, carver);
+    KinematicDerivativesKernel(context.tables, Base::workOf(context), work, Base::lanes(v),
+                               Base::lanes(a), own)
+        .run();
+  }
+  static DerivativeKernels<S> set() {
+    return {&inverseDynamics, &forwardDynamics, &gravityForces, &memorySize, &motion};
+  }
 };
 
 }  // namespace
