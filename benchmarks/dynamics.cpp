@@ -44,6 +44,8 @@ struct Bench {
         Omega(6 * ends.size(), 6 * ends.size()),
         joints(6, static_cast<Eigen::Index>(robot.jointNames().size())),
         J(6, robot.nv()),
+        sixByQ(J),
+        sixByV(J),
         six(6),
         loops(robot.nLoopForces()),
         held(kempe::bench::heldEnds(robot, kempe::bench::endsOf(robot))),
@@ -54,7 +56,7 @@ struct Bench {
   std::vector<State> states;
   std::vector<int> ends;
   Eigen::VectorXd result;
-  Eigen::MatrixXd H, byQ, byV, Omega, joints, J;
+  Eigen::MatrixXd H, byQ, byV, Omega, joints, J, sixByQ, sixByV;
   Eigen::VectorXd six, loops;
   kempe::Constraints held;  ///< the ends, at their points
   Eigen::VectorXd multipliers;
@@ -121,6 +123,12 @@ void registerOurs(const std::string& robot, const Model& model) {
           [](Bench& b, const State& s) {
             kempe::inverseDynamicsDerivatives(b.model, b.data, s.q, s.v, s.tau, b.byQ, b.byV, b.H);
           });
+  measure("gravity_forces_derivatives/" + robot + "/cluster", bench, [](Bench& b, const State& s) {
+    kempe::gravityForcesDerivatives(b.model, b.data, s.q, b.byQ);
+  });
+  measure("momentum_rate_derivatives/" + robot + "/cluster", bench, [](Bench& b, const State& s) {
+    kempe::momentumRateDerivatives(b.model, b.data, s.q, s.v, s.tau, b.sixByQ, b.sixByV, b.J);
+  });
   measure("mass_matrix/" + robot + "/cluster", bench,
           [](Bench& b, const State& s) { kempe::massMatrix(b.model, b.data, s.q, b.H); });
   measure("coriolis_matrix/" + robot + "/cluster", bench,
@@ -135,6 +143,13 @@ void registerOurs(const std::string& robot, const Model& model) {
       kempe::frameVelocity(b.model, b.data, s.q, s.v, end, b.six);
     }
   });
+  measure("frame_acceleration_derivatives/" + robot + "/cluster", bench,
+          [](Bench& b, const State& s) {
+            for (const int end : b.ends) {
+              kempe::frameAccelerationDerivatives(b.model, b.data, s.q, s.v, s.tau, end, b.sixByQ,
+                                                  b.sixByV, b.J);
+            }
+          });
   measure("frame_jacobians/" + robot + "/cluster", bench, [](Bench& b, const State& s) {
     for (const int end : b.ends) {
       kempe::frameJacobian(b.model, b.data, s.q, end, b.J);

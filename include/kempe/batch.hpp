@@ -153,6 +153,11 @@ KEMPE_API void forwardDynamicsDerivatives(
     StatesOut<T> da_dq, StatesOut<T> da_dv, StatesOut<T> da_dtau,
     const BatchForces<std::type_identity_t<T>>& external = {});
 
+/// (N, nv²): one matrix per state, row-major.
+template <typename T>
+KEMPE_API void gravityForcesDerivatives(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                        StatesOut<T> dtau_dq);
+
 /// Options of the forces between bodies of many states, as ForceOptions of one.
 template <typename T>
 struct BatchForceOptions {
@@ -211,6 +216,25 @@ KEMPE_API void frameJacobianRate(const Model& model, BasicBatch<T>& batch, State
                                  StatesIn<T> v, std::span<const int> frames, StatesOut<T> rates,
                                  Reference reference = Reference::LocalWorldAligned);
 
+/// Derivatives of velocities and accelerations of k frames and the rates of their Jacobians,
+/// (N, 6 nv k), in the order of Jacobians; see kinematics_derivatives.hpp.
+template <typename T>
+KEMPE_API void frameVelocityDerivatives(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                        StatesIn<T> v, std::span<const int> frames,
+                                        StatesOut<T> dv_dq, StatesOut<T> J,
+                                        Reference reference = Reference::LocalWorldAligned);
+template <typename T>
+KEMPE_API void frameAccelerationDerivatives(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                            StatesIn<T> v, StatesIn<T> a,
+                                            std::span<const int> frames, StatesOut<T> da_dq,
+                                            StatesOut<T> da_dv, StatesOut<T> J,
+                                            Reference reference = Reference::LocalWorldAligned);
+template <typename T>
+KEMPE_API void frameJacobianTimeDerivative(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                           StatesIn<T> v, std::span<const int> frames,
+                                           StatesOut<T> rate,
+                                           Reference reference = Reference::LocalWorldAligned);
+
 /// Bias forces without external ones, and gravity forces, (N, nv).
 template <typename T>
 KEMPE_API void biasForces(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v,
@@ -233,6 +257,36 @@ KEMPE_API void momentum(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
 template <typename T>
 KEMPE_API void centroidalMomentumMatrix(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
                                         StatesOut<T> A);
+
+/// Velocities and accelerations of centres of mass, (N, 3), and rates of momenta, (N, 6).
+template <typename T>
+KEMPE_API void centerOfMassVelocity(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                    StatesIn<T> v, StatesOut<T> velocities);
+template <typename T>
+KEMPE_API void centerOfMassAcceleration(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                        StatesIn<T> v, StatesIn<T> a, StatesOut<T> accelerations);
+template <typename T>
+KEMPE_API void momentumRate(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v,
+                            StatesIn<T> a, StatesOut<T> rate);
+
+/// Derivatives of momenta and their rates, (N, 6 nv), and of velocities and accelerations of centres
+/// of mass, (N, 3 nv), row-major; see momentum_derivatives.hpp.
+template <typename T>
+KEMPE_API void momentumDerivatives(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                   StatesIn<T> v, StatesOut<T> dh_dq, StatesOut<T> A);
+template <typename T>
+KEMPE_API void momentumRateDerivatives(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                                       StatesIn<T> v, StatesIn<T> a, StatesOut<T> drate_dq,
+                                       StatesOut<T> drate_dv, StatesOut<T> A);
+template <typename T>
+KEMPE_API void centerOfMassVelocityDerivatives(const Model& model, BasicBatch<T>& batch,
+                                               StatesIn<T> q, StatesIn<T> v, StatesOut<T> dv_dq,
+                                               StatesOut<T> J);
+template <typename T>
+KEMPE_API void centerOfMassAccelerationDerivatives(const Model& model, BasicBatch<T>& batch,
+                                                   StatesIn<T> q, StatesIn<T> v, StatesIn<T> a,
+                                                   StatesOut<T> da_dq, StatesOut<T> da_dv,
+                                                   StatesOut<T> J);
 
 /// Kinetic and potential energies, (N, 2).
 template <typename T>

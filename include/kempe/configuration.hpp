@@ -50,6 +50,13 @@ KEMPE_API void constraintJacobian(const Model& model, Data& data, VectorIn q, Ma
 /// Throws SingularityError in singular configurations.
 KEMPE_API void constraintBias(const Model& model, Data& data, VectorIn q, VectorIn v, VectorOut g);
 
+/// Computes Ġ, the time derivative of constraintJacobian() at velocities v; Ġ v is constraintBias().
+/// @param rate  output, model.nvSpanning() × model.nv()
+///
+/// Throws SingularityError in singular configurations.
+KEMPE_API void constraintJacobianRate(const Model& model, Data& data, VectorIn q, VectorIn v,
+                                      MatrixOut rate);
+
 /// Computes the loop closure error φ(q), one entry per constraint row of every loop (in metres,
 /// radians or the unit of the constraint function). It is zero if the loops are closed.
 /// @param residual  output, model.nLoopRows()

@@ -32,4 +32,13 @@ KEMPE_API void inverseDynamicsDerivatives(const Model& model, BasicData<T>& data
                                           MatrixOutOf<T> dtau_dv, MatrixOutOf<T> H,
                                           const DynamicsOptions& options = {});
 
+/// Computes the derivative of gravityForces() with respect to q, along the tangent as above.
+/// @param dtau_dq  output, model.nv() × model.nv()
+///
+/// Throws the same exceptions as gravityForces(), and std::invalid_argument if a loop is a function
+/// that is no expression.
+template <typename T>
+KEMPE_API void gravityForcesDerivatives(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                                        MatrixOutOf<T> dtau_dq);
+
 }  // namespace kempe

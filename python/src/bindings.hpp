@@ -31,6 +31,7 @@ void bindConfigurations(ModelClass& model);
 void bindDynamics(ModelClass& model);
 void bindForces(ModelClass& model);
 void bindKinematics(ModelClass& model);
+void bindKinematicsDerivatives(ModelClass& model);
 void bindTiming(ModelClass& model);
 /// AllTerms, and the algorithm of Model that computes it.
 void bindAllTerms(nanobind::module_& m, ModelClass& model);

@@ -125,6 +125,20 @@ nb::object constraintBiasAt(const PyModel& self, nb::handle q, nb::handle v, nb:
                           });
 }
 
+nb::object constraintJacobianRateAt(const PyModel& self, nb::handle q, nb::handle v,
+                                    nb::handle out) {
+  const Model& model = self.model();
+  Inputs inputs({argumentQ(self, q), argumentV(self, v)}, kInDouble);
+  const Result result(inputs, {model.nvSpanning(), model.nv()}, out);
+  evaluateIn<double>(self, inputs, result,
+                     [&](Data& data, const auto& x, double* rate, Eigen::Index) {
+                       writeRowByRow(rate, model.nvSpanning(), model.nv(), [&](auto& matrix) {
+                         constraintJacobianRate(model, data, x[0], x[1], matrix);
+                       });
+                     });
+  return result.array();
+}
+
 nb::object loopResidualAt(const PyModel& self, nb::handle q, nb::handle out) {
   Inputs inputs({argumentQ(self, q)}, kInDouble);
   return evaluateInDouble(
@@ -224,6 +238,12 @@ as the loops allow. Raises ValueError with the nearest velocity if the loops do 
            "Returns G of (spanning velocity) = G v, not the K of K (spanning velocity) = 0, which "
            "others call the constraint Jacobian; K G = 0. (nv_spanning, nv) or (N, nv_spanning, "
            "nv). Raises SingularityError at singular positions.")
+      .def("constraint_jacobian_rate", &constraintJacobianRateAt,
+           signature(
+               "def constraint_jacobian_rate(self, q: ArrayLike, v: ArrayLike, Out) -> NDArray"),
+           "q"_a.none(), "v"_a.none(), nb::kw_only(), out,
+           "Ġ, (nv_spanning, nv) or (N, nv_spanning, nv): the time derivative of "
+           "constraint_jacobian at velocities v. Its product with v is constraint_bias.")
       .def("constraint_bias", &constraintBiasAt,
            signature("def constraint_bias(self, q: ArrayLike, v: ArrayLike, Out) -> NDArray"),
            "q"_a.none(), "v"_a.none(), nb::kw_only(), out,

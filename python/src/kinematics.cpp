@@ -130,13 +130,17 @@ nb::object frameJacobianRateOf(const PyModel& self, nb::handle q, nb::handle v, 
       });
 }
 
+template <typename Vector, typename T>
+void writeVector(const Vector& x, T* out) {
+  for (int i = 0; i < 3; ++i) out[i] = x[i];
+}
+
 nb::object centerOfMassOf(const PyModel& self, nb::handle q, nb::handle out) {
   Inputs inputs{argumentQ(self, q)};
   return evaluate(
       self, inputs, Result(inputs, {3}, out),
       [&](auto& data, const auto& x, auto* center, Eigen::Index) {
-        const auto c = centerOfMass(self.model(), data, x[0]);
-        for (int i = 0; i < 3; ++i) center[i] = c[i];
+        writeVector(centerOfMass(self.model(), data, x[0]), center);
       },
       [&](auto& batch, const auto& x, const auto& centers) {
         centerOfMass(self.model(), batch, x[0], centers);
@@ -154,6 +158,44 @@ nb::object centerOfMassJacobianOf(const PyModel& self, nb::handle q, nb::handle 
       },
       [&](auto& batch, const auto& x, const auto& J) {
         centerOfMassJacobian(model, batch, x[0], J);
+      });
+}
+
+nb::object centerOfMassVelocityOf(const PyModel& self, nb::handle q, nb::handle v, nb::handle out) {
+  Inputs inputs{argumentQ(self, q), argumentV(self, v)};
+  return evaluate(
+      self, inputs, Result(inputs, {3}, out),
+      [&](auto& data, const auto& x, auto* velocity, Eigen::Index) {
+        writeVector(centerOfMassVelocity(self.model(), data, x[0], x[1]), velocity);
+      },
+      [&](auto& batch, const auto& x, const auto& velocities) {
+        centerOfMassVelocity(self.model(), batch, x[0], x[1], velocities);
+      });
+}
+
+nb::object centerOfMassAccelerationOf(const PyModel& self, nb::handle q, nb::handle v, nb::handle a,
+                                      nb::handle out) {
+  Inputs inputs{argumentQ(self, q), argumentV(self, v), argumentV(self, a, "a")};
+  return evaluate(
+      self, inputs, Result(inputs, {3}, out),
+      [&](auto& data, const auto& x, auto* acceleration, Eigen::Index) {
+        writeVector(centerOfMassAcceleration(self.model(), data, x[0], x[1], x[2]), acceleration);
+      },
+      [&](auto& batch, const auto& x, const auto& accelerations) {
+        centerOfMassAcceleration(self.model(), batch, x[0], x[1], x[2], accelerations);
+      });
+}
+
+nb::object momentumRateOf(const PyModel& self, nb::handle q, nb::handle v, nb::handle a,
+                          nb::handle out) {
+  Inputs inputs{argumentQ(self, q), argumentV(self, v), argumentV(self, a, "a")};
+  return evaluate(
+      self, inputs, Result(inputs, {6}, out),
+      [&](auto& data, const auto& x, auto* rate, Eigen::Index) {
+        momentumRate(self.model(), data, x[0], x[1], x[2], vectorAt(rate, 6));
+      },
+      [&](auto& batch, const auto& x, const auto& rate) {
+        momentumRate(self.model(), batch, x[0], x[1], x[2], rate);
       });
 }
 
@@ -252,6 +294,23 @@ void bindKinematics(ModelClass& model) {
            signature("def center_of_mass_jacobian(self, q: ArrayLike, Out) -> NDArray"),
            "q"_a.none(), nb::kw_only(), out,
            "J of the velocity J v of the centre of mass, (3, nv) or (N, 3, nv).")
+      .def("center_of_mass_velocity", &centerOfMassVelocityOf,
+           signature(
+               "def center_of_mass_velocity(self, q: ArrayLike, v: ArrayLike, Out) -> NDArray"),
+           "q"_a.none(), "v"_a.none(), nb::kw_only(), out,
+           "Velocity of the centre of mass, (3,) or (N, 3), in m/s.")
+      .def("center_of_mass_acceleration", &centerOfMassAccelerationOf,
+           signature("def center_of_mass_acceleration(self, q: ArrayLike, v: ArrayLike, a: "
+                     "ArrayLike, Out) -> NDArray"),
+           "q"_a.none(), "v"_a.none(), "a"_a.none(), nb::kw_only(), out,
+           "Acceleration of the centre of mass where velocities change by a, (3,) or (N, 3), in "
+           "m/s².")
+      .def("momentum_rate", &momentumRateOf,
+           signature("def momentum_rate(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, Out) -> "
+                     "NDArray"),
+           "q"_a.none(), "v"_a.none(), "a"_a.none(), nb::kw_only(), out,
+           "The rate of momentum, A a + Ȧ v, (6,) or (N, 6), in N and N·m: the forces and moments "
+           "about the centre of mass that act from outside, gravity among them.")
       .def("momentum", &momentumOf,
            signature("def momentum(self, q: ArrayLike, v: ArrayLike, Out) -> NDArray"),
            "q"_a.none(), "v"_a.none(), nb::kw_only(), out,

@@ -340,6 +340,7 @@ of a wrong shape or type raise ValueError, which names them.)");
   bindDerivatives(model);
   bindForces(model);
   bindKinematics(model);
+  bindKinematicsDerivatives(model);
   bindAllTerms(m, model);
   bindTiming(model);
   bindConstraints(m, model);

@@ -77,6 +77,15 @@ void spanRates(const ClusterEntry& cluster, const DataImpl<double>& data, Vector
   }
 }
 
+/// A cluster's n×m numbers, row-major, as its block of a matrix.
+void writeBlock(const ClusterEntry& cluster, const std::vector<double>& block, MatrixOut& matrix) {
+  for (int i = 0; i < cluster.velocities; ++i) {
+    for (int j = 0; j < cluster.nv; ++j) {
+      matrix(cluster.firstVelocity + i, cluster.firstV + j) = block[i * cluster.nv + j];
+    }
+  }
+}
+
 /// Moves an implicit cluster along v; the result is in scratch.q.
 void integrateCluster(const ModelImpl& model, const ClusterEntry& cluster, DataImpl<double>& data,
                       VectorIn v, double dt) {
@@ -207,11 +216,7 @@ void constraintJacobian(const Model& model, Data& data, VectorIn q, MatrixOut G)
   G.setZero();
   for (const ClusterEntry& cluster : m.tables.clusters) {
     jacobianOf(m, cluster, placed(m, cluster, d), d);
-    for (int i = 0; i < cluster.velocities; ++i) {
-      for (int j = 0; j < cluster.nv; ++j) {
-        G(cluster.firstVelocity + i, cluster.firstV + j) = d.G[i * cluster.nv + j];
-      }
-    }
+    writeBlock(cluster, d.G, G);
   }
 }
 
@@ -232,6 +237,33 @@ void constraintBias(const Model& model, Data& data, VectorIn q, VectorIn v, Vect
                 d.velocities.data() + cluster.firstVelocity);
   }
   g = Eigen::Map<const Eigen::VectorXd>(d.velocities.data(), m.tables.velocities);
+}
+
+void constraintJacobianRate(const Model& model, Data& data, VectorIn q, VectorIn v,
+                            MatrixOut rate) {
+  const ModelImpl& m = model.impl();
+  DataImpl<double>& d = data.impl();
+  requireData(m, d);
+  requireConfiguration<double>("q", m, q);
+  requireVector("v", v, m.tables.nv, "model.nv");
+  requireSize("rate (rows)", rate.rows(), m.tables.velocities, "model.nvSpanning");
+  requireSize("rate (columns)", rate.cols(), m.tables.nv, "model.nv");
+  expandPositions(m, q.data(), d.positions.data());
+  rate.setZero();
+  for (const ClusterEntry& cluster : m.tables.clusters) {
+    if (cluster.kind != ClusterKind::Implicit) {
+      continue;  // G is constant
+    }
+    ClusterState<double> state = placed(m, cluster, d);
+    jacobianOf(m, cluster, state, d);
+    spanRates(cluster, d, v, d.loops.rates.data());
+    moveCluster(m.tables, cluster, state);
+    rateDirections(m.tables, cluster, state, d.loops.sRates.data());
+    clusterJacobianRate(m.tables, m.mechanism.functions, cluster, state, d.loops.work(),
+                        d.loops.forFunctions(), d.loops.sRates.data(), d.G.data(),
+                        d.loops.normal.data());
+    writeBlock(cluster, d.loops.normal, rate);
+  }
 }
 
 void loopResidual(const Model& model, Data& data, VectorIn q, VectorOut residual) {

@@ -11,18 +11,22 @@ namespace {
 [[noreturn]] void throwCallback(const std::string& name) {
   throw std::invalid_argument(
       "function " + kempe::quoted(name) +
-      " is a callback, whose third derivatives are not known, so that the dynamics cannot be "
-      "differentiated. Write it as an expression.");
+      " is a callback, whose higher derivatives are not known, so that derivatives cannot be "
+      "computed. Write it as an expression.");
 }
 
 }  // namespace
 
-void requireDifferentiable(const ModelImpl& impl) {
+void requireExpressions(const ModelImpl& impl) {
   for (const LoopEntry<double>& loop : impl.tables.loops) {
     if (loop.form.kind == RowKind::Function && !loop.programs.exist()) {
       throwCallback(impl.mechanism.functions[static_cast<std::size_t>(loop.function)].name);
     }
   }
+}
+
+void requireDifferentiable(const ModelImpl& impl) {
+  requireExpressions(impl);
   requireDifferentiable(impl.cuts);
 }
 

@@ -1,8 +1,7 @@
 #include <array>
 
 #include "algorithms/constrained_derivatives.hpp"
-#include "algorithms/differentiable.hpp"
-#include "algorithms/term_evaluation.hpp"
+#include "algorithms/motion_derivative_evaluation.hpp"
 #include "kempe/forward_dynamics_derivatives.hpp"
 #include "kempe/inverse_dynamics_derivatives.hpp"
 
@@ -22,9 +21,13 @@ class DerivativeEvaluation : public Evaluation<T> {
       throw std::invalid_argument("derivatives are computed by Method::Cluster only");
     }
     requireDifferentiable(this->impl);
-    if (!this->data.derivatives) {
-      this->data.derivatives.emplace(this->kernels().derivatives.memorySize(this->modelTables));
-    }
+    request.memory = derivativeMemory(*this);
+  }
+  /// For gravity forces, on which loops that are left cut have no effect.
+  DerivativeEvaluation(const Model& model, BasicData<T>& userData)
+      : Evaluation<T>(model, userData), external{} {
+    requireExpressions(this->impl);
+    request.memory = derivativeMemory(*this);
   }
 
   void requireOutputs(const std::array<std::pair<const char*, MatrixOutOf<T>*>, 3>& outputs) {
@@ -32,8 +35,9 @@ class DerivativeEvaluation : public Evaluation<T> {
     for (const auto& [name, matrix] : outputs) {
       this->requireMatrix(name, *matrix, n, n);
     }
-    request = {matrixAt<T>(*outputs[0].second), matrixAt<T>(*outputs[1].second),
-               matrixAt<T>(*outputs[2].second), this->data.derivatives->data()};
+    request.byQ = matrixAt<T>(*outputs[0].second);
+    request.byV = matrixAt<T>(*outputs[1].second);
+    request.third = matrixAt<T>(*outputs[2].second);
   }
 
   ExternalForces<T, T> external;
@@ -79,13 +83,26 @@ void forwardDynamicsDerivatives(const Model& model, BasicData<T>& data, VectorIn
             q);
 }
 
+template <typename T>
+void gravityForcesDerivatives(const Model& model, BasicData<T>& data, VectorInOf<T> q,
+                              MatrixOutOf<T> dtau_dq) {
+  DerivativeEvaluation<T> e(model, data);
+  e.requireQ(q);
+  e.requireMatrix("dtau_dq", dtau_dq, e.tables->nv, e.tables->nv);
+  e.request.byQ = matrixAt<T>(dtau_dq);
+  e.require(
+      e.kernels().derivatives.gravityForces(e.context(WorkStage::Motion), q.data(), e.request), q);
+}
+
 #define KEMPE_INSTANTIATE(T)                                                                    \
   template void inverseDynamicsDerivatives<T>(                                                  \
       const Model&, BasicData<T>&, VectorInOf<T>, VectorInOf<T>, VectorInOf<T>, MatrixOutOf<T>, \
       MatrixOutOf<T>, MatrixOutOf<T>, const DynamicsOptions&);                                  \
   template void forwardDynamicsDerivatives<T>(                                                  \
       const Model&, BasicData<T>&, VectorInOf<T>, VectorInOf<T>, VectorInOf<T>, MatrixOutOf<T>, \
-      MatrixOutOf<T>, MatrixOutOf<T>, const DynamicsOptions&);
+      MatrixOutOf<T>, MatrixOutOf<T>, const DynamicsOptions&);                                  \
+  template void gravityForcesDerivatives<T>(const Model&, BasicData<T>&, VectorInOf<T>,         \
+                                            MatrixOutOf<T>);
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)
 #undef KEMPE_INSTANTIATE

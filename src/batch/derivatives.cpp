@@ -101,13 +101,39 @@ void forwardDynamicsDerivatives(const Model& model, BasicBatch<T>& batch, States
                     });
 }
 
+template <typename T>
+void gravityForcesDerivatives(const Model& model, BasicBatch<T>& batch, StatesIn<T> q,
+                              StatesOut<T> dtau_dq) {
+  BatchCall<T> call(model, batch, q);
+  const int n = call.impl().tables.nv;
+  call.require("dtau_dq", dtau_dq, static_cast<Eigen::Index>(n) * n, "model.nv squared");
+  requireExpressions(call.impl());
+  call.runOnQ(
+      dtau_dq,
+      [&](Block<T>& block, const T* blockQ, T* result) {
+        const DerivativeKernels<T>& kernels = block.set().derivatives;
+        T* memory =
+            block.worker.derivatives.of(kernels.memorySize(viewOf<T>(call.impl())) / sizeof(T) + 1);
+        return kernels.gravityForces(block.context(WorkStage::Motion), blockQ,
+                                     {{result, n, 1}, {}, {}, memory});
+      },
+      [&](BatchWorker<T>& worker, Eigen::Index state) {
+        Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> result(n, n);
+        gravityForcesDerivatives<T>(model, worker.data, call.qOf(state), result);
+        result.transposeInPlace();
+        BatchCall<T>::setRow(result, dtau_dq, state);
+      });
+}
+
 #define KEMPE_INSTANTIATE(T)                                                                      \
   template void inverseDynamicsDerivatives<T>(const Model&, BasicBatch<T>&, StatesIn<T>,          \
                                               StatesIn<T>, StatesIn<T>, StatesOut<T>,             \
                                               StatesOut<T>, StatesOut<T>, const BatchForces<T>&); \
   template void forwardDynamicsDerivatives<T>(const Model&, BasicBatch<T>&, StatesIn<T>,          \
                                               StatesIn<T>, StatesIn<T>, StatesOut<T>,             \
-                                              StatesOut<T>, StatesOut<T>, const BatchForces<T>&);
+                                              StatesOut<T>, StatesOut<T>, const BatchForces<T>&); \
+  template void gravityForcesDerivatives<T>(const Model&, BasicBatch<T>&, StatesIn<T>,            \
+                                            StatesOut<T>);
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)
 #undef KEMPE_INSTANTIATE

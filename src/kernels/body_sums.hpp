@@ -7,6 +7,7 @@
 ///
 ///   h += w q̇                               (1)  angular momentum
 ///   2 E += J q̇² + 2 q̇ w · ω_p              (2)  kinetic energy
+///   ḣ += w q̈ + ω_p × w q̇                   (3)  rate of the angular momentum
 ///
 /// In a cluster of shape Single the sums over rotors are constants (tables.hpp).
 namespace kempe::detail {
@@ -119,6 +120,54 @@ class MotionSums {
   const T* v_;
   MotionSum<T> sum_{};
 };
+
+/// Calls visit(p, w, q̇, q̈) for the folded rotors of a cluster, on bodies p of any cluster or the
+/// world; those of a cluster of shape Single are summed. After moveMechanism with accelerations;
+/// `ydd` is null where it is zero.
+template <typename T, typename R, typename Visit>
+KEMPE_HD void forSpins(const TablesView<R>& tables, const ClusterEntry& cluster,
+                       const WorkView<T>& work, const T* v, const T* ydd, const Visit& visit) {
+  const ClusterShape shape = shapeOf(cluster, work);
+  if (shape == ClusterShape::FreeBase) {
+    return;
+  }
+  if (shape == ClusterShape::Single) {
+    const Single<R>& single = tables.bodies[cluster.moving].single;
+    if (single.geared) {
+      visit(cluster.output, turned(work.X[cluster.output].R, single.spin), v[cluster.firstV],
+            ydd == nullptr ? T(0) : ydd[cluster.firstV]);
+    }
+    return;
+  }
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    if (body.folded) {
+      visit(body.parent, T(body.spinInertia) * spinAxis(cluster, body, work),
+            rateOf(tables, cluster, body.firstVelocity, work, v),
+            accelerationOf(tables, cluster, body.firstVelocity, work, ydd));
+    }
+  }
+}
+
+/// ḣ of all bodies about the origin of the common frame, after moveMechanism with accelerations.
+template <typename T, typename R>
+KEMPE_HD Force<T> sumMomentumRates(const TablesView<R>& tables, const WorkView<T>& work, const T* v,
+                                   const T* ydd) {
+  Force<T> sum{};
+  for (int b = 0; b < tables.bodyCount; ++b) {
+    if (!tables.bodies[b].folded) {
+      sum += forceOn(placed(work.X[b], tables.bodies[b].central), work.v[b],
+                     ownAcceleration(tables, work, b));
+    }
+  }
+  for (int c = 0; c < tables.clusterCount; ++c) {
+    forSpins(tables, tables.clusters[c], work, v, ydd,
+             [&](int p, const Vec3<T>& w, const T& rate, const T& acceleration) {
+               sum.moment += acceleration * w + cross(work.v[p].angular, rate * w);  // (3)
+             });
+  }
+  return sum;
+}
 
 /// Potential energy of gravity, zero at the world's origin, and of springs, after placeMechanism.
 template <typename T, typename R>

@@ -2,6 +2,7 @@
 
 #include "kernels/external_forces.hpp"
 #include "kernels/frame_placements.hpp"
+#include "kernels/motion.hpp"
 #include "tables/term_request.hpp"
 
 /// Velocities, accelerations and Jacobians of frames, from the motion of their bodies.
@@ -28,10 +29,16 @@ KEMPE_HD FramePoint<T> pointOf(const BodyFrame<R>& frame, const WorkView<T>& wor
   return {p, Mat3<T>::identity(), false};
 }
 
-/// A motion of the common frame as [linear; angular], `stride` numbers apart.
+/// A motion of the common frame, as seen at a point.
 template <typename T>
-KEMPE_HD void writeMotion(const Motion<T>& m, const FramePoint<T>& at, T* out, int stride) {
-  Vec3<T> linear = m.linear + cross(m.angular, at.p), angular = m.angular;
+KEMPE_HD Motion<T> seenAt(const Vec3<T>& p, const Motion<T>& m) {
+  return {m.angular, m.linear + cross(m.angular, p)};
+}
+
+/// A motion that is seen at the point, as [linear; angular], `stride` numbers apart.
+template <typename T>
+KEMPE_HD void writeSeen(const Motion<T>& m, const FramePoint<T>& at, T* out, int stride) {
+  Vec3<T> linear = m.linear, angular = m.angular;
   if (at.turned) {
     linear = transposeTimes(at.R, linear);
     angular = transposeTimes(at.R, angular);
@@ -40,6 +47,12 @@ KEMPE_HD void writeMotion(const Motion<T>& m, const FramePoint<T>& at, T* out, i
     out[i * stride] = linear[i];
     out[(i + 3) * stride] = angular[i];
   }
+}
+
+/// The same of a motion of the common frame.
+template <typename T>
+KEMPE_HD void writeMotion(const Motion<T>& m, const FramePoint<T>& at, T* out, int stride) {
+  writeSeen(seenAt(at.p, m), at, out, stride);
 }
 
 template <typename T, typename R>
@@ -51,9 +64,7 @@ template <typename T, typename R>
 KEMPE_HD void writeAcceleration(const TablesView<R>& tables, const WorkView<T>& work,
                                 const BodyFrame<R>& frame, T* acceleration) {
   const FramePoint<T> at = pointOf(frame, work);
-  // Without the upward acceleration that stands for gravity.
-  Motion<T> a = work.a[frame.body];
-  a.linear += tables.gravity.template cast<T>();
+  Motion<T> a = ownAcceleration(tables, work, frame.body);
   if (frame.reference == Reference::LocalWorldAligned) {
     // The origin moves: p̈ = spatial acceleration there + ω × ṗ.
     const Motion<T> v = work.v[frame.body];

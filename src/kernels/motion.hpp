@@ -138,6 +138,26 @@ KEMPE_HD T rateOf(const TablesView<R>& tables, const ClusterEntry& cluster, int 
              : work.rates[velocity];
 }
 
+/// q̈ likewise, after moveMechanism with accelerations; `ydd` is ÿ, null where it is zero.
+template <typename T, typename R>
+KEMPE_HD T accelerationOf(const TablesView<R>& tables, const ClusterEntry& cluster, int velocity,
+                          const WorkView<T>& work, const T* ydd) {
+  if (shapeOf(cluster, work) != ClusterShape::Coupled) {
+    return work.accelerations[velocity];
+  }
+  return ydd == nullptr ? T(0)
+                        : alongRatios<0>(cluster.nv, constantRatios(tables, cluster, velocity),
+                                         ydd + cluster.firstV);
+}
+
+/// A body's acceleration without the upward one that stands for gravity.
+template <typename T, typename R>
+KEMPE_HD Motion<T> ownAcceleration(const TablesView<R>& tables, const WorkView<T>& work, int b) {
+  Motion<T> a = work.a[b];
+  a.linear += tables.gravity.template cast<T>();
+  return a;
+}
+
 /// Brings the motion in `work` from level `known` to level `wanted`. Returns the first cluster at a
 /// singular position, or −1.
 template <typename T, typename R, typename Loops>

@@ -71,18 +71,21 @@ class MotionDerivatives {
   using R = typename Tables::Scalar;
   using Body = BodyEntry<R>;
 
+  /// `accelerates`: accelerations are known too; if not, only P and W are filled.
   KEMPE_HD MotionDerivatives(const Tables& tables, const WorkView<T>& work,
-                             const MotionDerivativeWork<T>& own)
-      : tables_(tables), work_(work), own_(own) {}
+                             const MotionDerivativeWork<T>& own, bool accelerates = true)
+      : tables_(tables), work_(work), own_(own), accelerates_(accelerates) {}
 
   /// Of a cluster of shape Single, from its S and the motion of its output body.
   KEMPE_HD void varySingle(const ClusterEntry& cluster, const Body& body, const T& rate) const {
     const Motion<T> s = work_.S[body.firstS];
     const Motion<T> x = work_.v[cluster.output];
     const Motion<T> P = cross(x, s);
-    own_.P[body.firstS] = P;                                                // (4)
-    own_.Q[body.firstS] = cross(work_.a[cluster.output], s) + cross(x, P);  // (4)
-    own_.Qv[body.firstS] = P + cross(x + rate * s, s);                      // (5)
+    own_.P[body.firstS] = P;  // (4)
+    if (accelerates_) {
+      own_.Q[body.firstS] = cross(work_.a[cluster.output], s) + cross(x, P);  // (4)
+      own_.Qv[body.firstS] = P + cross(x + rate * s, s);                      // (5)
+    }
   }
 
   /// Of one body of a cluster of shape Coupled, after those between it and the output body, from P
@@ -114,6 +117,8 @@ class MotionDerivatives {
       const Body& body = tables_.bodies[cluster.firstBody];
       for (int j = 0; j < m; ++j) {
         own_.P[body.firstS + j] = own_.p[body.firstVelocity + j];
+      }
+      for (int j = 0; accelerates_ && j < m; ++j) {
         own_.Q[body.firstS + j] = own_.qq[body.firstVelocity + j];
         own_.Qv[body.firstS + j] = own_.qv[body.firstVelocity + j];
       }
@@ -121,23 +126,37 @@ class MotionDerivatives {
     }
     const T* G = work_.G + cluster.firstRatio;
     spanColumns(cluster, own_.P, [&](int i, int ij) { return G[ij] * own_.p[i]; });
-    spanColumns(cluster, own_.Qv, [&](int i, int ij) { return G[ij] * own_.qv[i]; });
+    if (accelerates_) {
+      spanColumns(cluster, own_.Qv, [&](int i, int ij) { return G[ij] * own_.qv[i]; });
+    }
     if (cluster.kind == ClusterKind::Implicit) {
       varyLoops(cluster);
-    } else {
+    } else if (accelerates_) {
       spanColumns(cluster, own_.Q, [&](int i, int ij) { return G[ij] * own_.qq[i]; });
     }
   }
 
-  /// The columns of DoF j of a cluster, for what its body b carries.
+  /// The columns of DoF j of a cluster, for what its body b carries; Q and Q′ are zero if
+  /// accelerations are not known.
   KEMPE_HD MotionColumns<T> columnsOf(const ClusterEntry& cluster, int b, int j) const {
+    MotionColumns<T> columns;
     if (shapeOf(cluster, work_) == ClusterShape::FreeBase) {
       const Vec3<T> axis = work_.X[b].R.column(j % 3);
-      const Motion<T> S = j < 3 ? Motion<T>{Vec3<T>{}, axis} : Motion<T>{axis, Vec3<T>{}};
-      return {S, {}, cross(work_.a[kWorld], S), cross(work_.v[b], S)};  // (8)
+      columns.S = j < 3 ? Motion<T>{Vec3<T>{}, axis} : Motion<T>{axis, Vec3<T>{}};
+      if (accelerates_) {
+        columns.Q = cross(work_.a[kWorld], columns.S);  // (8)
+        columns.Qv = cross(work_.v[b], columns.S);
+      }
+      return columns;
     }
     const int column = tables_.bodies[b].firstS + j;
-    return {work_.S[column], own_.P[column], own_.Q[column], own_.Qv[column]};
+    columns.S = work_.S[column];
+    columns.P = own_.P[column];
+    if (accelerates_) {
+      columns.Q = own_.Q[column];
+      columns.Qv = own_.Qv[column];
+    }
+    return columns;
   }
 
   /// Calls visit(k, columns) for all DoFs k that move a body, those of its own cluster first.
@@ -224,16 +243,23 @@ class MotionDerivatives {
       const Motion<T>* s = directionsOf(cluster, body, work_);
       const int first = body.firstVelocity, withParent = directionsFixedInParent(body.type);
       const Motion<T> parentV = work_.v[body.parent];
-      Motion<T> along{}, acceleration = work_.a[body.parent];
+      Motion<T> along{};
       for (int i = 0; i < withParent; ++i) {
         along += work_.rates[first + i] * s[i];
-        acceleration += work_.accelerations[first + i] * s[i];
       }
-      acceleration += cross(parentV, along);
       const Motion<T> x = parentV + along;
       for (int i = 0; i < velocitySize(body.type); ++i) {
-        const Motion<T> P = cross(x, s[i]);
-        own_.p[first + i] = P;
+        own_.p[first + i] = cross(x, s[i]);
+      }
+      if (!accelerates_) {
+        continue;
+      }
+      Motion<T> acceleration = work_.a[body.parent] + cross(parentV, along);
+      for (int i = 0; i < withParent; ++i) {
+        acceleration += work_.accelerations[first + i] * s[i];
+      }
+      for (int i = 0; i < velocitySize(body.type); ++i) {
+        const Motion<T> P = own_.p[first + i];
         own_.qq[first + i] = cross(acceleration, s[i]) + cross(x, P);
         own_.qv[first + i] = P + cross(i < withParent ? parentV : work_.v[b], s[i]);
       }
@@ -295,6 +321,9 @@ class MotionDerivatives {
     const auto direction = [&](int i) { return work_.s[i]; };
     spanColumns(cluster, own_.P,
                 [&](int i, int ij) { return G[ij] * own_.p[i] + W[ij] * direction(i); });
+    if (!accelerates_) {
+      return;
+    }
     spanColumns(cluster, own_.Q,
                 [&](int i, int ij) { return G[ij] * own_.qq[i] + W[ij] * own_.qv[i]; });
     rows.template accelerationChanges<true>(
@@ -319,6 +348,7 @@ class MotionDerivatives {
   const Tables& tables_;
   const WorkView<T>& work_;
   const MotionDerivativeWork<T>& own_;
+  bool accelerates_;
 };
 
 }  // namespace kempe::detail

@@ -1,8 +1,11 @@
 // Compiled once for each instruction set and scalar type; see kernel_types.hpp.
 
+#include <algorithm>
+
 #include "kernels/forward_dynamics.hpp"
 #include "kernels/forward_dynamics_derivatives.hpp"
 #include "kernels/inverse_dynamics_derivatives.hpp"
+#include "kernels/kinematic_derivatives.hpp"
 #include "lanes/kernel_types.hpp"
 #ifdef KEMPE_WIDE
 #include "lanes/wide_rows.hpp"
@@ -33,9 +36,10 @@ struct Derivatives : KernelArguments<T> {
     return carve(context.tables, carver);
   }
   static std::size_t memorySize(const TablesView<S>& tables) {
-    Carver carver(nullptr);
-    carve(tables, carver);
-    return carver.used();
+    Carver ofDynamics(nullptr), ofMotion(nullptr);
+    carve(tables, ofDynamics);
+    carveKinematicDerivatives<T>(tables, ofMotion);
+    return std::max(ofDynamics.used(), ofMotion.used());
   }
 
   /// Packs of states go down a limb and back before the next, so that it stays in the nearest cache.
@@ -52,6 +56,23 @@ struct Derivatives : KernelArguments<T> {
     InverseDynamicsDerivativesKernel kernel(context.tables, Base::workOf(context), memory.work,
                                             forces, result);
     return {kernel.template run<Order>(loops, Base::lanes(q), Base::lanes(v), Base::lanes(a)), -1};
+  }
+
+  /// Those of inverse dynamics at rest.
+  static KernelOutcome gravityForces(const KernelContext<S>& context, const S* q,
+                                     const DerivativeRequest<S, S>& request) {
+    const Memory memory = memoryOf(context, request);
+    const int n = context.tables.nv;
+    for (int i = 0; i < n; ++i) {
+      memory.a[i] = T(0);
+    }
+    const auto& own = Base::template samePointers<DerivativeRequest>(request);
+    const DerivativeMatrices<T> result{own.byQ, {memory.byV, n, 1}, {}};
+    const ExternalForces<T, S> none{};
+    ImplicitLoops<T> loops = Base::loopsOf(context);
+    InverseDynamicsDerivativesKernel kernel(context.tables, Base::workOf(context), memory.work,
+                                            none, result);
+    return {kernel.template run<Order>(loops, Base::lanes(q), memory.a, memory.a), -1};
   }
 
   static KernelOutcome forwardDynamics(const KernelContext<S>& context, const S* q, const S* v,
@@ -79,7 +100,18 @@ struct Derivatives : KernelArguments<T> {
     return {};
   }
 
-  static DerivativeKernels<S> set() { return {&inverseDynamics, &forwardDynamics, &memorySize}; }
+  static void motion(const KernelContext<S>& context, const S* v, const S* a,
+                     const MotionDerivativeRequest<S, S>& request) {
+    const auto& own = Base::template samePointers<MotionDerivativeRequest>(request);
+    Carver carver(static_cast<std::byte*>(request.memory));
+    const KinematicDerivativeWork<T> work = carveKinematicDerivatives<T>(context.tables, carver);
+    KinematicDerivativesKernel(context.tables, Base::workOf(context), work, Base::lanes(v),
+                               Base::lanes(a), own)
+        .run();
+  }
+  static DerivativeKernels<S> set() {
+    return {&inverseDynamics, &forwardDynamics, &gravityForces, &memorySize, &motion};
+  }
 };
 
 }  // namespace

@@ -23,7 +23,8 @@ struct Terms : KernelArguments<T> {
       return {singular, -1};
     }
     const auto& own = Base::template samePointers<TermRequest>(request);
-    writeTerms(context.tables, work, Base::lanes(v), own);
+    writeTerms(context.tables, work, Base::lanes(v),
+               wanted == MotionLevel::Accelerations ? Base::lanes(a) : nullptr, own);
     if (own.coriolis) {
       Carver carver(static_cast<std::byte*>(own.coriolisMemory));
       CoriolisKernel<T, S, ImplicitLoops<T>>(context.tables, work, loops,

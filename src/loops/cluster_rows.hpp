@@ -68,6 +68,22 @@ KEMPE_HD void moveCluster(const TablesOf<T>& tables, const ClusterEntry& cluster
   }
 }
 
+/// Rates of the joint directions, one per velocity, after moveCluster.
+template <typename T>
+KEMPE_HD void rateDirections(const TablesOf<T>& tables, const ClusterEntry& cluster,
+                             const ClusterState<T>& state, Motion<T>* sRates) {
+  for (int i = 0; i < cluster.bodies; ++i) {
+    const auto& body = tables.bodies[cluster.firstBody + i];
+    const Motion<T>& parentV =
+        body.parent == cluster.output ? state.outputV : state.v[body.parent - cluster.firstBody];
+    const int first = body.firstVelocity - cluster.firstVelocity;
+    const int withParent = directionsFixedInParent(body.type);
+    for (int j = 0; j < velocitySize(body.type); ++j) {
+      sRates[first + j] = cross(j < withParent ? parentV : state.v[i], state.s[first + j]);
+    }
+  }
+}
+
 /// The frame of an end; of a rod, which has no axes, a frame at the same point.
 template <typename T, typename R>
 KEMPE_HD Transform<T> endPlacement(const RowForm<R>& form, const LoopEnd<R>& end,

@@ -31,6 +31,7 @@ struct LoopScratch {
     v.resize(bodies);
     a.resize(bodies);
     s.resize(n);
+    sRates.resize(n);
     q.resize(positions);
     rates.resize(n);
     step.resize(n);
@@ -63,7 +64,7 @@ struct LoopScratch {
   }
 
   std::vector<Transform<T>> X;
-  std::vector<Motion<T>> v, a, s;
+  std::vector<Motion<T>> v, a, s, sRates;
   std::vector<T> q, rates, step, trialStep;
   std::vector<T> phi, k, sorted, K, factors, normal, factor, gradient, rightSide;
   std::vector<int> pivots;

@@ -4,6 +4,7 @@
 
 #include "tables/constraint_request.hpp"
 #include "tables/kernel_arguments.hpp"
+#include "tables/motion_derivative_request.hpp"
 #include "tables/term_request.hpp"
 #include "tables/workspace.hpp"
 
@@ -64,7 +65,16 @@ struct DerivativeKernels {
   KernelOutcome (*forwardDynamics)(const KernelContext<S>&, const S* q, const S* v, const S* tau,
                                    const ExternalForces<S, S>&,
                                    const DerivativeRequest<S, S>& request) = nullptr;
+  /// ∂τ/∂q of the gravity forces τ, as request.byQ.
+  KernelOutcome (*gravityForces)(const KernelContext<S>&, const S* q,
+                                 const DerivativeRequest<S, S>& request) = nullptr;
+  /// Bytes of DerivativeRequest::memory and MotionDerivativeRequest::memory.
   std::size_t (*memorySize)(const TablesView<S>& tables) = nullptr;
+  /// Derivatives of kinematics, at the motion to which TermKernels::evaluate has brought the same
+  /// memory: velocities and, where the request needs them, accelerations, with v and `a` (null:
+  /// zero) of that call. Leaves the motion as it is.
+  void (*motion)(const KernelContext<S>&, const S* v, const S* a,
+                 const MotionDerivativeRequest<S, S>& request) = nullptr;
 };
 
 /// All numbers of a state are `lanes` numbers, one for each of as many states: number i of state l

@@ -40,6 +40,9 @@ struct TermRequest {
   int jacobianStride = 0;                          ///< from frame to frame
   T* centerOfMass = nullptr;                       ///< 3
   T* momentum = nullptr;                           ///< 6, about the centre of mass
+  T* momentumRate = nullptr;                       ///< 6, of the same
+  T* centerVelocity = nullptr;                     ///< 3
+  T* centerAcceleration = nullptr;                 ///< 3
   T* energy = nullptr;                             ///< 2: kinetic, potential
   MatrixAt<T> centerOfMassJacobian{};              ///< 3 × nv
   MatrixAt<T> momentumMatrix{};                    ///< 6 × nv
@@ -49,16 +52,21 @@ struct TermRequest {
   T* bias = nullptr;                               ///< nv
   MatrixAt<T> coriolis{};                          ///< nv × nv; needs whole rotors
   void* coriolisMemory = nullptr;                  ///< KernelSet::coriolisMemorySize
+  bool needsVelocities = false;                    ///< for what is computed next
+  bool needsAccelerations = false;                 ///< likewise
 
   /// The motion that must be known. `accelerates`: ÿ is given.
   [[nodiscard]] KEMPE_HD MotionLevel level(bool accelerates) const {
-    if (accelerations != nullptr && accelerates) {
+    const bool needsA = accelerations != nullptr || momentumRate != nullptr ||
+                        centerAcceleration != nullptr || needsAccelerations;
+    if (needsA && accelerates) {
       return MotionLevel::Accelerations;
     }
-    if (accelerations != nullptr || bias != nullptr || coriolis) {
+    if (needsA || bias != nullptr || coriolis) {
       return MotionLevel::BiasAccelerations;
     }
-    return velocities != nullptr || momentum != nullptr || energy != nullptr
+    return velocities != nullptr || momentum != nullptr || centerVelocity != nullptr ||
+                   energy != nullptr || needsVelocities
                ? MotionLevel::Velocities
                : MotionLevel::Placements;
   }

@@ -271,6 +271,29 @@ std::vector<BatchFunction<T>> batchFunctions() {
            out = rowMajor<T>(J);
          });
        }},
+      {"frameJacobianTimeDerivative", "", "rate", true, true, false,
+       [](const Model& m, std::size_t frames) { return static_cast<Index>(6 * frames) * m.nv(); },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         frameJacobianTimeDerivative(m, b, a.q, a.v, a.frames, out, a.reference);
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         return ofFrames<T>(s, Index{6} * m.nv(), [&](int frame, auto out) {
+           Columns<T> J(6, m.nv());
+           frameJacobianTimeDerivative(m, d, s.q.row(k).transpose(), s.v.row(k).transpose(), frame,
+                                       J, s.reference);
+           out = rowMajor<T>(J);
+         });
+       }},
+      {"gravityForcesDerivatives", "", "dtau_dq", false, false, false,
+       [](const Model& m, std::size_t) { return Index{m.nv()} * m.nv(); },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         gravityForcesDerivatives(m, b, a.q, out);
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         Columns<T> out(m.nv(), m.nv());
+         gravityForcesDerivatives(m, d, s.q.row(k).transpose(), out);
+         return rowMajor<T>(out);
+       }},
       {"biasForces", "", "h", true, false, false, nv,
        [](const Model& m, B& b, const A& a, StatesOut<T> out) { biasForces(m, b, a.q, a.v, out); },
        [](const Model& m, D& d, const S& s, Index k) {
@@ -308,6 +331,37 @@ std::vector<BatchFunction<T>> batchFunctions() {
          Numbers<T> out(6);
          momentum(m, d, s.q.row(k).transpose(), s.v.row(k).transpose(), out);
          return out;
+       }},
+      {"momentumRate", "a", "rate", true, false, false,
+       [](const Model&, std::size_t) { return Index{6}; },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         momentumRate(m, b, a.q, a.v, a.x, out);
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         Numbers<T> out(6);
+         momentumRate(m, d, s.q.row(k).transpose(), s.v.row(k).transpose(), s.x.row(k).transpose(),
+                      out);
+         return out;
+       }},
+      {"centerOfMassVelocity", "", "velocities", true, false, false,
+       [](const Model&, std::size_t) { return Index{3}; },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         centerOfMassVelocity(m, b, a.q, a.v, out);
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         const Vec3<T> x =
+             centerOfMassVelocity<T>(m, d, s.q.row(k).transpose(), s.v.row(k).transpose());
+         return Numbers<T>(Eigen::Matrix<T, 3, 1>(x.x, x.y, x.z));
+       }},
+      {"centerOfMassAcceleration", "a", "accelerations", true, false, false,
+       [](const Model&, std::size_t) { return Index{3}; },
+       [](const Model& m, B& b, const A& a, StatesOut<T> out) {
+         centerOfMassAcceleration(m, b, a.q, a.v, a.x, out);
+       },
+       [](const Model& m, D& d, const S& s, Index k) {
+         const Vec3<T> x = centerOfMassAcceleration<T>(
+             m, d, s.q.row(k).transpose(), s.v.row(k).transpose(), s.x.row(k).transpose());
+         return Numbers<T>(Eigen::Matrix<T, 3, 1>(x.x, x.y, x.z));
        }},
       {"centroidalMomentumMatrix", "", "A", false, false, false,
        [](const Model& m, std::size_t) { return Index{6} * m.nv(); },

@@ -80,7 +80,7 @@ __global__ void termsKernel(TablesView<T> tables, const WorkView<T>* work, const
   kempe::detail::bringMotion(tables, work[i], loops, q + i * tables.nq, own,
                              static_cast<const T*>(nullptr), MotionLevel::None,
                              MotionLevel::BiasAccelerations);
-  kempe::detail::writeTerms(tables, work[i], own, requests[i]);
+  kempe::detail::writeTerms(tables, work[i], own, static_cast<const T*>(nullptr), requests[i]);
   kempe::detail::CoriolisKernel<T, T, NoLoops>(tables, work[i], loops, coriolis[i],
                                                requests[i].coriolis)
       .run();

@@ -9,19 +9,11 @@
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
 #include "support/dual_dynamics.hpp"
+#include "support/extrapolated.hpp"
 #include "support/random_mechanism.hpp"
 
 namespace kempe::test {
 namespace {
-
-/// Central differences of f along a line, extrapolated from two lengths: error of fourth order.
-template <typename F>
-Eigen::VectorXd differentiated(const F& f, double h = 1e-3) {
-  const auto central = [&](double x) -> Eigen::VectorXd { return (f(x) - f(-x)) / (2.0 * x); };
-  const Eigen::VectorXd coarse = central(h), fine = central(h / 2), finest = central(h / 4);
-  const Eigen::VectorXd first = (4.0 * fine - coarse) / 3.0, second = (4.0 * finest - fine) / 3.0;
-  return (16.0 * second - first) / 15.0;
-}
 
 class DynamicsDerivatives : public ::testing::TestWithParam<MechanismCase> {
  protected:

@@ -241,6 +241,7 @@ TEST(Singularity, FourBarZeroIsADeadPointAndNeutralIsNot) {
   Eigen::VectorXd g(model.nvSpanning()), positions(model.nqSpanning());
   const Eigen::VectorXd v = Eigen::VectorXd::Ones(model.nv());
   EXPECT_THROW(constraintBias(model, data, zero, v, g), SingularityError);
+  EXPECT_THROW(constraintJacobianRate(model, data, zero, v, G), SingularityError);
   EXPECT_THROW(spanning(model, data, zero, v, positions, g), SingularityError);
   EXPECT_THROW(integrate(model, data, zero, v, 0.01, positions), SingularityError);
   EXPECT_NO_THROW(spanningPositions(model, data, zero, positions));

@@ -8,6 +8,7 @@
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
 #include "support/decompositions.hpp"
+#include "support/extrapolated.hpp"
 #include "support/oracle.hpp"
 #include "support/random_mechanism.hpp"
 
@@ -115,6 +116,21 @@ TEST_P(EveryMechanism, BiasKeepsLoopsClosedToSecondOrder) {
   }
 }
 
+TEST_P(EveryMechanism, JacobianRateIsTheRateOfTheJacobian) {
+  for (const Eigen::VectorXd& q : configurations()) {
+    const Eigen::VectorXd v = randomVelocity(5);
+    Eigen::MatrixXd rate = poisoned(model.nvSpanning(), model.nv());
+    constraintJacobianRate(model, data, q, v, rate);
+    Eigen::VectorXd g = poisoned(model.nvSpanning());
+    constraintBias(model, data, q, v, g);
+    EXPECT_TRUE(closeTo((rate * v).eval(), g, 1e-11));
+    const Eigen::VectorXd expected = differentiated(
+        [&](double t) { return Eigen::VectorXd(jacobianOf(integrated(q, v, t)).reshaped()); });
+    EXPECT_TRUE(closeTo(rate.reshaped(), expected,
+                        1e-8 * (1.0 + std::pow(jacobianOf(q).cwiseAbs().maxCoeff(), 6))));
+  }
+}
+
 TEST_P(EveryMechanism, IntegrateFollowsTheVelocity) {
   constexpr double kStep = 1e-5;
   for (const Eigen::VectorXd& q : configurations()) {
@@ -193,6 +209,7 @@ TEST_P(EveryMechanism, AllocatesNothing) {
     spanning(model, data, q, v, positions, rates);
     constraintJacobian(model, data, q, G);
     constraintBias(model, data, q, v, rates);
+    constraintJacobianRate(model, data, q, v, G);
     loopResidual(model, data, q, residual);
     integrate(model, data, q, v, 1e-3, next);
     project(model, data, next, next);

@@ -51,6 +51,7 @@ TEST_F(Arguments, WrongSizesNameTheArgumentAndTheSizeWanted) {
   expect("residual", [&] { loopResidual(model, data, q, shortOut); });
   Eigen::MatrixXd wrong(model.nv(), model.nv());
   expect("G (rows)", [&] { constraintJacobian(model, data, q, wrong); });
+  expect("rate (rows)", [&] { constraintJacobianRate(model, data, q, v, wrong); });
 }
 
 TEST_F(Arguments, WhatIsNotFiniteIsNamed) {
@@ -71,6 +72,7 @@ TEST_F(Arguments, WhatIsNotFiniteIsNamed) {
     expect("v", [&] { spanning(model, data, q, badV, positions, rates); });
     expect("q", [&] { constraintJacobian(model, data, badQ, G); });
     expect("v", [&] { constraintBias(model, data, q, badV, rates); });
+    expect("v", [&] { constraintJacobianRate(model, data, q, badV, G); });
     expect("q", [&] { loopResidual(model, data, badQ, residual); });
   }
 }

@@ -44,12 +44,28 @@ void checkBatchesOf() {
   kempe::centerOfMassJacobian(model, moved, q, centerJacobians);
   kempe::momentum(model, moved, q, v, six);
   kempe::centroidalMomentumMatrix(model, moved, q, jacobians);
+  kempe::momentumRate(model, moved, q, v, a, six);
+  kempe::centerOfMassVelocity(model, moved, q, v, centers);
+  kempe::centerOfMassAcceleration(model, moved, q, v, a, centers);
+  Matrix sixByQ = jacobians, sixByV = jacobians, centerByQ = centerJacobians,
+         centerByV = centerJacobians;
+  kempe::frameVelocityDerivatives(model, moved, q, v, frames, sixByQ, jacobians);
+  kempe::frameAccelerationDerivatives(model, moved, q, v, a, frames, sixByQ, sixByV, jacobians);
+  kempe::frameJacobianTimeDerivative(model, moved, q, v, frames, jacobians);
+  kempe::momentumDerivatives(model, moved, q, v, sixByQ, jacobians);
+  kempe::momentumRateDerivatives(model, moved, q, v, a, sixByQ, sixByV, jacobians);
+  kempe::centerOfMassVelocityDerivatives(model, moved, q, v, centerByQ, centerJacobians);
+  kempe::centerOfMassAccelerationDerivatives(model, moved, q, v, a, centerByQ, centerByV,
+                                             centerJacobians);
+  check(sixByV.allFinite() && centerByV.allFinite(), "derivatives of kinematics of many states");
   kempe::energy(model, moved, q, v, energies);
   kempe::coriolisMatrix(model, moved, q, v, C);
   Matrix byQ = C, byV = C, third = C;
   kempe::inverseDynamicsDerivatives(model, moved, q, v, a, byQ, byV, third);
   kempe::forwardDynamicsDerivatives(model, moved, q, v, tau, byQ, byV, third);
   check(byQ.allFinite() && byV.allFinite() && third.allFinite(), "derivatives of many states");
+  kempe::gravityForcesDerivatives(model, moved, q, third);
+  check(third.allFinite(), "derivatives of gravity forces of many states");
   kempe::BatchTerms<T> terms;
   terms.bias = back;
   kempe::allTerms(model, moved, q, v, frames, terms);

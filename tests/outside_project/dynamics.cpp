@@ -49,6 +49,10 @@ void checkDynamicsOf() {
   near(third, H, "derivatives of inverse dynamics");
   kempe::forwardDynamicsDerivatives(model, data, q, v, tau, byQ, byV, third);
   near(third, inverse, "derivatives of forward dynamics");
+  kempe::gravityForcesDerivatives(model, data, q, byQ);
+  kempe::inverseDynamicsDerivatives(model, data, q, VectorOf<T>::Zero(n), VectorOf<T>::Zero(n), C,
+                                    byV, third);
+  near(byQ, C, "derivatives of gravity forces");
 
   MatrixOf<T> joints(6, static_cast<int>(model.jointNames().size())), sameJoints = joints;
   VectorOf<T> loops(model.nLoopForces()), sameLoops = loops;
@@ -75,6 +79,13 @@ void checkDynamicsOf() {
   near(velocity, J * v, "Jacobian");
   near(velocities.col(foot), velocity, "velocities of all frames");
   near(acceleration, J * a + rate, "rate of the Jacobian");
+  MatrixOf<T> sixByQ(6, n), sixByV(6, n), sameJ(6, n), JRate(6, n);
+  kempe::frameVelocityDerivatives(model, data, q, v, foot, sixByQ, sameJ);
+  near(sameJ, J, "derivatives of a frame's velocity");
+  kempe::frameAccelerationDerivatives(model, data, q, v, a, foot, sixByQ, sixByV, sameJ);
+  near(sameJ, J, "derivatives of a frame's acceleration");
+  kempe::frameJacobianTimeDerivative(model, data, q, v, foot, JRate);
+  near(JRate * v, rate, "time derivative of the Jacobian");
   const std::array<int, 1> frames{foot};
   MatrixOf<T> Omega(6, 6);
   kempe::inverseOperationalInertia(model, data, q, frames, Omega);
@@ -93,6 +104,24 @@ void checkDynamicsOf() {
   near(terms.momentum, momentum, "momentum among all terms");
   near(terms.centerOfMassJacobian, centerJacobian, "Jacobian of the centre of mass");
   near(terms.jacobian(0), J, "Jacobian among all terms");
+  kempe::momentumDerivatives(model, data, q, v, sixByQ, sameJ);
+  near(sameJ, A, "derivatives of the momentum");
+  kempe::momentumRate(model, data, q, v, a, rate);
+  kempe::momentumRateDerivatives(model, data, q, v, a, sixByQ, sixByV, sameJ);
+  near(sameJ, A, "derivatives of the rate of the momentum");
+  MatrixOf<T> centerByQ(3, n), centerByV(3, n), sameCenterJ(3, n);
+  kempe::centerOfMassVelocityDerivatives(model, data, q, v, centerByQ, sameCenterJ);
+  near(sameCenterJ, centerJacobian, "derivatives of the centre's velocity");
+  kempe::centerOfMassAccelerationDerivatives(model, data, q, v, a, centerByQ, centerByV,
+                                             sameCenterJ);
+  near(sameCenterJ, centerJacobian, "derivatives of the centre's acceleration");
+  const kempe::Vec3<T> center = kempe::centerOfMassVelocity(model, data, q, v);
+  near(centerJacobian * v, VectorOf<T>(Eigen::Matrix<T, 3, 1>(center.x, center.y, center.z)),
+       "velocity of the centre of mass");
+  const kempe::Vec3<T> faster = kempe::centerOfMassAcceleration(model, data, q, v, a);
+  const T mass = momentum.head(3).norm() / (centerJacobian * v).norm();
+  near(mass * Eigen::Matrix<T, 3, 1>(faster.x, faster.y, faster.z), VectorOf<T>(rate.head(3)),
+       "acceleration of the centre of mass");
 
   const kempe::FrameForce push{foot, {1, 2, 3, 0, 0, 0}};
   kempe::inverseDynamics(model, data, q, v, a, result, {.external = {&push, 1}});
@@ -128,6 +157,9 @@ void checkConfigurations() {
   kempe::constraintJacobian(model, data, q, G);
   kempe::constraintBias(model, data, q, v, bias);
   check((G * v - velocities).norm() < 1e-12, "G");
+  Eigen::MatrixXd rate = G;
+  kempe::constraintJacobianRate(model, data, q, v, rate);
+  check((rate * v - bias).norm() < 1e-12, "rate of G");
 
   bool caught = false;
   try {

@@ -112,7 +112,23 @@ GENERIC: dict[str, Algorithm] = {
     "all terms: velocities": lambda m, s: m.all_terms(s.q, s.v).velocities,
     "center_of_mass_jacobian": lambda m, s: m.center_of_mass_jacobian(s.q),
     "center_of_mass": lambda m, s: m.center_of_mass(s.q),
+    "center_of_mass_velocity": lambda m, s: m.center_of_mass_velocity(s.q, s.v),
+    "center_of_mass_acceleration": lambda m, s: m.center_of_mass_acceleration(s.q, s.v, s.a),
     "momentum": lambda m, s: m.momentum(s.q, s.v),
+    "momentum_rate": lambda m, s: m.momentum_rate(s.q, s.v, s.a),
+    "frame_jacobian_time_derivative": lambda m, s: m.frame_jacobian_time_derivative(
+        s.q, s.v, m.body_names[-1]),
+    "frame_velocity_derivatives": lambda m, s: m.frame_velocity_derivatives(
+        s.q, s.v, m.body_names[-1])[0],
+    "frame_acceleration_derivatives": lambda m, s: m.frame_acceleration_derivatives(
+        s.q, s.v, s.a, (m.folded_rotors or m.body_names)[0], "world")[1],
+    "momentum_derivatives": lambda m, s: m.momentum_derivatives(s.q, s.v)[0],
+    "momentum_rate_derivatives": lambda m, s: m.momentum_rate_derivatives(s.q, s.v, s.a)[0],
+    "center_of_mass_velocity_derivatives": lambda m, s: m.center_of_mass_velocity_derivatives(
+        s.q, s.v)[0],
+    "center_of_mass_acceleration_derivatives":
+        lambda m, s: m.center_of_mass_acceleration_derivatives(s.q, s.v, s.a)[1],
+    "gravity_forces_derivatives": lambda m, s: m.gravity_forces_derivatives(s.q),
     "centroidal_momentum_matrix": lambda m, s: m.centroidal_momentum_matrix(s.q),
     "kinetic energy": lambda m, s: np.asarray(m.energy(s.q, s.v)[0], s.q.dtype),
     "potential energy": lambda m, s: np.asarray(m.energy(s.q, s.v)[1], s.q.dtype),
@@ -128,6 +144,7 @@ DOUBLE: dict[str, Algorithm] = {
     "spanning_positions": lambda m, s: m.spanning_positions(s.q),
     "constraint_jacobian": lambda m, s: m.constraint_jacobian(s.q),
     "constraint_bias": lambda m, s: m.constraint_bias(s.q, s.v),
+    "constraint_jacobian_rate": lambda m, s: m.constraint_jacobian_rate(s.q, s.v),
     "loop_residual": lambda m, s: m.loop_residual(s.q),
     "constraint_errors": lambda m, s: m.constraint_errors(s.q, constraints_of(m)),
     "constraint_velocity_errors": lambda m, s: m.constraint_velocity_errors(

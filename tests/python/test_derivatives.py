@@ -1,4 +1,4 @@
-"""Derivatives of the dynamics, against differences and against one another."""
+"""Derivatives of dynamics and kinematics, against differences and against one another."""
 
 import numpy as np
 import pytest
@@ -80,3 +80,72 @@ def test_bad_input_is_refused_with_its_name():
         model.forward_dynamics_derivatives(q, v, x * np.nan)
     with pytest.raises(ValueError, match="a: expected"):
         model.inverse_dynamics_derivatives(q, v, np.zeros(5))
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, atol=1e-6 * max(1, abs(expected).max()))
+
+
+def quotients(function, x):
+    """Derivative of a function that is at most quadratic: central differences are exact."""
+    return np.stack([(function(x + e) - function(x - e)) / 2 for e in np.eye(len(x))], axis=-1)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("reference", ["local_world_aligned", "local", "world"])
+def test_derivatives_of_frames_are_those_of_differences(name, reference):
+    model = kempe.robots.load(name)
+    q, v, a = state(model)
+    for frame in [model.body_names[-1], *model.folded_rotors[:1]]:
+        dv_dq, J = model.frame_velocity_derivatives(q, v, frame, reference=reference)
+        close(dv_dq, by_differences(
+            lambda at, f=frame: model.frame_velocity(at, v, f, reference), model, q))
+        close(J, model.frame_jacobian(q, frame, reference))
+        da_dq, da_dv, J = model.frame_acceleration_derivatives(q, v, a, frame, reference=reference)
+        close(da_dq, by_differences(
+            lambda at, f=frame: model.frame_acceleration(at, v, a, f, reference), model, q))
+        close(da_dv, quotients(
+            lambda x, f=frame: model.frame_acceleration(q, x, a, f, reference), v))
+        close(J, model.frame_jacobian(q, frame, reference))
+        rate = model.frame_jacobian_time_derivative(q, v, frame, reference)
+        close(rate @ v, model.frame_jacobian_rate(q, v, frame, reference))
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_derivatives_of_sums_are_those_of_differences(name):
+    model = kempe.robots.load(name)
+    q, v, a = state(model)
+    dh_dq, A = model.momentum_derivatives(q, v)
+    close(dh_dq, by_differences(lambda at: model.momentum(at, v), model, q))
+    close(A, model.centroidal_momentum_matrix(q))
+    drate_dq, drate_dv, A = model.momentum_rate_derivatives(q, v, a)
+    close(drate_dq, by_differences(lambda at: model.momentum_rate(at, v, a), model, q))
+    close(drate_dv, quotients(lambda x: model.momentum_rate(q, x, a), v))
+    close(A, model.centroidal_momentum_matrix(q))
+    dv_dq, J = model.center_of_mass_velocity_derivatives(q, v)
+    close(dv_dq, by_differences(lambda at: model.center_of_mass_velocity(at, v), model, q))
+    close(J, model.center_of_mass_jacobian(q))
+    da_dq, da_dv, J = model.center_of_mass_acceleration_derivatives(q, v, a)
+    close(da_dq, by_differences(lambda at: model.center_of_mass_acceleration(at, v, a), model, q))
+    close(da_dv, quotients(lambda x: model.center_of_mass_acceleration(q, x, a), v))
+    close(J, model.center_of_mass_jacobian(q))
+    close(model.gravity_forces_derivatives(q), by_differences(model.gravity_forces, model, q))
+    close(model.constraint_jacobian_rate(q, v) @ v, model.constraint_bias(q, v))
+
+
+def test_derivatives_of_kinematics_refuse_bad_input():
+    model = kempe.robots.load("four_bar")
+    q, v, a = state(model)
+    with pytest.raises(ValueError, match="v is not finite"):
+        model.frame_velocity_derivatives(q, v * np.nan, model.body_names[-1])
+    with pytest.raises(ValueError, match="a"):
+        model.momentum_rate_derivatives(q, v, np.zeros(3))
+    with pytest.raises(ValueError, match="reference"):
+        model.frame_acceleration_derivatives(q, v, a, model.body_names[-1], reference="body")
+    flat = np.zeros(model.nq)
+    for call in (lambda: model.frame_velocity_derivatives(flat, v, 0),
+                 lambda: model.momentum_derivatives(flat, v),
+                 lambda: model.gravity_forces_derivatives(flat),
+                 lambda: model.constraint_jacobian_rate(flat, v)):
+        with pytest.raises(kempe.SingularityError):
+            call()

@@ -6,6 +6,7 @@
 #include "kempe/configuration.hpp"
 #include "kernels/implicit_loops.hpp"
 #include "kernels/inverse_dynamics.hpp"
+#include "kernels/terms.hpp"
 #include "model/model_impl.hpp"
 #include "spatial/dual.hpp"
 
@@ -94,6 +95,26 @@ struct DualState {
   std::vector<Number> q, v, a;
 };
 
+/// A matrix of dual numbers, column by column.
+struct VaryingMatrix {
+  VaryingMatrix(Eigen::Index rows, Eigen::Index columns)
+      : rows_(rows), columns_(columns), numbers_(static_cast<std::size_t>(rows * columns)) {}
+
+  [[nodiscard]] Number* data() { return numbers_.data(); }
+  [[nodiscard]] MatrixAt<Number> at() { return {data(), 1, static_cast<int>(rows_)}; }
+  [[nodiscard]] Eigen::MatrixXd slopes() const {
+    Eigen::MatrixXd result(rows_, columns_);
+    for (Eigen::Index i = 0; i < result.size(); ++i) {
+      result.data()[i] = numbers_[static_cast<std::size_t>(i)].slope;
+    }
+    return result;
+  }
+
+ private:
+  Eigen::Index rows_, columns_;
+  std::vector<Number> numbers_;
+};
+
 }  // namespace
 
 Eigen::VectorXd inverseDynamicsAlong(const Model& model, const VaryingState& state,
@@ -170,6 +191,53 @@ RowSlopes rowsAlong(const Model& model, const ConstraintTable& table, double tim
     }
   }
   return slopes;
+}
+
+KinematicsAlong kinematicsAlong(const Model& model, const VaryingState& state,
+                                std::span<const FrameIn> wanted) {
+  const ModelImpl& impl = model.impl();
+  const TablesView<double>& tables = viewOf<double>(impl);
+  DualWork own(tables);
+  WorkView<Number>& work = own.view;
+  std::vector<BodyFrame<double>> frames;
+  for (const FrameIn& given : wanted) {
+    const FrameEntry& frame = impl.frames[static_cast<std::size_t>(given.frame)];
+    work.wholeRotors |= frame.body != kWorld && tables.bodies[frame.body].folded;
+    frames.push_back({frame.body, frame.inBody, given.reference});
+  }
+  const auto count = static_cast<Eigen::Index>(frames.size());
+  VaryingMatrix velocities(6, count), accelerations(6, count), jacobians(6, count * model.nv()),
+      momentum(6, 1), momentumRate(6, 1), center(3, 1), centerVelocity(3, 1),
+      centerAcceleration(3, 1), gravity(model.nv(), 1);
+  TermRequest<Number, double> request;
+  request.frames = frames.data();
+  request.frameCount = static_cast<int>(count);
+  request.velocities = velocities.data();
+  request.accelerations = accelerations.data();
+  request.jacobians = jacobians.at();
+  request.jacobianStride = 6 * model.nv();
+  request.momentum = momentum.data();
+  request.momentumRate = momentumRate.data();
+  request.centerOfMass = center.data();
+  request.centerVelocity = centerVelocity.data();
+  request.centerAcceleration = centerAcceleration.data();
+  request.gravity = gravity.data();
+  const DualState at(model, state);
+  LoopScratch<double> scratch(tables);
+  ImplicitLoops<Number> loops(tables, impl.mechanism.functions, scratch.forFunctions());
+  if (bringMotion(tables, work, loops, at.q.data(), at.v.data(), at.a.data(), MotionLevel::None,
+                  MotionLevel::Accelerations) >= 0) {
+    throw std::runtime_error("singular");
+  }
+  writeTerms(tables, work, at.v.data(), at.a.data(), request);
+  KinematicsAlong result{velocities.slopes(),     accelerations.slopes(),      {},
+                         momentum.slopes(),       momentumRate.slopes(),       center.slopes(),
+                         centerVelocity.slopes(), centerAcceleration.slopes(), gravity.slopes()};
+  const Eigen::MatrixXd all = jacobians.slopes();
+  for (Eigen::Index f = 0; f < count; ++f) {
+    result.jacobians.emplace_back(all.middleCols(f * model.nv(), model.nv()));
+  }
+  return result;
 }
 
 }  // namespace kempe::test

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <span>
+#include <vector>
 
 #include "kempe/constraints.hpp"
 #include "kempe/method.hpp"
@@ -27,5 +28,23 @@ struct RowSlopes {
 };
 RowSlopes rowsAlong(const Model& model, const detail::ConstraintTable& table, double time,
                     const VaryingState& state);
+
+/// A frame and the reference in which its motion is expressed.
+struct FrameIn {
+  int frame = 0;
+  Reference reference = Reference::LocalWorldAligned;
+};
+
+/// Derivatives of kinematics along a direction.
+struct KinematicsAlong {
+  Eigen::MatrixXd velocities, accelerations;  ///< of frameVelocity(), frameAcceleration(), 6 × k
+  std::vector<Eigen::MatrixXd> jacobians;     ///< of frameJacobian()
+  Eigen::VectorXd momentum, momentumRate;     ///< of the functions with these names
+  Eigen::VectorXd centerOfMass, centerOfMassVelocity, centerOfMassAcceleration;  ///< likewise
+  Eigen::VectorXd gravityForces;                                                 ///< likewise
+};
+/// By dual numbers through the functions of kinematics themselves, loops included.
+KinematicsAlong kinematicsAlong(const Model& model, const VaryingState& state,
+                                std::span<const FrameIn> frames);
 
 }  // namespace kempe::test

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <Eigen/Core>
+
+namespace kempe::test {
+
+/// Central differences of f at 0, extrapolated from three lengths: error of sixth order.
+template <typename F>
+Eigen::VectorXd differentiated(const F& f, double h = 1e-3) {
+  const auto central = [&](double x) -> Eigen::VectorXd { return (f(x) - f(-x)) / (2.0 * x); };
+  const Eigen::VectorXd coarse = central(h), fine = central(h / 2), finest = central(h / 4);
+  const Eigen::VectorXd first = (4.0 * fine - coarse) / 3.0, second = (4.0 * finest - fine) / 3.0;
+  return (16.0 * second - first) / 15.0;
+}
+
+}  // namespace kempe::test
