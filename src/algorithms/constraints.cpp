@@ -168,7 +168,7 @@ int Constraints::add(TimedFunction function) {
   for (const Coordinate& coordinate : function.coordinates) {
     builder.addTerm(coordinate, 1.0);
   }
-  setFunction(function, entry);
+  setFunction(std::move(function), entry);
   return append(std::move(entry));
 }
 

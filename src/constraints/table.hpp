@@ -73,7 +73,7 @@ void setLoop(const BodyForm& loop, const ConstraintEnd& predecessor, const Const
 void setLoop(const CoordinateForm& loop, ConstraintEntry& entry);
 
 /// The function of an entry: φ(q) of a loop, or φ(q, t).
-void setFunction(const Function& function, ConstraintEntry& entry);
-void setFunction(const TimedFunction& function, ConstraintEntry& entry);
+void setFunction(Function function, ConstraintEntry& entry);
+void setFunction(TimedFunction function, ConstraintEntry& entry);
 
 }  // namespace kempe::detail

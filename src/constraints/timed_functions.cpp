@@ -6,25 +6,23 @@ namespace kempe {
 namespace {
 
 /// A function of time as one of coordinates: time is one more.
-Function withTime(const TimedFunction& timed) {
+Function withTime(TimedFunction timed) {
   Function function;
-  function.name = timed.name;
-  function.coordinates = timed.coordinates;
+  function.name = std::move(timed.name);
+  function.coordinates = std::move(timed.coordinates);
   function.coordinates.emplace_back("time");
   function.rows = timed.rows;
-  function.expression = timed.expression;
-  const auto of = [](const auto& callback) {
-    return [callback](auto x, auto phi) { callback(x.first(x.size() - 1), x.back(), phi); };
+  function.expression = std::move(timed.expression);
+  const auto set = [](auto& to, auto& from) {
+    if (from) {
+      to = [callback = std::move(from)](auto x, auto phi) {
+        callback(x.first(x.size() - 1), x.back(), phi);
+      };
+    }
   };
-  if (timed.symbolic) {
-    function.symbolic = of(timed.symbolic);
-  }
-  if (timed.value) {
-    function.value = of(timed.value);
-  }
-  if (timed.jet) {
-    function.jet = of(timed.jet);
-  }
+  set(function.symbolic, timed.symbolic);
+  set(function.value, timed.value);
+  set(function.jet, timed.jet);
   return function;
 }
 
@@ -36,24 +34,24 @@ Expression TimedFunction::traced() const {
 
 namespace detail {
 
-void setFunction(const Function& function, ConstraintEntry& entry) {
+void setFunction(Function function, ConstraintEntry& entry) {
   entry.form.kind = RowKind::Function;
   entry.rows = function.rows;
-  entry.function = function;
+  entry.function = std::move(function);
   try {
-    entry.function.expression = function.traced();
+    entry.function.expression = entry.function.traced();
     entry.programs = appendPrograms(entry.function.expression, entry.programSteps);
   } catch (const TracingError&) {
-    if (!function.jet) {
+    if (!entry.function.jet) {
       throw;
     }
     entry.programSteps.clear();  // the callbacks compute it
   }
 }
 
-void setFunction(const TimedFunction& function, ConstraintEntry& entry) {
+void setFunction(TimedFunction function, ConstraintEntry& entry) {
   entry.timed = true;
-  setFunction(withTime(function), entry);
+  setFunction(withTime(std::move(function)), entry);
 }
 
 PrescribedMotion motionAt(const ConstraintEntry& entry, double time) {
