@@ -56,7 +56,7 @@ class InverseDynamicsDerivativesKernel {
         result_(result) {}
 
   /// Returns the first cluster at a singular position, or −1.
-  template <typename Order, typename Loops>
+  template <typename Order = LevelByLevel, typename Loops>
   KEMPE_HD int run(Loops& loops, const T* q, const T* v, const T* ydd) {
     placeWorld(tables_, work_, q);
     expandMechanism(tables_, work_, q);
@@ -67,7 +67,7 @@ class InverseDynamicsDerivativesKernel {
   }
 
   /// After forward dynamics at the same state in the same memory, of which `ydd` is the result.
-  template <typename Order, typename Loops>
+  template <typename Order = LevelByLevel, typename Loops>
   KEMPE_HD void runAfterForwardDynamics(Loops& loops, const T* v, const T* ydd) {
     begin(v, ydd);
     isPlaced_ = true;
