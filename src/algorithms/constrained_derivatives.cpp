@@ -115,7 +115,7 @@ class Differentiation {
                                         static_cast<int>(e_.data.frames.size() - first)};
     const DerivativeMatrices<T> result{{m_.byQ, nv_, 1}, {m_.byV, nv_, 1}, {m_.H, nv_, 1}};
     InverseDynamicsDerivativesKernel kernel(*e_.tables, *e_.work, m_.kernel, external, result);
-    kernel.run(e_.loops, q_, v, a);
+    kernel.template run<LevelByLevel>(e_.loops, q_, v, a);
     rows_.subtractForceChanges(lambda, matrix(m_.byQ));
     e_.data.frames.resize(externals_);
     e_.data.wrenches.resize(6 * externals_);
