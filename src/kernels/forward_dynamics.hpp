@@ -58,7 +58,7 @@ KEMPE_HD KEMPE_FLATTEN void biasCoupled(const Tables& tables, const ClusterEntry
       continue;
     }
     const auto* r = ratiosOfBody<kLoops>(tables, cluster, body.firstVelocity, work);
-    T rate, g;
+    T rate(0), g(0);
     if constexpr (kLoops) {
       rate = work.rates[body.firstVelocity];
       g = work.accelerations[body.firstVelocity];
