@@ -118,6 +118,59 @@ void findLoopEnds(ModelTables<double>& tables) {
   }
 }
 
+/// Calls visit(loop, velocity) for the velocities that move loop l of a cluster.
+template <typename Visit>
+void forVelocitiesOf(const ModelTables<double>& tables, const ClusterEntry& cluster,
+                     const Visit& visit) {
+  for (int l = cluster.firstLoop; l < cluster.firstLoop + cluster.loops; ++l) {
+    const LoopEntry<double>& loop = tables.loops[l];
+    for (int i = loop.firstColumn; i < loop.firstColumn + loop.columns; ++i) {
+      visit(loop, tables.columns[i].velocity);
+    }
+    for (int i = loop.firstTerm; i < loop.firstTerm + loop.terms; ++i) {
+      visit(loop, tables.terms[i].velocity);
+    }
+  }
+}
+
+/// Puts the dependent velocities of a large cluster into the order of the rows that they occur in.
+/// Where its loops share joints with few others, K_d is then a band matrix.
+void findBand(ModelTables<double>& tables, ClusterEntry& cluster) {
+  constexpr int kLarge = 16;
+  cluster.banded = false;
+  const int d = cluster.kept;
+  if (cluster.kind != ClusterKind::Implicit || d <= kLarge || cluster.couplings > 0) {
+    return;
+  }
+  struct Range {
+    int first, last;
+    auto operator<=>(const Range&) const = default;
+  };
+  std::vector<Range> rows(static_cast<std::size_t>(cluster.velocities), {d, -1});
+  forVelocitiesOf(tables, cluster, [&](const LoopEntry<double>& loop, int velocity) {
+    for (int r = 0; r < loop.rows; ++r) {
+      const int slot = tables.rowSlots[cluster.firstRow + loop.firstRow + r];
+      if (slot >= 0) {
+        rows[velocity].first = std::min(rows[velocity].first, slot);
+        rows[velocity].last = std::max(rows[velocity].last, slot);
+      }
+    }
+  });
+  std::vector<int> order(tables.dependent.begin() + cluster.firstDependent,
+                         tables.dependent.begin() + cluster.firstDependent + d);
+  std::ranges::sort(order);
+  std::ranges::stable_sort(order, {}, [&](int velocity) { return rows[velocity]; });
+  cluster.lower = cluster.upper = 0;
+  for (int j = 0; j < d; ++j) {
+    cluster.lower = std::max(cluster.lower, rows[order[j]].last - j);
+    cluster.upper = std::max(cluster.upper, j - rows[order[j]].first);
+  }
+  cluster.banded = 2 * (cluster.lower + cluster.upper) < d;
+  if (cluster.banded) {
+    std::ranges::copy(order, tables.dependent.begin() + cluster.firstDependent);
+  }
+}
+
 /// Level by level: neighbours in this order do not wait for one another's results.
 void orderByDepth(ModelTables<double>& tables) {
   std::vector<int> depth(tables.clusters.size());
@@ -227,6 +280,9 @@ void findShapes(ModelTables<double>& tables) {
   }
   substituteCouplings(tables);
   findTwins(tables);
+  for (ClusterEntry& cluster : tables.clusters) {
+    findBand(tables, cluster);
+  }
   listAncestors(tables);
   scaleInertias(tables);
 }

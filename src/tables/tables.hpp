@@ -192,12 +192,15 @@ struct ClusterEntry {
   int firstRow = 0, rows = 0;  ///< all constraint rows, also into ModelTables::rowSlots
   int kept = 0;                ///< rows that remain when redundant ones are dropped; n − m
   int firstIndependent = 0;    ///< m velocities, within the cluster, ascending
-  int firstDependent = 0;      ///< n − m velocities, within the cluster, ascending
+  int firstDependent = 0;      ///< n − m velocities, within the cluster, ascending or, banded, as
+                               ///< they come in the rows
   int firstG = 0;              ///< Explicit: n×m, row-major, into ModelTables::G
   int firstOffset = 0;         ///< Explicit: n, into ModelTables::offset
   int firstCouplingForce = 0;  ///< Explicit: forces × (n − m), into ModelTables::couplingForces
   int firstDrive = 0;          ///< `drives` velocities, within the cluster
   int drives = 0;              ///< m where rotors determine all its velocities, otherwise 0
+  bool banded = false;         ///< K_d is a band matrix, see loops/band_factorization.hpp
+  int lower = 0, upper = 0;    ///< its width
   int firstFactor = 0;         ///< (n − m)² numbers in the scratch of loops
   int firstK = 0;              ///< (n − m) n numbers there
   int firstRatio = 0;          ///< n×m of G in the scratch of the recursions
