@@ -54,12 +54,10 @@ bool hasPlainJoints(const ModelTables<double>& tables, const ClusterEntry& clust
                      [](const BodyEntry<double>& body) { return turnsOrSlides(body.type); });
 }
 
-/// Whether a cluster has so many DoFs that the mass matrix of its joints is cheaper than S of all its
-/// bodies (see kernels/wide_clusters.hpp), and consists of open chains that carry nothing.
-bool isWide(const ModelTables<double>& tables, const ClusterEntry& cluster) {
-  constexpr int kMany = 4;  // fewer are known to the compiler (withSize)
-  if (cluster.kind != ClusterKind::Implicit || cluster.nv < kMany || cluster.kept == 0 ||
-      cluster.kept > cluster.nv) {
+/// Whether a cluster consists of open chains of bodies that turn or slide and carry nothing, closed
+/// by loops.
+bool isOfChains(const ModelTables<double>& tables, const ClusterEntry& cluster) {
+  if (cluster.kind != ClusterKind::Implicit || cluster.kept == 0) {
     return false;
   }
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
@@ -70,6 +68,33 @@ bool isWide(const ModelTables<double>& tables, const ClusterEntry& cluster) {
     }
   }
   return true;
+}
+
+/// Whether such a cluster has so many DoFs that the mass matrix of its joints is cheaper than S of
+/// all its bodies (see kernels/wide_clusters.hpp).
+bool isWide(const ClusterEntry& cluster) {
+  constexpr int kMany = 4;  // fewer are known to the compiler (withSize)
+  return cluster.nv >= kMany && cluster.kept <= cluster.nv;
+}
+
+/// Whether such a cluster is so long, and closed by so few rows, that kernels/chain_clusters.hpp
+/// takes less time than D. Bodies with almost no inertia of their own need D.
+bool isLong(const ModelTables<double>& tables, const ClusterEntry& cluster) {
+  constexpr int kLong = 5;  // by the benchmarks forward_dynamics/loop_<n>/cluster
+  constexpr double kLight = 1e-6;
+  if (cluster.velocities < kLong || cluster.nv < cluster.kept || cluster.kept > kMostChainRows) {
+    return false;
+  }
+  double most[2]{}, least[2]{1e300, 1e300};
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<double>& body = tables.bodies[b];
+    const bool slides = body.type == JointType::Prismatic;
+    const double own = tables.armature[body.firstVelocity] +
+                       (slides ? body.inertia.mass : body.inertia.rotation.zz);
+    most[slides] = std::max(most[slides], own);
+    least[slides] = std::min(least[slides], own);
+  }
+  return least[0] > kLight * most[0] && least[1] > kLight * most[1];
 }
 
 Single<double> sumSingle(const ModelTables<double>& tables, const ClusterEntry& cluster) {
@@ -115,6 +140,18 @@ void findLoopEnds(ModelTables<double>& tables) {
         }
       }
     }
+  }
+}
+
+/// Numbers the clusters that kernels/chain_clusters.hpp takes: without couplings to substitute, and
+/// without a twin with which it is solved.
+void findChain(ModelTables<double>& tables, ClusterEntry& cluster) {
+  cluster.chain = -1;
+  if (cluster.couplings == 0 && cluster.twin < 0 && isOfChains(tables, cluster) &&
+      isLong(tables, cluster)) {
+    cluster.chain = tables.chains++;
+    cluster.firstChainJoint = tables.chainJoints;
+    tables.chainJoints += cluster.velocities;
   }
 }
 
@@ -248,7 +285,7 @@ void findShapes(ModelTables<double>& tables) {
     body.central = CentralInertia<double>::fromRigid(body.inertia);
   }
   tables.swaps = tables.widestRows = tables.widestRightSide = tables.mostRows = 0;
-  tables.widestBasis = tables.widestTriangle = 0;
+  tables.widestBasis = tables.widestTriangle = tables.chains = tables.chainJoints = 0;
   for (ClusterEntry& cluster : tables.clusters) {
     cluster.shape = ClusterShape::General;
     const int moving = singleBody(tables, cluster);
@@ -263,7 +300,7 @@ void findShapes(ModelTables<double>& tables) {
                !cluster.armatured && !cluster.dissipates) {
       cluster.shape = ClusterShape::FreeBase;
     }
-    cluster.wide = isWide(tables, cluster);
+    cluster.wide = isOfChains(tables, cluster) && isWide(cluster);
     cluster.plainJoints = hasPlainJoints(tables, cluster);
     if (cluster.kind == ClusterKind::Implicit) {
       const int d = cluster.kept;
@@ -281,6 +318,7 @@ void findShapes(ModelTables<double>& tables) {
   substituteCouplings(tables);
   findTwins(tables);
   for (ClusterEntry& cluster : tables.clusters) {
+    findChain(tables, cluster);
     findBand(tables, cluster);
   }
   listAncestors(tables);

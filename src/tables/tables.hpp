@@ -32,6 +32,8 @@
 namespace kempe::detail {
 
 inline constexpr int kWorld = -1;  ///< index of the fixed world among bodies
+/// Most rows, after redundant ones are dropped, of the clusters of kernels/chain_clusters.hpp.
+inline constexpr int kMostChainRows = 6;
 
 /// Sums of the folded rotors, armatures, dampers, frictions and springs of a cluster of shape
 /// Single along its one degree of freedom: constants, because all ratios are.
@@ -216,7 +218,9 @@ struct ClusterEntry {
   bool bodyLoops = false;      ///< some loop of it is a loop joint or rod
   bool wide = false;           ///< Implicit: of many DoFs, see kernels/wide_clusters.hpp
   bool plainJoints = false;    ///< all its bodies turn or slide
-  int twin = -1;  ///< a cluster of the same depth with equal loops, see loops/twins.hpp
+  int twin = -1;   ///< a cluster of the same depth with equal loops, see loops/twins.hpp
+  int chain = -1;  ///< its number among the clusters of kernels/chain_clusters.hpp, or −1
+  int firstChainJoint = 0;  ///< n numbers in the scratch of these
 };
 
 /// The DoFs of the body that carries a cluster, for walks to the root.
@@ -277,6 +281,8 @@ struct TableConstants {
   int secondOrderNumbers = 0;    ///< results of FunctionPrograms::secondOrder of all functions
   int secondOrderRegisters = 0;  ///< registers of the largest of these programs
   int loopForces = 0;            ///< number of force entries of all loops
+  int chains = 0;                ///< clusters of kernels/chain_clusters.hpp
+  int chainJoints = 0;           ///< and the sum of their n
   int floatingBase = -1;  ///< the body whose position is the origin of the common frame, if any
 };
 
