@@ -6,28 +6,10 @@
 
 #include "loops/substitution.hpp"
 #include "loops/twins.hpp"
+#include "model/uneven_rotors.hpp"
 
 namespace kempe::detail {
 namespace {
-
-bool turnsOrSlides(JointType type) {
-  return type == JointType::Revolute || type == JointType::Continuous ||
-         type == JointType::Prismatic;
-}
-
-/// Ratio of a DoF in a cluster with one independent velocity.
-double ratioOf(const ModelTables<double>& tables, const ClusterEntry& cluster, int velocity) {
-  return cluster.kind == ClusterKind::Tree
-             ? 1.0
-             : tables.G[cluster.firstG + velocity - cluster.firstVelocity];
-}
-
-/// Position of a joint in such a cluster where the independent one is zero.
-double offsetOf(const ModelTables<double>& tables, const ClusterEntry& cluster, int velocity) {
-  return cluster.kind == ClusterKind::Tree
-             ? 0.0
-             : tables.offset[cluster.firstOffset + velocity - cluster.firstVelocity];
-}
 
 /// The one body of the cluster that is not folded, if the cluster has shape Single; −1 otherwise.
 int singleBody(const ModelTables<double>& tables, const ClusterEntry& cluster) {
@@ -42,7 +24,7 @@ int singleBody(const ModelTables<double>& tables, const ClusterEntry& cluster) {
     }
     moving = body.folded ? moving : b;
   }
-  const bool fits = moving >= 0 && turnsOrSlides(tables.bodies[moving].type) &&
+  const bool fits = moving >= 0 && hasOneAxis(tables.bodies[moving].type) &&
                     ratioOf(tables, cluster, tables.bodies[moving].firstVelocity) == 1.0 &&
                     offsetOf(tables, cluster, tables.bodies[moving].firstVelocity) == 0.0;
   return fits ? moving : -1;
@@ -51,7 +33,7 @@ int singleBody(const ModelTables<double>& tables, const ClusterEntry& cluster) {
 bool hasPlainJoints(const ModelTables<double>& tables, const ClusterEntry& cluster) {
   const auto first = tables.bodies.begin() + cluster.firstBody;
   return std::all_of(first, first + cluster.bodies,
-                     [](const BodyEntry<double>& body) { return turnsOrSlides(body.type); });
+                     [](const BodyEntry<double>& body) { return hasOneAxis(body.type); });
 }
 
 /// Whether a cluster consists of open chains of bodies that turn or slide and carry nothing, closed
@@ -63,7 +45,7 @@ bool isOfChains(const ModelTables<double>& tables, const ClusterEntry& cluster) 
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<double>& body = tables.bodies[b];
     const bool continues = body.parent == cluster.output || body.parent == b - 1;
-    if (!continues || !turnsOrSlides(body.type) || body.folded || body.carrier) {
+    if (!continues || !hasOneAxis(body.type) || body.folded || body.carrier) {
       return false;
     }
   }
@@ -107,6 +89,8 @@ Single<double> sumSingle(const ModelTables<double>& tables, const ClusterEntry& 
       sum.geared = true;
       sum.spin += (body.spinInertia * r) * body.placement.R.column(2);
       sum.reflected += body.spinInertia * r * r;
+    } else if (cluster.unevens > 0 && b != cluster.moving) {
+      sum.reflected += body.inertia.rotation.zz * r * r;
     }
     sum.reflected += tables.armature[i] * r * r;
     sum.damping += tables.damping[i] * r * r;
@@ -284,10 +268,12 @@ void findShapes(ModelTables<double>& tables) {
   for (BodyEntry<double>& body : tables.bodies) {
     body.central = CentralInertia<double>::fromRigid(body.inertia);
   }
+  tables.unevenRotors.clear();
   tables.swaps = tables.widestRows = tables.widestRightSide = tables.mostRows = 0;
   tables.widestBasis = tables.widestTriangle = tables.chains = tables.chainJoints = 0;
   for (ClusterEntry& cluster : tables.clusters) {
     cluster.shape = ClusterShape::General;
+    cluster.unevens = 0;
     const int moving = singleBody(tables, cluster);
     if (moving >= 0) {
       cluster.shape = ClusterShape::Single;
@@ -295,6 +281,9 @@ void findShapes(ModelTables<double>& tables) {
       tables.bodies[moving].single = sumSingle(tables, cluster);
     } else if (cluster.kind == ClusterKind::Explicit && hasPlainJoints(tables, cluster)) {
       cluster.shape = ClusterShape::Coupled;
+      if (listUnevenRotors(tables, cluster)) {
+        tables.bodies[cluster.moving].single = sumSingle(tables, cluster);
+      }
     } else if (cluster.bodies == 1 && cluster.firstBody == tables.floatingBase &&
                cluster.kind == ClusterKind::Tree && cluster.output == kWorld &&
                !cluster.armatured && !cluster.dissipates) {
@@ -321,6 +310,7 @@ void findShapes(ModelTables<double>& tables) {
     findChain(tables, cluster);
     findBand(tables, cluster);
   }
+  mergeUnevenRotors(tables);
   listAncestors(tables);
   scaleInertias(tables);
 }

@@ -25,6 +25,8 @@
 ///   substituted, substitutions   implicit cluster with couplings   loops/substitution.cpp
 ///   twin       cluster                        loops/twins.cpp
 ///   rotors     folded rotor                   model/rotors.cpp
+///   unevenRotors   rotor of kernels/uneven_rotors.hpp   model/uneven_rotors.cpp
+///   withRotors body                           model/uneven_rotors.cpp
 ///   drives     rotor that can take the place of an independent joint   model/rotors.cpp
 ///   links      moving body                    model/layout.cpp
 ///   armature, damping, friction, stiffness, springReference   spanning velocity   model/layout.cpp
@@ -68,7 +70,7 @@ struct BodyEntry {
   int firstS = 0;               ///< its m columns of S among those of all bodies
   RigidInertia<T> own{};        ///< the inertia without the rotors that are folded into it
   CentralInertia<T> central{};  ///< `inertia`, about the centre of mass
-  Single<T> single{};           ///< of the body that moves in a cluster of shape Single
+  Single<T> single{};           ///< of `moving` in a cluster that has one
 };
 
 /// A folded rotor, for forces between bodies.
@@ -83,6 +85,21 @@ struct RotorEntry {
   Vec3<T> center{}, axis{};     ///< centre of mass and axis, in the parent's turned frame
   T offset{};                   ///< of the centre from the joint's origin along the axis
   T mass{}, along{}, across{};  ///< and central moments of inertia along and across the axis
+};
+
+/// A rotor that is not symmetric about its axis, and the part of its inertia that turns with it
+/// (kernels/uneven_rotors.hpp).
+template <typename T>
+struct UnevenRotor {
+  int body = 0;
+  int position = 0;         ///< spanning
+  T ratio{};                ///< r
+  Vec3<T> origin{};         ///< of the joint, in the parent's turned frame
+  Vec3<T> e{}, n{};         ///< at θ = 0, likewise
+  T J{};                    ///< inertia about the joint's axis
+  T delta{};                ///< Δ
+  bool unbalanced = false;  ///< h or g is not zero
+  T he{}, hn{}, ge{}, gn{};
 };
 
 /// One end of a loop joint or rod: a frame on a body of the cluster or on its output body.
@@ -212,6 +229,8 @@ struct ClusterEntry {
   int firstSubstituted = 0;    ///< then: into ModelTables::substituted
   int firstSubstitution = 0;   ///< then: into ModelTables::substitutions
   int moving = 0;              ///< Single: the body that is not folded
+  int firstUneven = 0;         ///< into ModelTables::unevenRotors
+  int unevens = 0;             ///< rotors of kernels/uneven_rotors.hpp; their link is `moving`
   bool armatured = false;      ///< some joint of it has an armature
   bool dissipates = false;     ///< some joint of it has damping or friction
   bool sprung = false;         ///< some joint of it has a spring
@@ -256,6 +275,10 @@ struct TableArrays {
   Array<R> offset;
   Array<R> couplingForces;  ///< map from forces at dependent joints to forces of couplings
   Array<RotorEntry<R>> rotors;
+  Array<UnevenRotor<R>> unevenRotors;
+  /// Per body, if there are uneven rotors: BodyEntry::central with the constant part of the inertia
+  /// of those that it carries.
+  Array<CentralInertia<R>> withRotors;
   Array<int> drives;
   Array<Transform<R>> links;  ///< a body's own frame in its turned frame
   Array<R> armature, damping, friction, stiffness, springReference;
