@@ -56,8 +56,10 @@ class ForceEvaluation : public Evaluation<T> {
       total = scratch_.total.data();
     }
     const ExternalForces<T, T> external = prepareForces();
-    this->require(this->kernels().forwardDynamics(this->context(), q.data(), request_.v, total,
-                                                  external, scratch_.result.data()),
+    KernelContext<T> context = this->context();
+    context.forcesFollow = true;
+    this->require(this->kernels().forwardDynamics(context, q.data(), request_.v, total, external,
+                                                  scratch_.result.data()),
                   q);
     request_.ydd = scratch_.result.data();
     request_.tau = tau.data();

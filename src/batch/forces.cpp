@@ -77,11 +77,13 @@ class ForceCall {
       return false;
     }
     const KernelSet<T>& set = block.set();
-    const TablesView<T>& tables = block.context().tables;
+    KernelContext<T> context = block.context();
+    context.forcesFollow = true;
+    const TablesView<T>& tables = context.tables;
     const Eigen::Index joints = Eigen::Index{6} * tables.bodyCount, nv = tables.nv;
     T* y = block.room(worker.result, nv + joints + loops_.entries);
     const KernelOutcome outcome = (inverse_ ? set.inverseDynamics : set.forwardDynamics)(
-        block.context(), q, v, x, external.ofBlock(wrenches), y);
+        context, q, v, x, external.ofBlock(wrenches), y);
     if (outcome.failed()) {
       return false;
     }

@@ -245,8 +245,9 @@ KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterE
   }
 }
 
-/// (1) to (3) of a cluster of shape Single, and with forces (4) and (5) as well.
-template <bool withForce, typename T, typename R>
+/// (1) to (3) of a cluster of shape Single, and with forces (4) and (5) as well. `withRotors`: U has
+/// that of uneven rotors.
+template <bool withForce, bool withRotors = false, typename T, typename R>
 KEMPE_HD KEMPE_FLATTEN void condenseSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
                                            const WorkView<T>& work) {
   const Motion<T> s = work.S[body.firstS];
@@ -262,6 +263,9 @@ KEMPE_HD KEMPE_FLATTEN void condenseSingle(const ClusterEntry& cluster, const Bo
     }
     if (body.single.geared) {
       U.moment += turned(work.X[cluster.output].R, body.single.spin);
+    }
+    if constexpr (withRotors) {
+      U += work.U[cluster.firstV];
     }
     work.U[cluster.firstV] = U;
     work.IA[cluster.output].addCondensed(inertia, -dInverse, U);
@@ -532,25 +536,29 @@ KEMPE_HD void accelerate(const Tables& tables, const ClusterEntry& cluster, cons
   }
 }
 
+/// The same of a cluster of shape Single.
+template <typename T, typename R>
+KEMPE_HD void accelerateSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
+                               const WorkView<T>& work, T* ydd) {
+  const Motion<T> output = work.da[cluster.output];
+  T x = work.u[cluster.firstV];
+  if (cluster.output != kWorld) {
+    x -= dot(work.U[cluster.firstV], output);
+  }
+  const T y = work.dInverse[cluster.firstV] * x;
+  ydd[cluster.firstV] = y;
+  if (body.carrier) {
+    work.da[cluster.moving] = output + y * work.S[body.firstS];
+  }
+}
+
 /// The same of any shape.
 template <typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD void accelerateCluster(const Tables& tables, const ClusterEntry& cluster,
                                 const WorkView<T>& work, T* ydd) {
   switch (shapeOf(cluster, work)) {
-    case ClusterShape::Single: {
-      const BodyEntry<R>& body = tables.bodies[cluster.moving];
-      const Motion<T> output = work.da[cluster.output];
-      T x = work.u[cluster.firstV];
-      if (cluster.output != kWorld) {
-        x -= dot(work.U[cluster.firstV], output);
-      }
-      const T y = work.dInverse[cluster.firstV] * x;
-      ydd[cluster.firstV] = y;
-      if (body.carrier) {
-        work.da[cluster.moving] = output + y * work.S[body.firstS];
-      }
-      return;
-    }
+    case ClusterShape::Single:
+      return accelerateSingle(cluster, tables.bodies[cluster.moving], work, ydd);
     case ClusterShape::FreeBase: {
       T y[6];
       for (int i = 0; i < 6; ++i) {

@@ -8,10 +8,21 @@
 ///   f°_i = I_i a°_i + v_i ×* I_i v_i − f_ext      pA_i before child clusters add to it
 namespace kempe::detail {
 
+/// The inertia of a body; kMerged: with the constant part of the uneven rotors that it carries.
+template <bool kMerged, typename Tables>
+KEMPE_HD const auto& inertiaOf(const Tables& tables, int b) {
+  if constexpr (kMerged) {
+    return tables.withRotors[b];
+  } else {
+    return tables.bodies[b].central;
+  }
+}
+
 /// The outward pass of a cluster of shape Single: X, S, v, a°, f°, inertia, and u without −sᵀ pA.
-template <typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void biasSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
-                                       const WorkView<T>& work, const T* v, const T* tau) {
+template <bool kMerged, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void biasSingle(const Tables& tables, const ClusterEntry& cluster,
+                                       const BodyEntry<R>& body, const WorkView<T>& work,
+                                       const T* v, const T* tau) {
   const PlacedSingle<T> at = placeSingle(cluster.moving, body, work);
   work.S[body.firstS] = at.s;
   const T rate = v[cluster.firstV];
@@ -23,7 +34,7 @@ KEMPE_HD KEMPE_FLATTEN void biasSingle(const ClusterEntry& cluster, const BodyEn
     work.v[cluster.moving] = velocity;
     work.a[cluster.moving] = a;
   }
-  const PlacedInertia<T> inertia = placed(at.X, body.central);
+  const PlacedInertia<T> inertia = placed(at.X, inertiaOf<kMerged>(tables, cluster.moving));
   work.f[cluster.moving] = forceOn(inertia, velocity, a);
   storeInertia(body, cluster.moving, inertia, work);
   const Single<R>& single = body.single;
@@ -43,7 +54,8 @@ KEMPE_HD KEMPE_FLATTEN void biasSingle(const ClusterEntry& cluster, const BodyEn
 }
 
 /// The same of a cluster of shape Coupled, or with plain loops after q̇ and g (kLoops).
-template <int M, bool kLoops, typename T, typename Tables, typename R = typename Tables::Scalar>
+template <int M, bool kLoops, bool kMerged, typename T, typename Tables,
+          typename R = typename Tables::Scalar>
 KEMPE_HD KEMPE_FLATTEN void biasCoupled(const Tables& tables, const ClusterEntry& cluster,
                                         const WorkView<T>& work, const T* v, const T* tau) {
   const int m = M > 0 ? M : cluster.nv;
@@ -88,7 +100,7 @@ KEMPE_HD KEMPE_FLATTEN void biasCoupled(const Tables& tables, const ClusterEntry
       }
       work.v[b] = velocity;
       work.a[b] = a;
-      const PlacedInertia<T> inertia = placed(at.X, body.central);
+      const PlacedInertia<T> inertia = placed(at.X, inertiaOf<kMerged>(tables, b));
       work.f[b] = forceOn(inertia, velocity, a);
       storeInertia(body, b, inertia, work);
     }
@@ -111,12 +123,13 @@ KEMPE_HD KEMPE_FLATTEN void biasCoupled(const Tables& tables, const ClusterEntry
 }
 
 /// The same of the floating base.
-template <typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void biasBase(const ClusterEntry& cluster, const BodyEntry<R>& body,
-                                     const WorkView<T>& work, const T* v, const T* tau) {
+template <bool kMerged, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void biasBase(const Tables& tables, const ClusterEntry& cluster,
+                                     const BodyEntry<R>& body, const WorkView<T>& work, const T* v,
+                                     const T* tau) {
   moveBase(cluster, body, work, v);
   const int b = cluster.firstBody;
-  const PlacedInertia<T> inertia = placed(work.X[b], body.central);
+  const PlacedInertia<T> inertia = placed(work.X[b], inertiaOf<kMerged>(tables, b));
   work.f[b] = forceOn(inertia, work.v[b], work.a[b]);
   storeInertia(body, b, inertia, work);
   for (int i = cluster.firstV; i < cluster.firstV + 6; ++i) {
@@ -125,7 +138,7 @@ KEMPE_HD KEMPE_FLATTEN void biasBase(const ClusterEntry& cluster, const BodyEntr
 }
 
 /// The same of a moving cluster of general shape, after moveBodies.
-template <typename T, typename Tables, typename R = typename Tables::Scalar>
+template <bool kMerged, typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD KEMPE_FLATTEN void biasCluster(const Tables& tables, const ClusterEntry& cluster,
                                         const WorkView<T>& work, const T* tau) {
   for (int i = 0; i < cluster.nv; ++i) {
@@ -134,7 +147,7 @@ KEMPE_HD KEMPE_FLATTEN void biasCluster(const Tables& tables, const ClusterEntry
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (!body.folded) {
-      const PlacedInertia<T> inertia = placed(work.X[b], body.central);
+      const PlacedInertia<T> inertia = placed(work.X[b], inertiaOf<kMerged>(tables, b));
       work.f[b] = forceOn(inertia, work.v[b], work.a[b]);
       storeInertia(body, b, inertia, work);
       continue;
@@ -160,7 +173,7 @@ KEMPE_HD KEMPE_FLATTEN void biasCluster(const Tables& tables, const ClusterEntry
 }
 
 /// The outward pass of C-ABA, by shapes.
-template <typename T, typename Tables>
+template <bool kMerged, typename T, typename Tables>
 struct BiasPass {
   const Tables& tables;
   const WorkView<T>& work;
@@ -170,21 +183,21 @@ struct BiasPass {
   using Body = BodyEntry<typename Tables::Scalar>;
 
   KEMPE_HD void single(const ClusterEntry& cluster, const Body& body) const {
-    biasSingle(cluster, body, work, v, tau);
+    biasSingle<kMerged>(tables, cluster, body, work, v, tau);
   }
   template <int M>
   KEMPE_HD void coupled(const ClusterEntry& cluster) const {
-    biasCoupled<M, false>(tables, cluster, work, v, tau);
+    biasCoupled<M, false, kMerged>(tables, cluster, work, v, tau);
   }
   template <int M>
   KEMPE_HD void loops(const ClusterEntry& cluster) const {
-    biasCoupled<M, true>(tables, cluster, work, v, tau);
+    biasCoupled<M, true, kMerged>(tables, cluster, work, v, tau);
   }
   KEMPE_HD void base(const ClusterEntry& cluster, const Body& body) const {
-    biasBase(cluster, body, work, v, tau);
+    biasBase<kMerged>(tables, cluster, body, work, v, tau);
   }
   KEMPE_HD void general(const ClusterEntry& cluster) const {
-    biasCluster(tables, cluster, work, tau);
+    biasCluster<kMerged>(tables, cluster, work, tau);
   }
 };
 
@@ -197,7 +210,7 @@ KEMPE_HD int condenseDynamics(const Tables& tables, const WorkView<T>& work, Loo
                               const ExternalForces<T, R>& external) {
   placeWorld(tables, work, q);
   expandMechanism(tables, work, q);
-  const BiasPass<T, Tables> pass{tables, work, v, tau};
+  const BiasPass<false, T, Tables> pass{tables, work, v, tau};
   const T* const atRest = nullptr;
   return Order::thereAndBack(
       tables, [&](int c) { return passCluster(tables, c, work, loops, v, atRest, pass); },

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/outward.hpp"
+#include "loops/chain_rates.hpp"
 #include "loops/loop_forces.hpp"
 #include "loops/twins.hpp"
 
@@ -75,6 +76,24 @@ class ImplicitLoops {
     separate(work.twins.factors + first.firstFactor, z * first.kept, work.loops.factors,
              first.firstFactor, second.firstFactor);
     return true;
+  }
+
+  /// K and the rates of all velocities from those of the independent ones; false as solve.
+  KEMPE_HD bool solveRates(int c, const WorkView<T>& work, const T* yd) const {
+    const ClusterEntry& cluster = tables_.clusters[c];
+    return !isSingular(implicitRates(tables_, functions_, cluster, stateOf(cluster, work),
+                                     work.loops, scratch_, yd, work.rates + cluster.firstVelocity));
+  }
+  /// k, after solveRates and with all bodies moved by q̈ = 0.
+  KEMPE_HD void rowBias(int c, const WorkView<T>& work) const {
+    const ClusterEntry& cluster = tables_.clusters[c];
+    ClusterState<T> state = stateOf(cluster, work);
+    state.outputV = work.v[cluster.output];
+    state.outputA = work.a[cluster.output];
+    forSolvedLoops<T>(tables_, cluster, [&](const auto& loop) {
+      biasOfLoop(tables_, functions_, loop, state, scratch_, tables_.rowSlots + cluster.firstRow,
+                 work.loops.k);
+    });
   }
 
   /// Ġ, after bias; `sRates` are the rates of the cluster's joint directions.

@@ -15,6 +15,8 @@
 ///   void bias(c, work)    writes g, after solve and moveRelative
 ///   bool solveTwins(c, work, v)   writes G, q̇ and g of cluster c and its twin; returns false, and
 ///                                 writes nothing, where one of them is in a singular configuration
+///   bool solveRates(c, work, yd)   writes K and the rates of ẏ, without G; returns as solve
+///   void rowBias(c, work)   writes k, after solveRates, of bodies that move with q̈ = 0
 ///   void ratioRates(c, work, sRates, rates)   writes Ġ, after bias
 /// and, for the forces between bodies (joint_forces.hpp), those for loop l of the cluster:
 ///   void findMultipliers(c, work)   of the spanning forces in work.tau, after solve
@@ -30,6 +32,12 @@ struct NoLoops {
   }
   template <typename T>
   KEMPE_HD void bias(int, const WorkView<T>&) const {}
+  template <typename T>
+  KEMPE_HD bool solveRates(int, const WorkView<T>&, const T*) const {
+    return true;
+  }
+  template <typename T>
+  KEMPE_HD void rowBias(int, const WorkView<T>&) const {}
   template <typename T>
   KEMPE_HD void ratioRates(int, const WorkView<T>&, const Motion<T>*, T*) const {}
   template <typename T>

@@ -5,6 +5,7 @@
 #include <new>
 #include <type_traits>
 
+#include "kernels/accelerations.hpp"
 #include "kernels/forward_dynamics.hpp"
 #include "kernels/integrate.hpp"
 #include "kernels/inverse_dynamics.hpp"
@@ -69,8 +70,13 @@ struct Kernels : KernelArguments<T> {
                                        const S* tau, const ExternalForces<S, S>& external, S* a) {
     ImplicitLoops<T> loops = loopsOf(context);
     using Order = std::conditional_t<(kLanes > 1), DepthFirst, LevelByLevel>;
-    return forwardDynamicsKernel<Order>(context.tables, workOf(context), loops, lanes(q), lanes(v),
-                                        lanes(tau), lanes(external), lanes(a));
+    const WorkView<T>& work = workOf(context);
+    if (!context.forcesFollow) {
+      return accelerationsKernel<Order>(context.tables, work, loops, lanes(q), lanes(v), lanes(tau),
+                                        lanes(external), lanes(a));
+    }
+    return forwardDynamicsKernel<Order>(context.tables, work, loops, lanes(q), lanes(v), lanes(tau),
+                                        lanes(external), lanes(a));
   }
 
   static int interBodyForces(const KernelContext<S>& context,

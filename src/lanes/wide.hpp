@@ -284,6 +284,14 @@ struct ArticulatedInertia<detail::Wide<S, Isa>> {
     return fromAngular + fromLinear;
   }
 
+  /// Adds scale · a aᵀ to the moment from angular motion.
+  void addTurning(const T& scale, const Vec3<T>& a) {
+    const Vec3<T> scaled = scale * a;
+    for (int j = 0; j < 3; ++j) {
+      columns[j].moment.data += a.all(j) * scaled.data;
+    }
+  }
+
   /// Adds scale · f fᵀ.
   void addOuter(const T& scale, const Force<T>& f) {
     const Force<T> scaled = scale * f;

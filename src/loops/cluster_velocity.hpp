@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "kempe/spatial/factorization.hpp"
+#include "loops/band_factorization.hpp"
 #include "loops/pack_factorization.hpp"
 #include "loops/scratch.hpp"
 #include "loops/substitution.hpp"
@@ -91,6 +92,19 @@ KEMPE_HD void timesSmall(const T* a, int n, T* b, int columns) {
   }
 }
 
+/// The band of K_d, of clusters that have one.
+KEMPE_HD inline Band bandOf(const ClusterEntry& cluster) {
+  return {cluster.kept, cluster.lower, cluster.upper};
+}
+template <typename T>
+KEMPE_HD auto bandExchanges(const ClusterEntry& cluster, const LoopWork<T>& work) {
+  if constexpr (Lanes<T>::count > 1) {
+    return LaneExchanges<T>{work.swaps + cluster.firstSwap};
+  } else {
+    return RowExchanges<T>{work.pivots + cluster.firstDependent};
+  }
+}
+
 /// Factors the matrix of (3) of substitution.hpp, which is K_d where no row is a coupling. Up to two
 /// rows are inverted. Returns how far from singular K_d is: the ratio of its smallest to its largest
 /// pivot.
@@ -99,6 +113,9 @@ KEMPE_HD KEMPE_FLATTEN T factorLoops(const TablesOf<T>& tables, const ClusterEnt
                                      const LoopWork<T>& work) {
   using std::abs;
   T* factor = work.factors + cluster.firstFactor;
+  if (cluster.banded) {
+    return bandFactor(factor, bandOf(cluster), bandExchanges(cluster, work));
+  }
   PivotRange<T> range = withRows(cluster.kept - cluster.couplings, [&](int d) -> PivotRange<T> {
     if (d == 1 || d == 2) {
       return invertSmall(factor, d);
@@ -137,6 +154,12 @@ template <bool kTransposed, typename T>
 KEMPE_HD KEMPE_FLATTEN void solveFactored(const ClusterEntry& cluster, const LoopWork<T>& work,
                                           T* b, int columns) {
   const T* factor = work.factors + cluster.firstFactor;
+  if (cluster.banded) {
+    const auto exchanges = bandExchanges(cluster, work);
+    kTransposed ? bandSolveTransposed(factor, bandOf(cluster), exchanges, b)
+                : bandSolve(factor, bandOf(cluster), exchanges, b, columns);
+    return;
+  }
   withRows(cluster.kept - cluster.couplings, [&](int d) {
     if (d == 2 && kTransposed) {
       const T transposed[] = {factor[0], factor[2], factor[1], factor[3]};
@@ -274,9 +297,11 @@ KEMPE_HD T determineVelocities(const TablesOf<T>& tables, const ClusterEntry& cl
   T* const N = coupledColumns(cluster, work);
   T ownRightSide[Z > 0 ? Z * M : 1];
   T* const rightSide = Z > 0 ? ownRightSide : work.rightSide;
+  const bool banded = Z == 0 && cluster.banded;
   for (int r = 0; r < z; ++r) {
     const T* row = work.K + cluster.firstK + (c > 0 ? s.slots[c + r] : r) * n;
-    for (int j = 0; j < z; ++j) {
+    const int end = banded ? bandOf(cluster).columnsEnd(r) : z;
+    for (int j = banded ? bandOf(cluster).firstColumn(r) : 0; j < end; ++j) {
       factor[r * z + j] = row[remaining[j]];
     }
     for (int j = 0; j < m; ++j) {

@@ -187,8 +187,14 @@ int rowsOf(const Mechanism& mechanism, const LoopRef& loop) {
 /// The cost of forward dynamics, in nanoseconds of the machine on which the benchmarks
 /// forward_dynamics/loop_<n>/cluster and cluster_cut were fitted; only the ratio matters. n
 /// DoFs in the cluster, `rows` of its loops, `above` DoFs between it and the root.
-double costEmbedded(double n, double rows) {
+/// `chain`: one open chain that carries nothing, which takes time linear in n
+/// (kernels/chain_clusters.hpp). G and S still take n m numbers, so that this ends somewhere.
+double costEmbedded(double n, double rows, bool chain) {
+  constexpr double kLongest = 64.0, kMostRows = 6.0;
   const double d = std::min(rows, n - 1.0), m = n - d;
+  if (chain && n <= kLongest && rows <= kMostRows && m >= d) {
+    return 180.0 + (56.0 + 3.0 * rows) * n + 20.0 * rows;
+  }
   return 60.0 * n + 8.0 * n * m + 0.75 * n * m * m +  // bodies, S, U and D
          40.0 * rows + d * d * d;                     // G and g
 }
@@ -205,14 +211,25 @@ bool cutWhatCostsLess(const Mechanism& mechanism, const MovingTree& tree,
                       std::vector<char>& cut) {
   struct Cost {
     double freedoms = 0.0, above = 0.0, rows = 0.0, rowsToCut = 0.0;
+    bool chain = true;  ///< one open chain of joints with one DoF, which carries nothing
   };
   std::map<int, Cost> costs;
   const auto freedoms = [&](int body) {
     return velocitySize(
         mechanism.joints[static_cast<std::size_t>(tree.tree().jointAbove(body))].type);
   };
+  std::vector<int> children(mechanism.bodies.size(), 0);
+  std::map<int, int> onOutput;  // bodies of a cluster that its output body carries
   for (const int body : tree.bodies()) {
-    costs[partition.find(body)].freedoms += freedoms(body);
+    const int parent = tree.parent(body), own = partition.find(body);
+    Cost& cost = costs[own];
+    cost.freedoms += freedoms(body);
+    const bool inside = parent != tree.root() && partition.find(parent) == own;
+    const int siblings = inside ? ++children[static_cast<std::size_t>(parent)] : ++onOutput[own];
+    cost.chain = cost.chain && freedoms(body) == 1 && siblings == 1;
+    if (!inside && parent != tree.root()) {
+      costs[partition.find(parent)].chain = false;
+    }
   }
   for (std::size_t i = 0; i < tied.size(); ++i) {
     if (cut[i] == 0) {
@@ -228,7 +245,7 @@ bool cutWhatCostsLess(const Mechanism& mechanism, const MovingTree& tree,
     }
   }
   for (const auto& [representative, cost] : costs) {
-    if (cost.rowsToCut == 0.0 || costEmbedded(cost.freedoms, cost.rows) <=
+    if (cost.rowsToCut == 0.0 || costEmbedded(cost.freedoms, cost.rows, cost.chain) <=
                                      costCut(cost.freedoms, cost.rowsToCut, cost.above)) {
       continue;
     }

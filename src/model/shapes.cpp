@@ -6,28 +6,10 @@
 
 #include "loops/substitution.hpp"
 #include "loops/twins.hpp"
+#include "model/uneven_rotors.hpp"
 
 namespace kempe::detail {
 namespace {
-
-bool turnsOrSlides(JointType type) {
-  return type == JointType::Revolute || type == JointType::Continuous ||
-         type == JointType::Prismatic;
-}
-
-/// Ratio of a DoF in a cluster with one independent velocity.
-double ratioOf(const ModelTables<double>& tables, const ClusterEntry& cluster, int velocity) {
-  return cluster.kind == ClusterKind::Tree
-             ? 1.0
-             : tables.G[cluster.firstG + velocity - cluster.firstVelocity];
-}
-
-/// Position of a joint in such a cluster where the independent one is zero.
-double offsetOf(const ModelTables<double>& tables, const ClusterEntry& cluster, int velocity) {
-  return cluster.kind == ClusterKind::Tree
-             ? 0.0
-             : tables.offset[cluster.firstOffset + velocity - cluster.firstVelocity];
-}
 
 /// The one body of the cluster that is not folded, if the cluster has shape Single; −1 otherwise.
 int singleBody(const ModelTables<double>& tables, const ClusterEntry& cluster) {
@@ -42,7 +24,7 @@ int singleBody(const ModelTables<double>& tables, const ClusterEntry& cluster) {
     }
     moving = body.folded ? moving : b;
   }
-  const bool fits = moving >= 0 && turnsOrSlides(tables.bodies[moving].type) &&
+  const bool fits = moving >= 0 && hasOneAxis(tables.bodies[moving].type) &&
                     ratioOf(tables, cluster, tables.bodies[moving].firstVelocity) == 1.0 &&
                     offsetOf(tables, cluster, tables.bodies[moving].firstVelocity) == 0.0;
   return fits ? moving : -1;
@@ -51,25 +33,50 @@ int singleBody(const ModelTables<double>& tables, const ClusterEntry& cluster) {
 bool hasPlainJoints(const ModelTables<double>& tables, const ClusterEntry& cluster) {
   const auto first = tables.bodies.begin() + cluster.firstBody;
   return std::all_of(first, first + cluster.bodies,
-                     [](const BodyEntry<double>& body) { return turnsOrSlides(body.type); });
+                     [](const BodyEntry<double>& body) { return hasOneAxis(body.type); });
 }
 
-/// Whether a cluster has so many DoFs that the mass matrix of its joints is cheaper than S of all its
-/// bodies (see kernels/wide_clusters.hpp), and consists of open chains that carry nothing.
-bool isWide(const ModelTables<double>& tables, const ClusterEntry& cluster) {
-  constexpr int kMany = 4;  // fewer are known to the compiler (withSize)
-  if (cluster.kind != ClusterKind::Implicit || cluster.nv < kMany || cluster.kept == 0 ||
-      cluster.kept > cluster.nv) {
+/// Whether a cluster consists of open chains of bodies that turn or slide and carry nothing, closed
+/// by loops.
+bool isOfChains(const ModelTables<double>& tables, const ClusterEntry& cluster) {
+  if (cluster.kind != ClusterKind::Implicit || cluster.kept == 0) {
     return false;
   }
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<double>& body = tables.bodies[b];
     const bool continues = body.parent == cluster.output || body.parent == b - 1;
-    if (!continues || !turnsOrSlides(body.type) || body.folded || body.carrier) {
+    if (!continues || !hasOneAxis(body.type) || body.folded || body.carrier) {
       return false;
     }
   }
   return true;
+}
+
+/// Whether such a cluster has so many DoFs that the mass matrix of its joints is cheaper than S of
+/// all its bodies (see kernels/wide_clusters.hpp).
+bool isWide(const ClusterEntry& cluster) {
+  constexpr int kMany = 4;  // fewer are known to the compiler (withSize)
+  return cluster.nv >= kMany && cluster.kept <= cluster.nv;
+}
+
+/// Whether such a cluster is so long, and closed by so few rows, that kernels/chain_clusters.hpp
+/// takes less time than D. Bodies with almost no inertia of their own need D.
+bool isLong(const ModelTables<double>& tables, const ClusterEntry& cluster) {
+  constexpr int kLong = 5;  // by the benchmarks forward_dynamics/loop_<n>/cluster
+  constexpr double kLight = 1e-6;
+  if (cluster.velocities < kLong || cluster.nv < cluster.kept || cluster.kept > kMostChainRows) {
+    return false;
+  }
+  double most[2]{}, least[2]{1e300, 1e300};
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<double>& body = tables.bodies[b];
+    const bool slides = body.type == JointType::Prismatic;
+    const double own = tables.armature[body.firstVelocity] +
+                       (slides ? body.inertia.mass : body.inertia.rotation.zz);
+    most[slides] = std::max(most[slides], own);
+    least[slides] = std::min(least[slides], own);
+  }
+  return least[0] > kLight * most[0] && least[1] > kLight * most[1];
 }
 
 Single<double> sumSingle(const ModelTables<double>& tables, const ClusterEntry& cluster) {
@@ -82,6 +89,8 @@ Single<double> sumSingle(const ModelTables<double>& tables, const ClusterEntry& 
       sum.geared = true;
       sum.spin += (body.spinInertia * r) * body.placement.R.column(2);
       sum.reflected += body.spinInertia * r * r;
+    } else if (cluster.unevens > 0 && b != cluster.moving) {
+      sum.reflected += body.inertia.rotation.zz * r * r;
     }
     sum.reflected += tables.armature[i] * r * r;
     sum.damping += tables.damping[i] * r * r;
@@ -115,6 +124,71 @@ void findLoopEnds(ModelTables<double>& tables) {
         }
       }
     }
+  }
+}
+
+/// Numbers the clusters that kernels/chain_clusters.hpp takes: without couplings to substitute, and
+/// without a twin with which it is solved.
+void findChain(ModelTables<double>& tables, ClusterEntry& cluster) {
+  cluster.chain = -1;
+  if (cluster.couplings == 0 && cluster.twin < 0 && isOfChains(tables, cluster) &&
+      isLong(tables, cluster)) {
+    cluster.chain = tables.chains++;
+    cluster.firstChainJoint = tables.chainJoints;
+    tables.chainJoints += cluster.velocities;
+  }
+}
+
+/// Calls visit(loop, velocity) for the velocities that move loop l of a cluster.
+template <typename Visit>
+void forVelocitiesOf(const ModelTables<double>& tables, const ClusterEntry& cluster,
+                     const Visit& visit) {
+  for (int l = cluster.firstLoop; l < cluster.firstLoop + cluster.loops; ++l) {
+    const LoopEntry<double>& loop = tables.loops[l];
+    for (int i = loop.firstColumn; i < loop.firstColumn + loop.columns; ++i) {
+      visit(loop, tables.columns[i].velocity);
+    }
+    for (int i = loop.firstTerm; i < loop.firstTerm + loop.terms; ++i) {
+      visit(loop, tables.terms[i].velocity);
+    }
+  }
+}
+
+/// Puts the dependent velocities of a large cluster into the order of the rows that they occur in.
+/// Where its loops share joints with few others, K_d is then a band matrix.
+void findBand(ModelTables<double>& tables, ClusterEntry& cluster) {
+  constexpr int kLarge = 16;
+  cluster.banded = false;
+  const int d = cluster.kept;
+  if (cluster.kind != ClusterKind::Implicit || d <= kLarge || cluster.couplings > 0) {
+    return;
+  }
+  struct Range {
+    int first, last;
+    auto operator<=>(const Range&) const = default;
+  };
+  std::vector<Range> rows(static_cast<std::size_t>(cluster.velocities), {d, -1});
+  forVelocitiesOf(tables, cluster, [&](const LoopEntry<double>& loop, int velocity) {
+    for (int r = 0; r < loop.rows; ++r) {
+      const int slot = tables.rowSlots[cluster.firstRow + loop.firstRow + r];
+      if (slot >= 0) {
+        rows[velocity].first = std::min(rows[velocity].first, slot);
+        rows[velocity].last = std::max(rows[velocity].last, slot);
+      }
+    }
+  });
+  std::vector<int> order(tables.dependent.begin() + cluster.firstDependent,
+                         tables.dependent.begin() + cluster.firstDependent + d);
+  std::ranges::sort(order);
+  std::ranges::stable_sort(order, {}, [&](int velocity) { return rows[velocity]; });
+  cluster.lower = cluster.upper = 0;
+  for (int j = 0; j < d; ++j) {
+    cluster.lower = std::max(cluster.lower, rows[order[j]].last - j);
+    cluster.upper = std::max(cluster.upper, j - rows[order[j]].first);
+  }
+  cluster.banded = 2 * (cluster.lower + cluster.upper) < d;
+  if (cluster.banded) {
+    std::ranges::copy(order, tables.dependent.begin() + cluster.firstDependent);
   }
 }
 
@@ -194,10 +268,12 @@ void findShapes(ModelTables<double>& tables) {
   for (BodyEntry<double>& body : tables.bodies) {
     body.central = CentralInertia<double>::fromRigid(body.inertia);
   }
+  tables.unevenRotors.clear();
   tables.swaps = tables.widestRows = tables.widestRightSide = tables.mostRows = 0;
-  tables.widestBasis = tables.widestTriangle = 0;
+  tables.widestBasis = tables.widestTriangle = tables.chains = tables.chainJoints = 0;
   for (ClusterEntry& cluster : tables.clusters) {
     cluster.shape = ClusterShape::General;
+    cluster.unevens = 0;
     const int moving = singleBody(tables, cluster);
     if (moving >= 0) {
       cluster.shape = ClusterShape::Single;
@@ -205,12 +281,15 @@ void findShapes(ModelTables<double>& tables) {
       tables.bodies[moving].single = sumSingle(tables, cluster);
     } else if (cluster.kind == ClusterKind::Explicit && hasPlainJoints(tables, cluster)) {
       cluster.shape = ClusterShape::Coupled;
+      if (listUnevenRotors(tables, cluster)) {
+        tables.bodies[cluster.moving].single = sumSingle(tables, cluster);
+      }
     } else if (cluster.bodies == 1 && cluster.firstBody == tables.floatingBase &&
                cluster.kind == ClusterKind::Tree && cluster.output == kWorld &&
                !cluster.armatured && !cluster.dissipates) {
       cluster.shape = ClusterShape::FreeBase;
     }
-    cluster.wide = isWide(tables, cluster);
+    cluster.wide = isOfChains(tables, cluster) && isWide(cluster);
     cluster.plainJoints = hasPlainJoints(tables, cluster);
     if (cluster.kind == ClusterKind::Implicit) {
       const int d = cluster.kept;
@@ -227,6 +306,11 @@ void findShapes(ModelTables<double>& tables) {
   }
   substituteCouplings(tables);
   findTwins(tables);
+  for (ClusterEntry& cluster : tables.clusters) {
+    findChain(tables, cluster);
+    findBand(tables, cluster);
+  }
+  mergeUnevenRotors(tables);
   listAncestors(tables);
   scaleInertias(tables);
 }

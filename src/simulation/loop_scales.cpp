@@ -55,10 +55,10 @@ double smallestPivot(double* K, int rows, int columns, int* pivotColumns) {
     }
     const double pivot = K[done * columns + column];
     for (int r = done + 1; r < rows; ++r) {
-      const double factor = K[r * columns + column] / pivot;
-      if (factor == 0.0) {
+      if (K[r * columns + column] == 0.0) {
         continue;
       }
+      const double factor = K[r * columns + column] / pivot;
       for (int j = 0; j < columns; ++j) {
         K[r * columns + j] -= factor * K[done * columns + j];
       }

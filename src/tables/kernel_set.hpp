@@ -20,6 +20,8 @@ struct KernelContext {
   const Functions& functions;
   FunctionScratch functionScratch;
   bool wholeRotors = false;
+  /// Whether interBodyForces follows, for which forwardDynamics leaves its results in the memory.
+  bool forcesFollow = false;
 };
 
 /// Kinematics, and all terms that follow from them.
@@ -91,7 +93,8 @@ struct KernelSet {
                                    const ExternalForces<S, S>&, S* tau) = nullptr;
   KernelOutcome (*forwardDynamics)(const KernelContext<S>&, const S* q, const S* v, const S* tau,
                                    const ExternalForces<S, S>&, S* a) = nullptr;
-  /// Forces between bodies, after one of the two above on the same memory. Returns a cluster whose
+  /// Forces between bodies, after one of the two above on the same memory, with
+  /// KernelContext::forcesFollow. Returns a cluster whose
   /// rotors do not determine its velocities but should, in a state of the call, or −1.
   int (*interBodyForces)(const KernelContext<S>&, const InterBodyRequest<S, S>&) = nullptr;
   /// Column-major; null q: at the placements of the call before. Both triangles.

@@ -25,6 +25,8 @@
 ///   substituted, substitutions   implicit cluster with couplings   loops/substitution.cpp
 ///   twin       cluster                        loops/twins.cpp
 ///   rotors     folded rotor                   model/rotors.cpp
+///   unevenRotors   rotor of kernels/uneven_rotors.hpp   model/uneven_rotors.cpp
+///   withRotors body                           model/uneven_rotors.cpp
 ///   drives     rotor that can take the place of an independent joint   model/rotors.cpp
 ///   links      moving body                    model/layout.cpp
 ///   armature, damping, friction, stiffness, springReference   spanning velocity   model/layout.cpp
@@ -32,6 +34,8 @@
 namespace kempe::detail {
 
 inline constexpr int kWorld = -1;  ///< index of the fixed world among bodies
+/// Most rows, after redundant ones are dropped, of the clusters of kernels/chain_clusters.hpp.
+inline constexpr int kMostChainRows = 6;
 
 /// Sums of the folded rotors, armatures, dampers, frictions and springs of a cluster of shape
 /// Single along its one degree of freedom: constants, because all ratios are.
@@ -66,7 +70,7 @@ struct BodyEntry {
   int firstS = 0;               ///< its m columns of S among those of all bodies
   RigidInertia<T> own{};        ///< the inertia without the rotors that are folded into it
   CentralInertia<T> central{};  ///< `inertia`, about the centre of mass
-  Single<T> single{};           ///< of the body that moves in a cluster of shape Single
+  Single<T> single{};           ///< of `moving` in a cluster that has one
 };
 
 /// A folded rotor, for forces between bodies.
@@ -81,6 +85,21 @@ struct RotorEntry {
   Vec3<T> center{}, axis{};     ///< centre of mass and axis, in the parent's turned frame
   T offset{};                   ///< of the centre from the joint's origin along the axis
   T mass{}, along{}, across{};  ///< and central moments of inertia along and across the axis
+};
+
+/// A rotor that is not symmetric about its axis, and the part of its inertia that turns with it
+/// (kernels/uneven_rotors.hpp).
+template <typename T>
+struct UnevenRotor {
+  int body = 0;
+  int position = 0;         ///< spanning
+  T ratio{};                ///< r
+  Vec3<T> origin{};         ///< of the joint, in the parent's turned frame
+  Vec3<T> e{}, n{};         ///< at θ = 0, likewise
+  T J{};                    ///< inertia about the joint's axis
+  T delta{};                ///< Δ
+  bool unbalanced = false;  ///< h or g is not zero
+  T he{}, hn{}, ge{}, gn{};
 };
 
 /// One end of a loop joint or rod: a frame on a body of the cluster or on its output body.
@@ -192,12 +211,15 @@ struct ClusterEntry {
   int firstRow = 0, rows = 0;  ///< all constraint rows, also into ModelTables::rowSlots
   int kept = 0;                ///< rows that remain when redundant ones are dropped; n − m
   int firstIndependent = 0;    ///< m velocities, within the cluster, ascending
-  int firstDependent = 0;      ///< n − m velocities, within the cluster, ascending
+  int firstDependent = 0;      ///< n − m velocities, within the cluster, ascending or, banded, as
+                               ///< they come in the rows
   int firstG = 0;              ///< Explicit: n×m, row-major, into ModelTables::G
   int firstOffset = 0;         ///< Explicit: n, into ModelTables::offset
   int firstCouplingForce = 0;  ///< Explicit: forces × (n − m), into ModelTables::couplingForces
   int firstDrive = 0;          ///< `drives` velocities, within the cluster
   int drives = 0;              ///< m where rotors determine all its velocities, otherwise 0
+  bool banded = false;         ///< K_d is a band matrix, see loops/band_factorization.hpp
+  int lower = 0, upper = 0;    ///< its width
   int firstFactor = 0;         ///< (n − m)² numbers in the scratch of loops
   int firstK = 0;              ///< (n − m) n numbers there
   int firstRatio = 0;          ///< n×m of G in the scratch of the recursions
@@ -207,13 +229,17 @@ struct ClusterEntry {
   int firstSubstituted = 0;    ///< then: into ModelTables::substituted
   int firstSubstitution = 0;   ///< then: into ModelTables::substitutions
   int moving = 0;              ///< Single: the body that is not folded
+  int firstUneven = 0;         ///< into ModelTables::unevenRotors
+  int unevens = 0;             ///< rotors of kernels/uneven_rotors.hpp; their link is `moving`
   bool armatured = false;      ///< some joint of it has an armature
   bool dissipates = false;     ///< some joint of it has damping or friction
   bool sprung = false;         ///< some joint of it has a spring
   bool bodyLoops = false;      ///< some loop of it is a loop joint or rod
   bool wide = false;           ///< Implicit: of many DoFs, see kernels/wide_clusters.hpp
   bool plainJoints = false;    ///< all its bodies turn or slide
-  int twin = -1;  ///< a cluster of the same depth with equal loops, see loops/twins.hpp
+  int twin = -1;   ///< a cluster of the same depth with equal loops, see loops/twins.hpp
+  int chain = -1;  ///< its number among the clusters of kernels/chain_clusters.hpp, or −1
+  int firstChainJoint = 0;  ///< n numbers in the scratch of these
 };
 
 /// The DoFs of the body that carries a cluster, for walks to the root.
@@ -249,6 +275,10 @@ struct TableArrays {
   Array<R> offset;
   Array<R> couplingForces;  ///< map from forces at dependent joints to forces of couplings
   Array<RotorEntry<R>> rotors;
+  Array<UnevenRotor<R>> unevenRotors;
+  /// Per body, if there are uneven rotors: BodyEntry::central with the constant part of the inertia
+  /// of those that it carries.
+  Array<CentralInertia<R>> withRotors;
   Array<int> drives;
   Array<Transform<R>> links;  ///< a body's own frame in its turned frame
   Array<R> armature, damping, friction, stiffness, springReference;
@@ -274,6 +304,8 @@ struct TableConstants {
   int secondOrderNumbers = 0;    ///< results of FunctionPrograms::secondOrder of all functions
   int secondOrderRegisters = 0;  ///< registers of the largest of these programs
   int loopForces = 0;            ///< number of force entries of all loops
+  int chains = 0;                ///< clusters of kernels/chain_clusters.hpp
+  int chainJoints = 0;           ///< and the sum of their n
   int floatingBase = -1;  ///< the body whose position is the origin of the common frame, if any
 };
 

@@ -32,6 +32,19 @@ struct LoopWork {
   T* sorted = nullptr;       ///< kept, couplings first
 };
 
+/// Scratch of kernels/chain_clusters.hpp: per joint of these clusters, or per row of their loops.
+template <typename T>
+struct ChainWork {
+  Force<T>* U = nullptr;    ///< per joint
+  T* dInverse = nullptr;    ///< per joint
+  T* u = nullptr;           ///< per joint
+  T* unit = nullptr;        ///< kMostChainRows per joint
+  Force<T>* X = nullptr;    ///< per row
+  T* balance = nullptr;     ///< per row
+  T* rowInverse = nullptr;  ///< per row: the inverse of the diagonal factor of Λ
+  T* factor = nullptr;      ///< kMostChainRows per row: Λ, its unit lower factor
+};
+
 /// Scratch of one evaluation. Spatial quantities are in the common frame: axes of the world, origin
 /// at the floating base, or at the first joint where there is none. X, v, a, da and f have
 /// the world's at index kWorld.
@@ -61,6 +74,7 @@ struct WorkView {
   LoopWork<T> loops{};
   LoopWork<TwinOf<T>> twins{};  ///< of two clusters with equal loops at once; unused if TwinOf is T
   bool* solved = nullptr;       ///< per cluster: its twin solved its loops; likewise
+  ChainWork<T> chains{};
   /// Whether folded rotors are placed and moved as bodies, for frames and forces on them.
   bool wholeRotors = false;
 };
@@ -69,7 +83,7 @@ struct WorkView {
 /// allocated when an algorithm first needs it or a later one.
 enum class WorkStage : std::uint8_t {
   Motion,       ///< everything but what is named below
-  Articulated,  ///< da, IA, U, D, dInverse, u
+  Articulated,  ///< da, IA, U, D, dInverse, u, chains
   LoopForces    ///< rows, multipliers, basis and triangle of loops
 };
 
@@ -123,6 +137,14 @@ void carveStage(const TablesView<R>& tables, WorkStage stage, Carver& carver, Wo
       w.D = carver.take<T>(tables.dNumbers);
       w.dInverse = carver.take<T>(tables.nv);
       w.u = carver.take<T>(tables.nv);
+      w.chains.U = carver.take<Force<T>>(tables.chainJoints);
+      w.chains.dInverse = carver.take<T>(tables.chainJoints);
+      w.chains.u = carver.take<T>(tables.chainJoints);
+      w.chains.unit = carver.take<T>(tables.chainJoints * kMostChainRows);
+      w.chains.X = carver.take<Force<T>>(tables.chains * kMostChainRows);
+      w.chains.balance = carver.take<T>(tables.chains * kMostChainRows);
+      w.chains.rowInverse = carver.take<T>(tables.chains * kMostChainRows);
+      w.chains.factor = carver.take<T>(tables.chains * kMostChainRows * kMostChainRows);
       break;
     case WorkStage::LoopForces:
       w.loops.rows = carver.take<T>(tables.widestRows);

@@ -109,6 +109,12 @@ struct ArticulatedInertia {
     addOuter(scale, f);
   }
 
+  /// Adds scale · a aᵀ to the moment from angular motion.
+  KEMPE_HD constexpr void addTurning(const T& scale, const Vec3<T>& a) {
+    const Vec3<T> n = scale * a;
+    A += SymMat3<T>{n.x * a.x, n.x * a.y, n.x * a.z, n.y * a.y, n.y * a.z, n.z * a.z};
+  }
+
   /// Adds scale · f fᵀ, the rank-one update by which a joint's DoF removes inertia.
   KEMPE_HD constexpr void addOuter(const T& scale, const Force<T>& f) {
     const Vec3<T> n = scale * f.moment, l = scale * f.force;
