@@ -16,6 +16,7 @@
 #include "kempe/instruction_set.hpp"
 #include "kempe/inverse_dynamics.hpp"
 #include "kempe/inverse_dynamics_derivatives.hpp"
+#include "kempe/inverse_dynamics_second_derivatives.hpp"
 #include "kempe/io.hpp"
 #include "kempe/jet.hpp"
 #include "kempe/joint_forces.hpp"

@@ -220,6 +220,33 @@ class Simulator {
   /// @param forces  output, model().nLoopForces()
   KEMPE_API void loopForces(VectorOut forces, const ForceOptions& how = {}) const;
 
+  // --- derivatives ---
+
+  /// Computes the derivatives of one step of `dt` seconds from this state, which does not change:
+  /// δx⁺ = A δx + B δtau, with δx = [δq; δv] and δq along the tangent. Column j of the first nv is the
+  /// change of [difference(q⁺, ·); v⁺] along integrate(q, e_j, ε), that of the next nv along v + ε e_j;
+  /// column j of B is that along tau + ε e_j, constant over the step.
+  ///
+  /// This is the derivative of the step of the integrator itself, by the chain rule through its
+  /// stages. Integrators with error control make one step of this length, whatever its error;
+  /// Integrator::Auto is the one in use. Everything that acts is differentiated, with these
+  /// exceptions: functions of the user (controllers, external forces) are constant, so that a
+  /// feedback is not part of A; dry friction and end stops keep their modes.
+  ///
+  /// Allocates at the first call only, unless the simulator uses other coordinates than the model's.
+  /// @param A  output, 2 nv × 2 nv
+  /// @param B  output, 2 nv × nv
+  ///
+  /// Throws std::invalid_argument if there is no such derivative: a joint is held by dry friction or
+  /// a rigid stop, or friction or a stop changes its mode within the step; if step(dt) would be
+  /// divided; if constraints are on, a loop is left cut, or a loop function is no expression.
+  /// Throws SingularityError at dead points and change points.
+  KEMPE_API void linearize(double dt, MatrixOut A, MatrixOut B) const;
+  /// Computes the derivatives of the rates of change at this state in the same way:
+  /// d/dt δx = A δx + B δtau. The tangent moves with q: where a joint turns with velocity v, the upper
+  /// left block of A is −ad_v, otherwise zero.
+  KEMPE_API void linearizeRates(MatrixOut A, MatrixOut B) const;
+
   // --- constraints ---
 
   /// Sets the constraints that hold in addition to the loops of the model. They must have been

@@ -10,6 +10,7 @@
 #include "external_forces.hpp"
 #include "kempe/forward_dynamics_derivatives.hpp"
 #include "kempe/inverse_dynamics_derivatives.hpp"
+#include "kempe/inverse_dynamics_second_derivatives.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -92,6 +93,68 @@ nb::tuple forwardDynamicsDerivativesOf(const PyModel& self, nb::handle q, nb::ha
       });
 }
 
+nb::tuple inverseDynamicsSecondDerivativesOf(const PyModel& self, nb::handle q, nb::handle v,
+                                             nb::handle a, nb::handle lam, nb::handle external,
+                                             const std::string& reference) {
+  const Model& model = self.model();
+  const Eigen::Index nv = model.nv();
+  Inputs inputs({argumentQ(self, q), argumentV(self, v), argumentV(self, a, "a"),
+                 argumentV(self, lam, "lam")},
+                Inputs::Precision::Double);
+  ExternalForces forces(self, external, reference);
+  forces.joinWith(inputs);
+  const Result result(inputs, {4, nv, nv});
+  evaluateIn<double>(
+      self, inputs, result, [&](Data& data, const auto& x, double* numbers, Eigen::Index state) {
+        const std::vector<FrameForce> own = forces.of(state);
+        std::array<Eigen::MatrixXd, 4> matrices;
+        matrices.fill(Eigen::MatrixXd(nv, nv));
+        inverseDynamicsSecondDerivatives(model, data, x[0], x[1], x[2], x[3], matrices[0],
+                                         matrices[1], matrices[2], matrices[3], {.external = own});
+        for (std::size_t i = 0; i < 4; ++i) {
+          Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
+              numbers + static_cast<Eigen::Index>(i) * nv * nv, nv, nv) = matrices[i];
+        }
+      });
+  const nb::object all = result.array();
+  const auto part = [&](int i) {
+    const nb::tuple index =
+        nb::make_tuple(nb::ellipsis(), i, nb::slice(nb::none(), nb::none(), nb::none()),
+                       nb::slice(nb::none(), nb::none(), nb::none()));
+    return nb::object(all[index]);
+  };
+  return nb::make_tuple(part(0), part(1), part(2), part(3));
+}
+
+nb::tuple inverseDynamicsHessianProductOf(const PyModel& self, nb::handle q, nb::handle v,
+                                          nb::handle a, nb::handle lam, nb::handle dq,
+                                          nb::handle dv, nb::handle da, nb::handle external,
+                                          const std::string& reference) {
+  const Model& model = self.model();
+  const Eigen::Index nv = model.nv();
+  Inputs inputs(
+      {argumentQ(self, q), argumentV(self, v), argumentV(self, a, "a"), argumentV(self, lam, "lam"),
+       argumentV(self, dq, "dq"), argumentV(self, dv, "dv"), argumentV(self, da, "da")},
+      Inputs::Precision::Double);
+  ExternalForces forces(self, external, reference);
+  forces.joinWith(inputs);
+  const Result result(inputs, {3, nv});
+  evaluateIn<double>(
+      self, inputs, result, [&](Data& data, const auto& x, double* numbers, Eigen::Index state) {
+        const std::vector<FrameForce> own = forces.of(state);
+        inverseDynamicsHessianProduct(model, data, x[0], x[1], x[2], x[3], x[4], x[5], x[6],
+                                      vectorAt(numbers, nv), vectorAt(numbers + nv, nv),
+                                      vectorAt(numbers + 2 * nv, nv), {.external = own});
+      });
+  const nb::object all = result.array();
+  const auto part = [&](int i) {
+    const nb::tuple index =
+        nb::make_tuple(nb::ellipsis(), i, nb::slice(nb::none(), nb::none(), nb::none()));
+    return nb::object(all[index]);
+  };
+  return nb::make_tuple(part(0), part(1), part(2));
+}
+
 }  // namespace
 
 void bindDerivatives(ModelClass& model) {
@@ -139,7 +202,48 @@ Returns:
 
 Raises:
     ValueError, SingularityError: as inverse_dynamics_derivatives, and where a degree of freedom
-        moves no inertia.)");
+        moves no inertia.)")
+      .def("inverse_dynamics_second_derivatives", &inverseDynamicsSecondDerivativesOf,
+           signature("def inverse_dynamics_second_derivatives(self, q: ArrayLike, v: ArrayLike, a: "
+                     "ArrayLike, lam: ArrayLike, external: Forces = None, external_reference: str "
+                     "= 'local_world_aligned') -> tuple[NDArray, NDArray, NDArray, NDArray]"),
+           "q"_a.none(), "v"_a.none(), "a"_a.none(), "lam"_a.none(), external, externalReference,
+           R"(Second derivatives of lam · inverse_dynamics(q, v, a), with lam constant.
+
+Entry (j, k) of the first is the derivative along integrate(q, e_k, ε) of entry j of
+lam · ∂tau/∂q of inverse_dynamics_derivatives. Where joints turn in space (spherical and free joints),
+directions do not commute, and this matrix is not symmetric. Arguments and conventions are those of
+inverse_dynamics_derivatives.
+
+Args:
+    lam: weights of the forces, (nv,) or (N, nv).
+
+Returns:
+    qq, qv, vv, qa: second derivatives with respect to q and q, q and v (entry (j, k): q_j and v_k),
+    v and v, q and a; (nv, nv) or (N, nv, nv) each. All others are zero.
+
+Raises:
+    ValueError, SingularityError: as inverse_dynamics_derivatives.)")
+      .def("inverse_dynamics_hessian_product", &inverseDynamicsHessianProductOf,
+           signature("def inverse_dynamics_hessian_product(self, q: ArrayLike, v: ArrayLike, a: "
+                     "ArrayLike, lam: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, "
+                     "external: Forces = None, external_reference: str = 'local_world_aligned') -> "
+                     "tuple[NDArray, NDArray, NDArray]"),
+           "q"_a.none(), "v"_a.none(), "a"_a.none(), "lam"_a.none(), "dq"_a.none(), "dv"_a.none(),
+           "da"_a.none(), external, externalReference,
+           R"(How the gradient of lam · inverse_dynamics(q, v, a) changes along a direction.
+
+The product of the second derivatives (see inverse_dynamics_second_derivatives) and a direction
+(dq, dv, da), at the cost of one evaluation.
+
+Args:
+    dq, dv, da: the direction, (nv,) or (N, nv) each; dq along the tangent.
+
+Returns:
+    The changes of lam · ∂tau/∂q, lam · ∂tau/∂v and lam · ∂tau/∂a, (nv,) or (N, nv) each.
+
+Raises:
+    ValueError, SingularityError: as inverse_dynamics_derivatives.)");
 }
 
 }  // namespace kempe::python

@@ -304,6 +304,16 @@ nb::dict loopForcesOf(const PySimulator& self, nb::handle reference, nb::handle 
   return result;
 }
 
+/// A and B of `compute(A, B)`, as arrays.
+template <typename Compute>
+nb::tuple linearizedBy(const PySimulator& self, const Compute& compute) {
+  const Eigen::Index n = self.model->model().nv();
+  Eigen::MatrixXd A(2 * n, 2 * n), B(2 * n, n);
+  unlocked([&] { compute(A, B); });
+  return nb::make_tuple(Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>(A),
+                        Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>(B));
+}
+
 using Numbers = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -886,7 +896,46 @@ Drift of cut loops and constraints is removed by "projection" after every step, 
       .def(
           "step_to",
           [](PySimulator& self, double time) { unlocked([&] { self.simulator.stepTo(time); }); },
-          "time"_a, "Takes a step that ends exactly at `time`.");
+          "time"_a, "Takes a step that ends exactly at `time`.")
+      .def(
+          "linearize",
+          [](const PySimulator& self, double dt) {
+            return linearizedBy(
+                self, [&](MatrixOut A, MatrixOut B) { self.simulator.linearize(dt, A, B); });
+          },
+          signature("def linearize(self, dt: float = 0.001) -> tuple[NDArray, NDArray]"),
+          "dt"_a = 1e-3,
+          R"(Derivatives of one step of dt seconds from this state, which does not change.
+
+δx⁺ = A δx + B δtau, with δx = [δq; δv] and δq along the tangent: column j of the first nv is the
+change of [difference(q⁺, ·); v⁺] along integrate(q, e_j, ε), that of the next nv along v + ε e_j.
+Column j of B is that along tau + ε e_j, constant over the step: forces along the model's velocities,
+as set_forces takes them.
+
+This is the derivative of the integrator's step itself, by the chain rule through its stages.
+"adaptive", "radau" and "auto" make one step of this length, whatever its error. Everything that acts
+is differentiated, with these exceptions: functions (controllers, external forces) are constant, so
+that a feedback is not part of A; dry friction and end stops keep their modes.
+
+Returns:
+    A, (2 nv, 2 nv), and B, (2 nv, nv).
+
+Raises:
+    ValueError: there is no such derivative, because a joint is held by dry friction or by a rigid
+        stop, or friction or a stop changes its mode within the step; step(dt) would be divided; or
+        constraints are on, a loop is left cut, or a loop function is no expression.
+    SingularityError: at dead points and change points.)")
+      .def(
+          "linearize_rates",
+          [](const PySimulator& self) {
+            return linearizedBy(
+                self, [&](MatrixOut A, MatrixOut B) { self.simulator.linearizeRates(A, B); });
+          },
+          signature("def linearize_rates(self) -> tuple[NDArray, NDArray]"),
+          R"(Derivatives of the rates of change at this state: d/dt δx = A δx + B δtau.
+
+As linearize, in continuous time. The tangent moves with q: where a joint turns with velocity v, the
+upper left block of A is −ad_v, otherwise it is zero.)");
 }
 
 }  // namespace kempe::python

@@ -137,6 +137,7 @@ struct DataImpl {
   std::vector<T> terms;              ///< results of allTerms
   AlignedMemory coriolis;            ///< of the Coriolis matrix
   std::optional<AlignedMemory> derivatives;  ///< of derivatives, from the first time on
+  GrowingMemory secondDerivatives;           ///< likewise
   ConstraintScratch<T> constraints;          ///< for rows with multipliers
   std::vector<double> positions;             ///< spanning
   std::vector<double> velocities;            ///< spanning

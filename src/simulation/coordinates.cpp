@@ -10,6 +10,7 @@
 #include "loops/cluster_velocity.hpp"
 #include "model/follow_loops.hpp"
 #include "model/positions.hpp"
+#include "simulation/exponential_rates.hpp"
 #include "simulation/regularity.hpp"
 
 namespace kempe::detail {
@@ -27,50 +28,6 @@ constexpr double kRounded = 1e-15;
 /// A ratio this many times the usual one is too large for an accurate step: accelerations, which
 /// change with its square, are then right to 64² times rounding, 4e-13.
 constexpr double kFar = 64.0;
-
-/// ad_x y: of angular velocities, or of velocities [linear; angular].
-void bracket(int size, const double* x, const double* y, double* result) {
-  const auto at = [](const double* a) { return Vector3{a[0], a[1], a[2]}; };
-  const auto write = [](const Vector3& a, double* to) {
-    to[0] = a.x;
-    to[1] = a.y;
-    to[2] = a.z;
-  };
-  if (size == 3) {
-    write(cross(at(x), at(y)), result);
-    return;
-  }
-  const Vector3 linear = cross(at(x + 3), at(y)) + cross(at(x), at(y + 3));
-  const Vector3 angular = cross(at(x + 3), at(y + 3));
-  write(linear, result);
-  write(angular, result + 3);
-}
-
-/// ẏ at y = step, from the velocity in the moved body's frame: the inverse of the right Jacobian
-/// Σ (−ad)ᵏ/(k+1)!, which is Σ B_k (−1)ᵏ adᵏ/k! with Bernoulli's numbers. Terms to ad² would do for
-/// order five, as y is of the order of a step (Hairer, Lubich, Wanner, Geometric Numerical
-/// Integration, theorem IV.8.4). The first that is left out is ad¹⁰/5e7: below 1e-10 for steps of
-/// half a radian, which estimates of the error do not see. Short steps need fewer terms: no entry of
-/// ad y is larger than 4 times the largest of the step times the largest of y.
-void coordinateRates(int size, const double* step, const double* velocity, double* rates) {
-  double power[2][6];
-  double longest = 0.0;
-  for (int i = 0; i < size; ++i) {
-    longest = std::max(longest, std::abs(step[i]));
-  }
-  double bound = 4.0 * longest;
-  std::copy_n(velocity, size, rates);
-  std::copy_n(velocity, size, power[0]);
-  const double coefficients[] = {0.5, 1.0 / 12,    0.0, -1.0 / 720,
-                                 0.0, 1.0 / 30240, 0.0, -1.0 / 1209600};
-  for (int k = 0; k < static_cast<int>(std::size(coefficients)) && bound > 1e-17; ++k) {
-    bracket(size, step, power[k % 2], power[(k + 1) % 2]);
-    for (int i = 0; i < size; ++i) {
-      rates[i] += coefficients[k] * power[(k + 1) % 2][i];
-    }
-    bound *= 4.0 * longest;
-  }
-}
 
 }  // namespace
 
@@ -299,22 +256,29 @@ void Coordinates::closeToRounding(const ClusterEntry& cluster) {
   }
 }
 
+void Coordinates::turningStep(const TurningJoint& joint, VectorIn q0, VectorIn y, VectorIn q,
+                              double* step) const {
+  const ModelTables<double>& tables = impl().tables;
+  const BodyEntry<double>& body = tables.bodies[joint.body];
+  if (joint.whole) {
+    std::copy_n(y.data() + joint.inV.front(), velocitySize(body.type), step);
+    return;
+  }
+  const ClusterEntry& cluster = tables.clusters[body.cluster];
+  const int position = cluster.firstQ + body.firstPosition - cluster.firstPosition;
+  jointDifference(body.type, q0.data() + position, q.data() + position, step);
+}
+
 void Coordinates::chartRates(VectorIn q0, VectorIn y, VectorIn q, VectorIn v, VectorIn velocities,
                              VectorOut rates) const {
   const ModelTables<double>& tables = impl().tables;
   rates = v;
   for (const TurningJoint& joint : turning_) {
     const BodyEntry<double>& body = tables.bodies[joint.body];
-    const int size = velocitySize(body.type);
     std::array<double, 6> step{}, result{};
-    if (joint.whole) {
-      std::copy_n(y.data() + joint.inV.front(), size, step.begin());
-    } else {
-      const ClusterEntry& cluster = tables.clusters[body.cluster];
-      const int position = cluster.firstQ + body.firstPosition - cluster.firstPosition;
-      jointDifference(body.type, q0.data() + position, q.data() + position, step.data());
-    }
-    coordinateRates(size, step.data(), velocities.data() + body.firstVelocity, result.data());
+    turningStep(joint, q0, y, q, step.data());
+    coordinateRates(velocitySize(body.type), step.data(), velocities.data() + body.firstVelocity,
+                    result.data());
     for (std::size_t i = 0; i < joint.inV.size(); ++i) {
       rates[joint.inV[i]] = result[static_cast<std::size_t>(joint.offset[i])];
     }

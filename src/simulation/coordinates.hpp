@@ -72,6 +72,17 @@ class Coordinates {
   /// ẏ at q = q0 ⊞ y, from the velocities there.
   void chartRates(VectorIn q0, VectorIn y, VectorIn q, VectorIn v, VectorIn velocities,
                   VectorOut rates) const;
+  /// A joint whose positions are no plain numbers, with velocities that are independent.
+  struct TurningJoint {
+    int body = 0;
+    bool whole = false;       ///< all its velocities are independent, y has them side by side
+    std::vector<int> inV;     ///< of those that are
+    std::vector<int> offset;  ///< which of the joint's velocities they are
+  };
+  [[nodiscard]] const std::vector<TurningJoint>& turningJoints() const { return turning_; }
+  /// The step of such a joint from q0 to q = q0 ⊞ y.
+  void turningStep(const TurningJoint& joint, VectorIn q0, VectorIn y, VectorIn q,
+                   double* step) const;
   /// The clusters that pass a change point, which the following functions move.
   [[nodiscard]] std::vector<char>& crossing() { return crossing_; }
   /// Moves these clusters along a direction of all joints, which is scaled so that its largest
@@ -93,13 +104,6 @@ class Coordinates {
   void best(VectorIn q, std::vector<std::vector<int>>& independent);
 
  private:
-  struct TurningJoint {
-    int body = 0;
-    bool whole = false;       ///< all its velocities are independent, y has them side by side
-    std::vector<int> inV;     ///< of those that are
-    std::vector<int> offset;  ///< which of the joint's velocities they are
-  };
-
   void listTurningJoints();
   Standing placeLoops(int index, double* G);
   void closeToRounding(const ClusterEntry& cluster);

@@ -28,4 +28,9 @@ struct ForceState {
   Power& power;                       ///< added to
 };
 
+/// How forces along tree joints change with the positions and velocities there.
+struct JointSlopes {
+  Eigen::VectorXd byPosition, byVelocity;  ///< per spanning velocity
+};
+
 }  // namespace kempe::detail

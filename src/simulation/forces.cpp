@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "kernels/external_forces.hpp"
+#include "spatial/dual.hpp"
 #include "text/messages.hpp"
 
 namespace kempe::detail {
@@ -69,38 +70,37 @@ int lastOf(const List& list) {
   return static_cast<int>(list.size()) - 1;
 }
 
+double hyperbolicTangent(double a) {
+  return std::tanh(a);
+}
+Dual<double> hyperbolicTangent(const Dual<double>& a) {
+  const double tangent = std::tanh(a.value);
+  return {tangent, a.slope * (1.0 - tangent * tangent)};
+}
+
 /// F tanh(q̇ / slipSpeed), with F higher near rest (Stribeck).
-double smoothFriction(const JointFriction& friction, double rate) {
-  double size = friction.coulomb;
+template <typename T>
+T smoothFriction(const JointFriction& friction, const T& rate) {
+  using std::exp;
+  T size(friction.coulomb);
   if (friction.breakaway > 0.0) {
-    const double x = rate / friction.stribeckSpeed;
-    size += (friction.breakaway - friction.coulomb) * std::exp(-x * x);
+    const T x = rate / T(friction.stribeckSpeed);
+    size += T(friction.breakaway - friction.coulomb) * exp(-x * x);
   }
-  return size * std::tanh(rate / friction.slipSpeed);
+  return size * hyperbolicTangent(rate / T(friction.slipSpeed));
 }
 
 /// The commanded torque at the rotor, within the limits of the motor.
-double rotorTorque(const Motor& motor, double command, double speed) {
-  double torque = motor.commandAt == Motor::Side::Joint ? command / motor.gear : command;
+template <typename T>
+T rotorTorque(const Motor& motor, double command, const T& speed) {
+  T torque(motor.commandAt == Motor::Side::Joint ? command / motor.gear : command);
   if (std::isfinite(motor.stallTorque)) {
-    const double part = speed / motor.noLoadSpeed;
-    const double least = -motor.stallTorque * (1.0 + part);
-    const double most = motor.stallTorque * (1.0 - part);
+    const T part = speed / T(motor.noLoadSpeed);
+    const T least = T(-motor.stallTorque) * (T(1.0) + part);
+    const T most = T(motor.stallTorque) * (T(1.0) - part);
     torque = std::clamp(torque, least, most);
   }
-  return std::clamp(torque, -motor.torqueLimit, motor.torqueLimit);
-}
-
-/// A point on a frame, and its velocity, in the common frame.
-struct MovingPoint {
-  Vector3 position, velocity, fromFrame;
-};
-
-MovingPoint motionOf(const WorkView<double>& work, const FrameEntry& frame, const Vector3& point) {
-  const Pose X = work.X[frame.body] * frame.inBody;
-  const Vector3 position = X.R * point + X.p;
-  const Motion<double>& v = work.v[frame.body];
-  return {position, v.linear + cross(v.angular, position), position - X.p};
+  return std::clamp(torque, T(-motor.torqueLimit), T(motor.torqueLimit));
 }
 
 }  // namespace
@@ -244,11 +244,29 @@ void ForceElements::applyToJoints(const ForceState& state, const Eigen::VectorXd
   }
 }
 
+void ForceElements::addSlopes(const Eigen::VectorXd& velocities, const Eigen::VectorXd& commands,
+                              JointSlopes& slopes) const {
+  switches.addSlopes(velocities, slopes);
+  for (const auto& [spring, at] : springs_) {
+    slopes.byPosition[at.velocity] -= spring.stiffness;
+    slopes.byVelocity[at.velocity] -= spring.damping;
+  }
+  for (const auto& [friction, at] : smoothFrictions_) {
+    const Dual<double> rate(velocities[at.velocity], 1.0);
+    slopes.byVelocity[at.velocity] -= smoothFriction(friction, rate).slope + friction.viscous;
+  }
+  for (std::size_t i = 0; i < motors_.size(); ++i) {
+    const auto& [motor, at] = motors_[i];
+    const Dual<double> speed(motor.gear * velocities[at.velocity], motor.gear);
+    const double slope = rotorTorque(motor, commands[static_cast<Eigen::Index>(i)], speed).slope;
+    slopes.byVelocity[at.velocity] += motor.gear * (slope - motor.viscousFriction * motor.gear);
+  }
+}
+
 void ForceElements::applyBetweenPoints(const WorkView<double>& work,
                                        const ForceState& state) const {
   for (const PlacedPointSpring& spring : pointSprings_) {
-    const MovingPoint a = motionOf(work, spring.from.entry, spring.from.point);
-    const MovingPoint b = motionOf(work, spring.to.entry, spring.to.point);
+    const MovingPoint<double> a = motionOf(work, spring.from), b = motionOf(work, spring.to);
     const Vector3 line = b.position - a.position;
     const double length = norm(line);
     if (!(length > 0.0)) {
@@ -265,7 +283,7 @@ void ForceElements::applyBetweenPoints(const WorkView<double>& work,
     const PointSpring& element = spring.element;
     const double tension =
         element.stiffness * (length - element.restLength) + element.damping * rate;
-    const auto pull = [&](int frame, const MovingPoint& at, const Vector3& force) {
+    const auto pull = [&](int frame, const MovingPoint<double>& at, const Vector3& force) {
       const Vector3 moment = cross(at.fromFrame, force);
       state.external.push_back({frame, {force.x, force.y, force.z, moment.x, moment.y, moment.z}});
     };
@@ -287,8 +305,8 @@ double ForceElements::potential(const std::vector<double>& positions) const {
 double ForceElements::pointPotential(const WorkView<double>& work) const {
   double sum = 0.0;
   for (const PlacedPointSpring& spring : pointSprings_) {
-    const double length = norm(motionOf(work, spring.to.entry, spring.to.point).position -
-                               motionOf(work, spring.from.entry, spring.from.point).position);
+    const double length =
+        norm(motionOf(work, spring.to).position - motionOf(work, spring.from).position);
     const double stretch = length - spring.element.restLength;
     sum += 0.5 * spring.element.stiffness * stretch * stretch;
   }

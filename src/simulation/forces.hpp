@@ -27,11 +27,37 @@ class ForceElements {
   /// Forces along joints. `commands` and `torques` are those of the motors.
   void applyToJoints(const ForceState& state, const Eigen::VectorXd& commands,
                      Eigen::VectorXd& torques) const;
+  /// Adds how these forces change with the state of the joints, in the present modes of switches.
+  void addSlopes(const Eigen::VectorXd& velocities, const Eigen::VectorXd& commands,
+                 JointSlopes& slopes) const;
   /// Forces of point springs, for bodies placed and moving.
   void applyBetweenPoints(const WorkView<double>& work, const ForceState& state) const;
+  /// Calls visit(spring, motion of its ends) for all point springs, for bodies placed and moving.
+  template <typename T, typename Visit>
+  void forPointSprings(const WorkView<T>& work, const Visit& visit) const {
+    for (const PlacedPointSpring& spring : pointSprings_) {
+      visit(spring, motionOf(work, spring.from), motionOf(work, spring.to));
+    }
+  }
   /// Energy in springs and end stops.
   [[nodiscard]] double potential(const std::vector<double>& positions) const;
   [[nodiscard]] double pointPotential(const WorkView<double>& work) const;
+
+  /// A point on a frame.
+  struct PlacedPoint {
+    int frame = 0;
+    FrameEntry entry{};
+    Vector3 point{};
+  };
+  struct PlacedPointSpring {
+    PointSpring element;
+    PlacedPoint from, to;
+  };
+  /// Its motion, in the common frame.
+  template <typename T>
+  struct MovingPoint {
+    Vec3<T> position, velocity, fromFrame;
+  };
 
   /// Dry friction and end stops.
   Switches switches;
@@ -42,15 +68,15 @@ class ForceElements {
     Element element;
     SpanningPlace place;
   };
-  struct PlacedPoint {
-    int frame = 0;
-    FrameEntry entry{};
-    Vector3 point{};
-  };
-  struct PlacedPointSpring {
-    PointSpring element;
-    PlacedPoint from, to;
-  };
+
+  template <typename T>
+  static MovingPoint<T> motionOf(const WorkView<T>& work, const PlacedPoint& at) {
+    const Transform<T> X = placed(work.X[at.entry.body], at.entry.inBody);
+    const Vec3<T> fromFrame = X.R * at.point.cast<T>();
+    const Vec3<T> position = fromFrame + X.p;
+    const Motion<T>& v = work.v[at.entry.body];
+    return {position, v.linear + cross(v.angular, position), fromFrame};
+  }
 
   std::vector<Placed<JointSpring>> springs_;
   std::vector<PlacedPointSpring> pointSprings_;

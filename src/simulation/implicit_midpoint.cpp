@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kempe/spatial/factorization.hpp"
+#include "simulation/step_derivatives.hpp"
 
 namespace kempe::detail {
 namespace {
@@ -71,6 +72,46 @@ double ImplicitMidpoint::step(EquationsOfMotion& motion, const Step& step) {
   }
   motion.evaluate(end.time, end.q, end.v, last);
   return 0.0;
+}
+
+/// With the derivatives at the middle, where η_m = T η_0 + C δy and δy = h/2 δv_m,
+///   (1 − h/2 ∂a/∂v − h²/4 ∂a/∂q C) δv_m = δv_0 + h/2 (∂a/∂q T η_0 + ∂a/∂τ δτ).
+void ImplicitMidpoint::linearize(EquationsOfMotion& motion, const Step& step,
+                                 EquationDerivatives& derivatives, StepDerivatives& result) {
+  const auto& [start, first, h, tolerances, end, last] = step;
+  this->step(motion, step);
+  result.start();
+  const auto n = static_cast<int>(start.v.size());
+  columns_.resizeLike(result.v);
+  middleTangent_.resizeLike(result.v);
+  StageDerivatives& stage = result.stage;
+  y_ = (0.5 * h) * middle_;
+  derivatives.ofRates({start.time + 0.5 * h, start.q, first.G.data(), y_, startQ_, middle_}, last,
+                      stage);
+  // A variation of v_m alone, then one of the start alone.
+  matrix_.setIdentity(n, n);
+  matrix_ -= (0.5 * h) * stage.aOfV;
+  if (stage.flat) {
+    matrix_ -= (0.25 * h * h) * stage.aOfQ;
+    middleTangent_ = result.startTangent;
+  } else {
+    matrix_ -= (0.25 * h * h) * stage.aOfQ.lazyProduct(stage.ofChart);
+    middleTangent_ = stage.ofStart.lazyProduct(result.startTangent);
+  }
+  sides_ = (0.5 * h) * stage.aOfQ.lazyProduct(middleTangent_);
+  sides_.rightCols(n) += (0.5 * h) * stage.aOfTau;
+  sides_ += result.startV;
+  if (!(luFactor(matrix_.data(), n, pivots_.data()) > 0.0)) {
+    throw NoSolution(h);
+  }
+  luSolve(matrix_.data(), n, pivots_.data(), sides_.data(), static_cast<int>(sides_.cols()));
+  middleV_ = sides_;
+  columns_ = (0.5 * h) * middleV_;
+  stage.tangent(result.startTangent, columns_, middleTangent_);
+  stage.acceleration(middleTangent_, middleV_, result.v);
+  result.v = result.startV + h * result.v;
+  derivatives.ofPosition({end.time, startQ_, last.G.data(), y_, end.q, end.v}, stage);
+  stage.tangent(middleTangent_, columns_, result.tangent);
 }
 
 /// Newton's method on r(v_m) = v_m − v_0 − h/2 a, with a Jacobian by differences; from the start

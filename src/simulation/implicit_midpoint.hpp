@@ -15,6 +15,8 @@ class ImplicitMidpoint : public Stepper {
  public:
   void resize(int nq, int nv) override;
   double step(EquationsOfMotion& motion, const Step& step) override;
+  void linearize(EquationsOfMotion& motion, const Step& step, EquationDerivatives& derivatives,
+                 StepDerivatives& result) override;
   [[nodiscard]] long long newtonIterations() const override { return newtonIterations_; }
 
  private:
@@ -31,6 +33,9 @@ class ImplicitMidpoint : public Stepper {
   std::vector<double> jacobian_;
   std::vector<int> pivots_;
   long long newtonIterations_ = 0;
+  // Of linearize(): matrix and right-hand sides, by rows, and derivatives at the middle.
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> matrix_, sides_;
+  Eigen::MatrixXd middleV_, middleTangent_, columns_;
 };
 
 }  // namespace kempe::detail

@@ -5,6 +5,9 @@
 #include <limits>
 #include <numbers>
 
+#include "kempe/spatial/factorization.hpp"
+#include "simulation/step_derivatives.hpp"
+
 namespace kempe::detail {
 namespace {
 
@@ -13,6 +16,11 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 constexpr double kRoot6 = 2.4494897427831780982;
 constexpr std::array<double, kStages> kNodes{(4 - kRoot6) / 10, (4 + kRoot6) / 10, 1.0};
+using Matrix3 = std::array<std::array<double, kStages>, kStages>;
+constexpr Matrix3 kA{
+    {{(88 - 7 * kRoot6) / 360, (296 - 169 * kRoot6) / 1800, (-2 + 3 * kRoot6) / 225},
+     {(296 + 169 * kRoot6) / 1800, (88 + 7 * kRoot6) / 360, (-2 - 3 * kRoot6) / 225},
+     {(16 - kRoot6) / 36, (16 + kRoot6) / 36, 1.0 / 9}}};
 /// The weights: the last row of A.
 constexpr std::array<double, kStages> kWeights{(16 - kRoot6) / 36, (16 + kRoot6) / 36, 1.0 / 9};
 
@@ -21,7 +29,6 @@ constexpr std::array<double, kStages> kWeights{(16 - kRoot6) / 36, (16 + kRoot6)
 constexpr double kGamma = 3.6378342527444957322;
 constexpr double kAlpha = 2.6810828736277521339;
 constexpr double kBeta = 3.0504301992474105694;
-using Matrix3 = std::array<std::array<double, kStages>, kStages>;
 constexpr Matrix3 kT{{{0.094438762488975241487, -0.14125529502095420843, 0.030029194105147424492},
                       {0.25021312296533331138, 0.204129352293799932, -0.3829421127572619378},
                       {1, 1, 0}}};
@@ -361,6 +368,60 @@ double Radau::step(EquationsOfMotion& motion, const Step& step) {
     motion.evaluate(end.time, end.q, end.v, last);
   }
   return error;
+}
+
+/// The variations δz_i of all stages, with (δẏ, δv̇)_j = J_j δz_j + r_j and r_j those of the start:
+///   δz_i − h Σ A_ij J_j δz_j = h Σ A_ij r_j.
+void Radau::linearize(EquationsOfMotion& motion, const Step& step, EquationDerivatives& derivatives,
+                      StepDerivatives& result) {
+  const auto& [start, first, h, tolerances, end, last] = step;
+  this->step(motion, step);
+  result.start();
+  StageDerivatives& stage = result.stage;
+  const int n = n_, size = 2 * kStages * n;
+  matrix_.setIdentity(size, size);
+  sides_.setZero(size, 3 * n);
+  pivots_.resize(static_cast<std::size_t>(size));
+  columns_.resizeLike(result.v);
+  for (int j = 0; j < kStages; ++j) {
+    stageV_ = start.v + v_[j];
+    motion.follow(start.q, first.G.data(), y_[j], stageQ_);
+    derivatives.ofRates(
+        {start.time + kNodes[j] * h, start.q, first.G.data(), y_[j], stageQ_, stageV_}, last,
+        stage);
+    if (stage.flat) {
+      ofQ_ = ofStart_ = stage.aOfQ;
+    } else {
+      ofQ_ = stage.aOfQ.lazyProduct(stage.ofChart);
+      ofStart_ = stage.aOfQ.lazyProduct(stage.ofStart);
+    }
+    for (int i = 0; i < kStages; ++i) {
+      const double weight = kA[i][j] * h;
+      const int row = 2 * n * i, column = 2 * n * j;
+      if (stage.flat) {
+        matrix_.block(row, column + n, n, n).diagonal().array() -= weight;
+        sides_.block(row, n, n, n).diagonal().array() += weight;
+      } else {
+        matrix_.block(row, column, n, n) -= weight * stage.slopeOfChart;
+        matrix_.block(row, column + n, n, n) -= weight * stage.slopeOfV;
+        sides_.block(row, 0, n, n) += weight * stage.slopeOfStart;
+        sides_.block(row, n, n, n) += weight * stage.slopeOfV;
+      }
+      matrix_.block(row + n, column, n, n) -= weight * ofQ_;
+      matrix_.block(row + n, column + n, n, n) -= weight * stage.aOfV;
+      sides_.block(row + n, 0, n, n) += weight * ofStart_;
+      sides_.block(row + n, n, n, n) += weight * stage.aOfV;
+      sides_.block(row + n, 2 * n, n, n) += weight * stage.aOfTau;
+    }
+  }
+  if (!(luFactor(matrix_.data(), size, pivots_.data()) > 0.0)) {
+    throw NoSolution(h);
+  }
+  luSolve(matrix_.data(), size, pivots_.data(), sides_.data(), 3 * n);
+  // The last stage is the end of the step, and the derivatives there were the last.
+  columns_ = sides_.middleRows(size - 2 * n, n);
+  stage.tangent(result.startTangent, columns_, result.tangent);
+  result.v = result.startV + sides_.bottomRows(n);
 }
 
 double Radau::solveStages(ChartMotion& motion, const Step& step) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <complex>
 #include <cstddef>
+#include <vector>
 
 #include "simulation/lu.hpp"
 #include "simulation/stepper.hpp"
@@ -25,6 +26,9 @@ class Radau : public Stepper {
   /// Drops all hints.
   void forget() override;
   double step(EquationsOfMotion& motion, const Step& step) override;
+  /// Of the exact solution of its equations: step() solves them to the tolerances only.
+  void linearize(EquationsOfMotion& motion, const Step& step, EquationDerivatives& derivatives,
+                 StepDerivatives& result) override;
 
   /// Iterations of Newton's method in the last step.
   [[nodiscard]] int iterations() const { return iterations_; }
@@ -82,6 +86,11 @@ class Radau : public Stepper {
   // Hints of the last step that converged.
   double lastTime_ = 0.0, lastStep_ = 0.0;
   Stages lastY_, lastV_;
+
+  // Of linearize(): the matrix of all stages and its right-hand sides, by rows.
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> matrix_, sides_;
+  std::vector<int> pivots_;
+  Eigen::MatrixXd ofQ_, ofStart_, columns_;
 };
 
 }  // namespace kempe::detail

@@ -71,6 +71,8 @@ class RobotEquations : public EquationsOfMotion {
   [[nodiscard]] const KnownRows& knownRows() const { return known_; }
   void setKnownRows(const KnownRows& rows) { known_ = rows; }
 
+  /// The generalised forces at the state that was evaluated last, but for those on bodies.
+  [[nodiscard]] const Eigen::VectorXd& tau() const { return tau_; }
   [[nodiscard]] ActingForces& acting() { return acting_; }
   [[nodiscard]] Switches& switches() { return acting_.elements.switches; }
   [[nodiscard]] CoordinateChoices& choices() { return choices_; }

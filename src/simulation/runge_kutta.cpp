@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simulation/step_derivatives.hpp"
+
 namespace kempe::detail {
 namespace {
 
@@ -42,6 +44,18 @@ void RungeKutta::resize(int nq, int nv) {
   powers_.assign(stages, {});
 }
 
+void RungeKutta::setStage(int stage, const Step& step) {
+  y_.setZero();
+  v_ = step.start.v;
+  for (int j = 0; j < stage; ++j) {
+    const double weight = tableau_.A[stage * tableau_.stages + j];
+    if (weight != 0.0) {
+      y_ += (weight * step.h) * slopes_[j];
+      v_ += (weight * step.h) * accelerations_[j];
+    }
+  }
+}
+
 /// Stages at y_i = h Σ A_ij ẏ_j around the start (Munthe-Kaas 1999).
 double RungeKutta::step(EquationsOfMotion& motion, const Step& step) {
   const auto& [start, first, h, tolerances, end, last] = step;
@@ -50,15 +64,7 @@ double RungeKutta::step(EquationsOfMotion& motion, const Step& step) {
   accelerations_[0] = first.a;
   powers_[0] = first.power;
   for (int i = 1; i < tableau_.stages; ++i) {
-    y_.setZero();
-    v_ = start.v;
-    for (int j = 0; j < i; ++j) {
-      const double weight = tableau_.A[i * tableau_.stages + j];
-      if (weight != 0.0) {
-        y_ += (weight * h) * slopes_[j];
-        v_ += (weight * h) * accelerations_[j];
-      }
-    }
+    setStage(i, step);
     if (tableau_.errors != nullptr && i == tableau_.stages - 2) {
       otherY_ = y_;
       otherV_ = v_;
@@ -93,6 +99,57 @@ double RungeKutta::step(EquationsOfMotion& motion, const Step& step) {
   motion.follow(start.q, first.G.data(), y_, end.q);
   motion.evaluate(end.time, end.q, end.v, last);
   return 0.0;
+}
+
+/// The variations of the stages are δy_i = h Σ A_ij δẏ_j and δv_i = δv_0 + h Σ A_ij δv̇_j.
+void RungeKutta::linearize(EquationsOfMotion& motion, const Step& step,
+                           EquationDerivatives& derivatives, StepDerivatives& result) {
+  const auto& [start, first, h, tolerances, end, last] = step;
+  this->step(motion, step);
+  result.start();
+  for (Eigen::MatrixXd* columns : {&yColumns_, &vColumns_, &tangentColumns_}) {
+    columns->resizeLike(result.v);
+  }
+  slopeColumns_.resize(slopes_.size());
+  accelerationColumns_.resize(slopes_.size());
+  const auto sum = [&](const double* weights, int stages) {
+    yColumns_.setZero();
+    vColumns_ = result.startV;
+    for (int j = 0; j < stages; ++j) {
+      if (weights[j] != 0.0) {
+        yColumns_ += (weights[j] * h) * slopeColumns_[j];
+        vColumns_ += (weights[j] * h) * accelerationColumns_[j];
+      }
+    }
+  };
+  for (int i = 0; i < tableau_.stages; ++i) {
+    if (tableau_.errors != nullptr && i == tableau_.stages - 1) {
+      break;  // the result, which no other stage needs
+    }
+    slopeColumns_[i].resizeLike(result.v);
+    accelerationColumns_[i].resizeLike(result.v);
+    setStage(i, step);
+    sum(tableau_.A + i * tableau_.stages, i);
+    if (i == 0) {
+      q_ = start.q;
+    } else {
+      motion.follow(start.q, first.G.data(), y_, q_);
+    }
+    derivatives.ofRates({start.time + tableau_.nodes[i] * h, start.q, first.G.data(), y_, q_, v_},
+                        last, result.stage);
+    result.stage.tangent(result.startTangent, yColumns_, tangentColumns_);
+    result.stage.slope(result.startTangent, yColumns_, vColumns_, slopeColumns_[i]);
+    result.stage.acceleration(tangentColumns_, vColumns_, accelerationColumns_[i]);
+  }
+  y_.setZero();
+  for (int i = 0; i < tableau_.stages; ++i) {
+    y_ += (tableau_.weights[i] * h) * slopes_[i];
+  }
+  const int used = tableau_.errors != nullptr ? tableau_.stages - 1 : tableau_.stages;
+  sum(tableau_.weights, used);
+  result.v = vColumns_;
+  derivatives.ofPosition({end.time, start.q, first.G.data(), y_, end.q, end.v}, result.stage);
+  result.stage.tangent(result.startTangent, yColumns_, result.tangent);
 }
 
 double RungeKutta::errorOf(const Step& step) const {

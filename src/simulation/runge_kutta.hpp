@@ -25,6 +25,8 @@ class RungeKutta : public Stepper {
 
   void resize(int nq, int nv) override;
   double step(EquationsOfMotion& motion, const Step& step) override;
+  void linearize(EquationsOfMotion& motion, const Step& step, EquationDerivatives& derivatives,
+                 StepDerivatives& result) override;
 
   /// Accelerations at the last stage of the last step.
   [[nodiscard]] const Eigen::VectorXd& lastStage() const { return accelerations_.back(); }
@@ -32,6 +34,8 @@ class RungeKutta : public Stepper {
   [[nodiscard]] double stiffness() const { return stiffness_; }
 
  private:
+  /// y and v of a stage, from the slopes of those before.
+  void setStage(int stage, const Step& step);
   /// Root mean square of the estimated errors relative to their tolerances.
   [[nodiscard]] double errorOf(const Step& step) const;
 
@@ -41,6 +45,9 @@ class RungeKutta : public Stepper {
   Eigen::VectorXd y_, v_, q_;                            // of a stage
   Eigen::VectorXd otherY_, otherV_;                      // of the last stage but one
   double stiffness_ = 0.0;
+  // Of linearize(): derivatives per stage, and of one.
+  std::vector<Eigen::MatrixXd> slopeColumns_, accelerationColumns_;
+  Eigen::MatrixXd yColumns_, vColumns_, tangentColumns_;
 };
 
 /// The classical method of order four.

@@ -10,6 +10,7 @@
 #include "simulation/loads.hpp"
 #include "simulation/motion_watch.hpp"
 #include "simulation/occupancy.hpp"
+#include "simulation/robot_derivatives.hpp"
 #include "simulation/switch_events.hpp"
 #include "simulation/turns.hpp"
 
@@ -66,6 +67,13 @@ class Simulation {
   void jointForcesNow(MatrixOut result, const ForceOptions& how);
   void loopForcesNow(VectorOut result, const ForceOptions& how);
 
+  // --- linearize.cpp ---
+  /// The derivatives of one step of h s from the state: A, 2 nv × 2 nv, and B, 2 nv × nv, in the
+  /// user's tangents and velocities.
+  void linearize(double h, MatrixOut A, MatrixOut B);
+  /// Those of the rates at the state.
+  void linearizeRates(MatrixOut A, MatrixOut B);
+
   // --- run.cpp ---
   [[nodiscard]] Recording emptyRecording(double dt) const;
   /// The sample of the state, without its choice of coordinates; also one of the energy balance.
@@ -121,6 +129,23 @@ class Simulation {
   /// Adds the forces of constraints to loads_.
   void addConstraintForces();
 
+  // --- linearize.cpp ---
+  void requireOutputs(const MatrixOut& A, const MatrixOut& B) const;
+  /// Prepares derivatives_ at the state. Throws if there are none.
+  void startDerivatives();
+  /// Throws if step() would not make a step of h s in one go, with the same modes of friction and
+  /// stops: before it is made, and after.
+  void requireOneStep(double h);
+  void requireSmoothStep();
+  /// From the current coordinates to the user's: [T 0; W T] of RobotDerivatives::toUsers().
+  struct Transformation {
+    Eigen::MatrixXd T, W;
+    void apply(MatrixOut to) const;
+    /// Of the columns.
+    void applyInverse(MatrixOut to) const;
+  };
+  Transformation usersAt(const State& at);
+
   [[nodiscard]] Coordinates& work() { return choices_.current(); }
   [[nodiscard]] Switches& switches() { return acting.elements.switches; }
 
@@ -143,6 +168,9 @@ class Simulation {
     StepControl stepControl;
   };
   Before before_;
+
+  RobotDerivatives derivatives_{equations_};
+  StepDerivatives stepDerivatives_;
 
   Vector a_, spanningAccelerations_;
   Loads loads_;

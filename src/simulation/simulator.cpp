@@ -150,6 +150,14 @@ void Simulator::loopForces(VectorOut forces, const ForceOptions& how) const {
   const Hold hold(impl_->occupancy, Use::Read);
   impl_->loopForcesNow(forces, how);
 }
+void Simulator::linearize(double dt, MatrixOut A, MatrixOut B) const {
+  const Hold hold(impl_->occupancy, Use::Read);
+  impl_->linearize(dt, A, B);
+}
+void Simulator::linearizeRates(MatrixOut A, MatrixOut B) const {
+  const Hold hold(impl_->occupancy, Use::Read);
+  impl_->linearizeRates(A, B);
+}
 double Simulator::loopError() const {
   const Hold hold(impl_->occupancy, Use::Read);
   return impl_->loopErrorNow();

@@ -51,6 +51,15 @@ double StepController::attempt(double h) {
       equations_, {motion_.state, *motion_.first, h, tolerances(), motion_.next, *motion_.last});
 }
 
+void StepController::linearize(double h, EquationDerivatives& derivatives,
+                               StepDerivatives& result) {
+  motion_.next.time = motion_.state.time + h;
+  const Step step{motion_.state, *motion_.first, h, tolerances(), motion_.next, *motion_.last};
+  integrators_.radau.forget();
+  integrators_.of(inUse()).linearize(equations_, step, derivatives, result);
+  integrators_.radau.forget();
+}
+
 void StepController::setMemory(const StepControl& memory) {
   settle();
   memory_ = memory;

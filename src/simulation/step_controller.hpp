@@ -23,6 +23,9 @@ class StepController {
   /// to the tolerances, 0 if it is not estimated.
   double attempt(double h);
 
+  /// The same step, with its derivative (Stepper::linearize).
+  void linearize(double h, EquationDerivatives& derivatives, StepDerivatives& result);
+
   [[nodiscard]] Integrator inUse() const {
     return asked_ == Integrator::Auto ? memory_.inUse : asked_;
   }

@@ -66,6 +66,9 @@ class ChartMotion {
   Eigen::VectorXd& q_;
 };
 
+class EquationDerivatives;
+struct StepDerivatives;
+
 /// A method of time integration. Each is a class in a file of its own; integrators.hpp lists them.
 class Stepper {
  public:
@@ -79,6 +82,10 @@ class Stepper {
   /// Makes one step. Returns its error relative to the tolerances, 0 if it is not estimated; above 1,
   /// step.last need not be computed. Throws NoSolution if an implicit step has none.
   virtual double step(EquationsOfMotion& motion, const Step& step) = 0;
+  /// Makes one step, and differentiates it with respect to its start and to forces that are constant
+  /// over it (step_derivatives.hpp). `step.last` is scratch. Allocates at the first call.
+  virtual void linearize(EquationsOfMotion& motion, const Step& step,
+                         EquationDerivatives& derivatives, StepDerivatives& result) = 0;
   /// Drops what it knows of earlier steps: the next depends on its start only.
   virtual void forget() {}
 

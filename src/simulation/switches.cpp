@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "spatial/dual.hpp"
 #include "text/messages.hpp"
 
 namespace kempe::detail {
@@ -141,13 +142,15 @@ void Switches::addStops(const ModelImpl& model, SpanningPlace place, const Joint
   }
 }
 
-double Switches::resistance(const Switch& one, double speed) {
-  double sum = 0.0;
+template <typename T>
+T Switches::resistance(const Switch& one, const T& speed) {
+  using std::exp;
+  T sum(0.0);
   for (const JointFriction& friction : one.frictions) {
-    sum += friction.coulomb;
+    sum += T(friction.coulomb);
     if (friction.breakaway > 0.0) {
-      const double x = speed / friction.stribeckSpeed;
-      sum += (friction.breakaway - friction.coulomb) * std::exp(-x * x);
+      const T x = speed / T(friction.stribeckSpeed);
+      sum += T(friction.breakaway - friction.coulomb) * exp(-x * x);
     }
   }
   return sum;
@@ -194,6 +197,22 @@ void Switches::apply(const ForceState& state) const {
       // The spring gives its energy to the damper.
       const double elastic = one.stop.stiffness * beyond(one, state.positions[one.place.position]);
       state.power[kLimits] -= elastic * one.side * rate;
+    }
+  }
+}
+
+void Switches::addSlopes(const Eigen::VectorXd& velocities, JointSlopes& slopes) const {
+  for (const Switch& one : switches_) {
+    const int velocity = one.place.velocity;
+    for (const JointFriction& friction : one.frictions) {
+      slopes.byVelocity[velocity] -= friction.viscous;
+    }
+    if (one.mode == Mode::Forward || one.mode == Mode::Backward) {
+      const double slope = resistance(one, Dual<double>(velocities[velocity], 1.0)).slope;
+      slopes.byVelocity[velocity] -= one.mode == Mode::Forward ? slope : -slope;
+    } else if (one.mode == Mode::Pushing) {
+      slopes.byPosition[velocity] -= one.stop.stiffness;
+      slopes.byVelocity[velocity] -= one.stop.damping;
     }
   }
 }

@@ -55,6 +55,8 @@ class Switches {
 
   /// Forces in the present modes, but for those that hold.
   void apply(const ForceState& state) const;
+  /// Adds the slopes of these forces, in the present modes.
+  void addSlopes(const Eigen::VectorXd& velocities, JointSlopes& slopes) const;
   void read(const std::vector<double>& positions, const Eigen::VectorXd& velocities,
             Readings& readings) const;
   /// Energy in elastic stops.
@@ -165,7 +167,8 @@ class Switches {
 
   static std::size_t at(int which) { return static_cast<std::size_t>(which); }
   /// Dry friction at a speed.
-  static double resistance(const Switch& one, double speed);
+  template <typename T>
+  static T resistance(const Switch& one, const T& speed);
   static double beyond(const Switch& one, double position) {
     return one.side * (position - one.bound);
   }

@@ -1,4 +1,5 @@
 #include <array>
+#include <type_traits>
 #include <vector>
 
 #include "check.hpp"
@@ -53,6 +54,13 @@ void checkDynamicsOf() {
   kempe::inverseDynamicsDerivatives(model, data, q, VectorOf<T>::Zero(n), VectorOf<T>::Zero(n), C,
                                     byV, third);
   near(byQ, C, "derivatives of gravity forces");
+  if constexpr (std::is_same_v<T, double>) {
+    MatrixOf<T> qq(n, n), qv(n, n), vv(n, n), qa(n, n);
+    kempe::inverseDynamicsSecondDerivatives(model, data, q, v, a, tau, qq, qv, vv, qa);
+    VectorOf<T> ofQ(n), ofV(n), ofA(n);
+    kempe::inverseDynamicsHessianProduct(model, data, q, v, a, tau, v, v, a, ofQ, ofV, ofA);
+    near(ofQ, qq * v + qv * v + qa * a, "second derivatives of inverse dynamics");
+  }
 
   MatrixOf<T> joints(6, static_cast<int>(model.jointNames().size())), sameJoints = joints;
   VectorOf<T> loops(model.nLoopForces()), sameLoops = loops;

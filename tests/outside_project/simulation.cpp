@@ -70,6 +70,12 @@ void checkSimulation() {
       [frame](double, kempe::VectorIn, kempe::VectorIn, std::vector<kempe::FrameForce>& forces) {
         forces.push_back({frame, {0, 0, 0.1, 0, 0, 0}});
       });
+  Eigen::MatrixXd A(2 * model.nv(), 2 * model.nv()), B(2 * model.nv(), model.nv());
+  kempe::Simulator linear(model, {.integrator = kempe::Integrator::RungeKutta4});
+  linear.linearize(1e-3, A, B);
+  check(A.allFinite() && B.norm() > 0.0, "the derivative of a step");
+  linear.linearizeRates(A, B);
+  check(A.topRightCorner(model.nv(), model.nv()).isIdentity(), "the derivative of rates");
   int observed = 0;
   simulator.setObserver([&](const kempe::Simulator&) { return ++observed < 1000; });
 

@@ -137,6 +137,10 @@ GENERIC: dict[str, Algorithm] = {
 # Algorithms that always compute in double.
 DOUBLE: dict[str, Algorithm] = {
     "project": lambda m, s: m.project(s.q),
+    "inverse_dynamics_second_derivatives": lambda m, s: np.stack(
+        m.inverse_dynamics_second_derivatives(s.q, s.v, s.a, s.tau), axis=-3),
+    "inverse_dynamics_hessian_product": lambda m, s: np.stack(
+        m.inverse_dynamics_hessian_product(s.q, s.v, s.a, s.tau, s.a, s.tau, s.v), axis=-2),
     "integrate": lambda m, s: m.integrate(s.q, s.v, 0.01),
     "difference": lambda m, s: m.difference(s.q, m.integrate(s.q, s.v, 0.01)),
     "spanning positions": lambda m, s: m.spanning(s.q, s.v)[0],

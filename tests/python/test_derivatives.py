@@ -149,3 +149,72 @@ def test_derivatives_of_kinematics_refuse_bad_input():
                  lambda: model.constraint_jacobian_rate(flat, v)):
         with pytest.raises(kempe.SingularityError):
             call()
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_second_derivatives_are_those_of_differences(name):
+    model = kempe.robots.load(name)
+    q, v, a = state(model)
+    lam = state(model, 2)[1]
+    qq, qv, vv, qa = model.inverse_dynamics_second_derivatives(q, v, a, lam)
+
+    def gradient(index):
+        return lambda at: lam @ model.inverse_dynamics_derivatives(at, v, a)[index]
+
+    for found, index in ((qq, 0), (qv.T, 1), (qa.T, 2)):
+        expected = by_differences(gradient(index), model, q)
+        np.testing.assert_allclose(found, expected, atol=1e-5 * max(1, abs(expected).max()))
+    np.testing.assert_allclose(vv, vv.T, atol=1e-10 * max(1, abs(vv).max()))
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_second_derivatives_give_those_of_forward_dynamics(name):
+    """The formula of docs/derivatives.md, against differences of the first derivatives."""
+    model = kempe.robots.load(name)
+    q, v, tau = state(model)
+    mu = state(model, 2)[1]
+    da_dq, da_dv, da_dtau = model.forward_dynamics_derivatives(q, v, tau)
+    lam = -da_dtau @ mu
+    a = model.forward_dynamics(q, v, tau)
+    qq, qv, _, qa = model.inverse_dynamics_second_derivatives(q, v, a, lam)
+    formulas = [qq + qa @ da_dq + (qa @ da_dq).T, (qv + qa @ da_dv).T, (qa @ da_dtau).T]
+    for index, found in enumerate(formulas):
+        expected = by_differences(
+            lambda at, index=index: mu @ model.forward_dynamics_derivatives(at, v, tau)[index],
+            model, q)
+        np.testing.assert_allclose(found, expected, atol=1e-5 * max(1, abs(expected).max()))
+
+
+@pytest.mark.parametrize("name", ["mini_cheetah", "tello", "four_bar", "planar_leg"])
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler", "implicit_midpoint"])
+def test_linearized_steps_are_those_of_differences(name, integrator):
+    mechanism = kempe.robots.mechanism(name)
+    for joint in mechanism.joints:
+        joint.friction = 0.0
+    model = kempe.Model(mechanism)
+    q, v, tau = state(model)
+    simulator = kempe.Simulator(model, integrator)
+    simulator.set_forces(tau)
+
+    def end(at, rates):
+        simulator.set_state(at, rates)
+        simulator.step(1e-3)
+        return simulator.q, simulator.v
+
+    origin = end(q, v)[0]
+
+    def ended(at, rates):
+        way, speed = end(at, rates)
+        return np.concatenate([model.difference(origin, way), speed])
+
+    simulator.set_state(q, v)
+    A, B = simulator.linearize(1e-3)
+    by_q = by_differences(lambda at: ended(at, v), model, q)
+    np.testing.assert_allclose(A[:, :model.nv], by_q, atol=1e-7 * max(1, abs(A).max()))
+    h = 1e-3
+    by_v = np.stack([(ended(q, v + h * e) - ended(q, v - h * e)) / (2 * h)
+                     for e in np.eye(model.nv)], axis=1)
+    np.testing.assert_allclose(A[:, model.nv:], by_v, atol=1e-6 * max(1, abs(A).max()))
+    rates_A, rates_B = simulator.linearize_rates()
+    assert rates_A.shape == A.shape
+    assert rates_B.shape == B.shape

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "simulation/chart_derivatives.hpp"
+#include "simulation/robot_equations.hpp"
+
+namespace kempe::detail {
+
+/// The derivatives of RobotEquations. Functions of the user (controllers, external forces) are
+/// constant: their forces at a state do not change with it. Friction and end stops keep their modes.
+class RobotDerivatives : public EquationDerivatives {
+ public:
+  explicit RobotDerivatives(RobotEquations& equations) : equations_(equations) {}
+
+  /// Prepares for the current choice of coordinates. Throws std::invalid_argument if the motion
+  /// cannot be differentiated.
+  void start();
+  void ofPosition(const Stage& stage, StageDerivatives& result) override;
+  void ofRates(const Stage& stage, Rates& rates, StageDerivatives& result) override;
+  /// The accelerations alone.
+  void ofAccelerations(double t, VectorIn q, VectorIn v, Rates& rates, StageDerivatives& result);
+
+  /// The user's tangent and velocities from those of the current choice: η_u = T η,
+  /// δv_u = W η + T δv, with G at q.
+  void toUsers(VectorIn q, VectorIn v, const double* G, MatrixOut T, MatrixOut W);
+  /// G at q, in the current choice. Throws SingularityError at dead points and change points.
+  const double* ratiosAt(VectorIn q);
+
+ private:
+  /// Adds the changes of forces at joints and of springs between points.
+  void addJointForces(VectorIn v, const Rates& rates, StageDerivatives& result);
+  void addPointSprings(VectorIn q, VectorIn v, const Rates& rates, StageDerivatives& result);
+  [[nodiscard]] Coordinates& work() { return equations_.work(); }
+
+  RobotEquations& equations_;
+  ChartDerivatives charts_;
+  RatioDerivatives ratios_;
+  std::vector<double> G_;
+  JointSlopes slopes_;
+  Eigen::VectorXd atJoints_, unit_, spanning_, picked_;
+  Eigen::MatrixXd inverse_, byQ_, byV_;      // nv × nv: H⁻¹, ∂τ/∂q, ∂τ/∂v
+  Eigen::MatrixXd from_, to_;                // Jacobians of frames
+  Eigen::MatrixXd line_, force_;             // 3 × nv
+  std::vector<Eigen::MatrixXd> pointRates_;  // per spring: of the velocities of its ends, 3 × nv
+};
+
+}  // namespace kempe::detail
