@@ -26,80 +26,14 @@ FOOT, FRICTION = "foot", 0.8
 LEAST_FORCE = 20.0  # N, of the ground while the leg pushes
 
 
-def describe(probe: float = 0.0) -> kempe.Mechanism:
-    """The leg below a trunk on a guide; `probe` is a mass at the point of the sole."""
+def describe() -> kempe.Mechanism:
+    """The leg below a trunk on a guide."""
     leg = kempe.robots.mechanism("mit_humanoid_leg")
     bodies = {body.name: body for body in leg.bodies}
     bodies["base"].mass, bodies["base"].inertia = 8.52, np.diag([0.17, 0.11, 0.09])
-    bodies[FOOT].mass = probe
     leg.add_body("guide_rail")
     leg.add_joint("guide", "prismatic", parent="guide_rail", child="base", axis=(0, 0, 1))
     return leg
-
-
-class Stance(kempe.crocoddyl.DifferentialActionModel):
-    """Dynamics while the ground holds the point of the sole by a force λ, with exact derivatives.
-
-        H a + h = τ + Jᵀλ,   J a + J̇ v = 0
-        H ∂a − Jᵀ ∂λ = ∂τ − ∂(H a + h − Jᵀλ),   J ∂a = −∂(J a + J̇ v)      a, λ constant on the right
-
-    The last term is the change of the sole's acceleration α. A unit mass there adds Jᵀ(α − g) to
-    the inverse dynamics, and a force α − g of constant direction on it takes Jᵀ(α − g) away, so
-    that the derivatives of a model with this mass differ by Jᵀ ∂α.
-    """
-
-    def __init__(self, state, costs, actuation) -> None:
-        super().__init__(state, costs, actuation)
-        self.probed = kempe.Model(describe(probe=1.0))
-
-    @staticmethod
-    def solution(q, v, tau) -> tuple[np.ndarray, np.ndarray]:
-        """a and λ."""
-        a = model.constrained_forward_dynamics(q, v, tau, held).a
-        J = model.frame_jacobian(q, FOOT)[:3]
-        return a, np.linalg.lstsq(J.T, model.inverse_dynamics(q, v, a) - tau, rcond=None)[0]
-
-    def derivatives(self, q, v, tau) -> np.ndarray:
-        """Of (a, λ) by q, v and τ."""
-        a, force = self.solution(q, v, tau)
-        J, none = model.frame_jacobian(q, FOOT)[:3], np.zeros((3, model.nv))
-        by_q, by_v, H = model.inverse_dynamics_derivatives(
-            q, v, a, external={FOOT: [*force, 0, 0, 0]})
-        alpha = model.frame_acceleration(q, v, a, FOOT)[:3] - model.gravity
-        free = model.inverse_dynamics_derivatives(q, v, a)
-        probed = self.probed.inverse_dynamics_derivatives(
-            q, v, a, external={FOOT: [*alpha, 0, 0, 0]})
-        sole = np.linalg.solve(J @ J.T, J @ np.hstack([probed[0] - free[0], probed[1] - free[1]]))
-        return np.linalg.solve(np.block([[H, -J.T], [J, np.zeros((3, 3))]]),
-                               np.block([[-by_q, -by_v, np.eye(model.nv)], [-sole, none]]))
-
-    def accelerations(self, q, v, tau):
-        return self.solution(q, v, tau)[0]
-
-    def acceleration_derivatives(self, q, v, tau):
-        return np.hsplit(self.derivatives(q, v, tau)[:model.nv], 3)
-
-
-class FrictionCone(crocoddyl.ResidualModelAbstract):
-    """Forces of the ground along the normal and the edges of a friction pyramid; not negative."""
-
-    ROWS = np.array([[0, 0, 1], [1, 0, FRICTION], [-1, 0, FRICTION], [0, 1, FRICTION],
-                     [0, -1, FRICTION]])
-
-    def __init__(self, state, nu: int) -> None:
-        super().__init__(state, len(self.ROWS), nu, True, True, True)
-        self.stance = Stance(state, crocoddyl.CostModelSum(state, nu), actuation)
-
-    def calc(self, data, x, u=None) -> None:
-        if u is not None:
-            q, v = x[:model.nq], x[model.nq:]
-            data.r[:] = self.ROWS @ self.stance.solution(q, v, actuation @ u)[1]
-
-    def calcDiff(self, data, x, u=None) -> None:
-        if u is not None:
-            found = self.stance.derivatives(x[:model.nq], x[model.nq:], actuation @ u)[model.nv:]
-            data.Rx[:] = self.ROWS @ found[:, :2 * model.nv]
-            data.Ru[:] = self.ROWS @ found[:, 2 * model.nv:] @ actuation
 
 
 model = kempe.Model(describe())
@@ -134,8 +68,11 @@ def costs_of(**terms) -> crocoddyl.CostModelSum:
     return costs
 
 
-def action(kind, costs, dt=STEP) -> kempe.crocoddyl.IntegratedActionModelRK4:
-    one = kind(state, costs, actuation)
+def action(costs, *constraints, dt=STEP) -> kempe.crocoddyl.IntegratedActionModelRK4:
+    if constraints:
+        one = kempe.crocoddyl.ConstrainedActionModel(state, costs, *constraints, actuation)
+    else:
+        one = kempe.crocoddyl.DifferentialActionModel(state, costs, actuation)
     one.u_ub = np.array(list(MOTORS.values()))
     one.u_lb = -one.u_ub
     return kempe.crocoddyl.IntegratedActionModelRK4(one, dt)
@@ -150,14 +87,16 @@ posture = crocoddyl.ActivationModelWeightedQuad(
     np.array([0.0, *[1.0] * (model.nv - 1), *[1e-3] * model.nv]))  # the guide is free
 near = (2.0, kempe.crocoddyl.StateDifference(state, start, nu), posture)
 effort = (1e-2, crocoddyl.ResidualModelControl(state, nu))
-cone = (1.0, FrictionCone(state, nu), above(np.array([LEAST_FORCE, 0, 0, 0, 0])))
+# Normal force, and those along the edges of a pyramid in the friction cone.
+edges = [[0, 0, 1], *[[x, y, FRICTION] for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1))]]
+cone = (1.0, kempe.crocoddyl.ConstraintForces(state, held, edges, actuation),
+        above(np.array([LEAST_FORCE, 0, 0, 0, 0])))
 landed = (1e6, kempe.crocoddyl.FramePosition(state, FOOT, spot, nu))
 
 pushes, flights = round(PUSH / STEP), round(FLIGHT / STEP)
-free = kempe.crocoddyl.DifferentialActionModel
-push = action(Stance, costs_of(near=near, effort=effort, cone=cone))
-fly = action(free, costs_of(near=near, effort=effort))
-land = action(free, costs_of(near=near, foot=landed), dt=0)
+push = action(costs_of(near=near, effort=effort, cone=cone), held)
+fly = action(costs_of(near=near, effort=effort))
+land = action(costs_of(near=near, foot=landed), dt=0)
 running = [push] * pushes + [fly] * flights
 
 # The first guess stands still.
@@ -186,7 +125,7 @@ for k, torque in enumerate(solver.us):
     simulator.set_constraints(held if in_contact else kempe.Constraints(model))
     simulator.set_controller(lambda t, q, v, tau=tau: tau)
     if in_contact:
-        forces.append(Stance.solution(*state.split(x), tau)[1])
+        forces.append(model.constrained_forward_dynamics(*state.split(x), tau, held).multipliers)
     simulator.run(STEP, dt=STEP / 4)
     states.append(np.concatenate([simulator.q, simulator.v]))
 

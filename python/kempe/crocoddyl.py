@@ -24,12 +24,14 @@ import crocoddyl
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kempe._kempe import Model
+from kempe._kempe import Constraints, Model
 from kempe.differentiable import TangentSpace, chosen
 from kempe.errors import AssemblyError, SingularityError
 
 __all__ = [
     "CenterOfMass",
+    "ConstrainedActionModel",
+    "ConstraintForces",
     "DifferentialActionModel",
     "FramePosition",
     "IntegratedActionModelRK4",
@@ -290,6 +292,81 @@ class DifferentialActionModel(crocoddyl.DifferentialActionModelAbstract):  # typ
             data.Lu[:], data.Luu[:] = data.costs.Lu, data.costs.Luu
             data.Lxu[:] = data.costs.Lxu
         data.Lx[:], data.Lxx[:] = data.costs.Lx, data.costs.Lxx
+
+
+class ConstrainedActionModel(DifferentialActionModel):
+    """Forward dynamics under constraints, such as feet on the ground, with exact derivatives.
+
+    The constraints hold accelerations; states of a trajectory satisfy them if the first one does.
+
+    Args:
+        state, costs, actuation: as for DifferentialActionModel.
+        constraints: of the model of `state`, at time 0.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        costs: crocoddyl.CostModelSum,
+        constraints: Constraints,
+        actuation: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(state, costs, actuation)
+        self.constraints = constraints
+
+    def accelerations(self, q: Array, v: Array, tau: Array) -> Array:
+        """a under the constraints."""
+        return self._model.constrained_forward_dynamics(q, v, tau, self.constraints).a
+
+    def acceleration_derivatives(self, q: Array, v: Array, tau: Array) -> Sequence[Array]:
+        """∂a/∂q, ∂a/∂v and ∂a/∂τ under the constraints."""
+        return self._model.constrained_forward_dynamics_derivatives(
+            q, v, tau, self.constraints
+        )[:3]
+
+
+class ConstraintForces(crocoddyl.ResidualModelAbstract):  # type: ignore[misc]
+    """r = A λ of the multipliers λ of constraints, such as the edges of a friction cone.
+
+    Args:
+        state: the state.
+        constraints: as for ConstrainedActionModel.
+        matrix: A, (any number, rows of the constraints); by default the identity.
+        actuation: as for the action.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        constraints: Constraints,
+        matrix: ArrayLike | None = None,
+        actuation: ArrayLike | None = None,
+    ) -> None:
+        A = np.eye(constraints.rows) if matrix is None else np.array(matrix, float)
+        if A.ndim != 2 or A.shape[1] != constraints.rows:
+            raise ValueError(
+                f"matrix: expected {constraints.rows} columns (constraints.rows), got shape "
+                f"{A.shape}"
+            )
+        B = np.eye(state.nv) if actuation is None else np.array(actuation, float)
+        super().__init__(state, len(A), B.shape[1], True, True, True)
+        self._state, self._constraints, self._matrix, self._actuation = state, constraints, A, B
+
+    def calc(self, data: Any, x: Array, u: Array | None = None) -> None:
+        if u is not None:  # there is no force without controls
+            (q, v), tau = self._state.split(x), self._actuation @ u
+            of = self._state.model.constrained_forward_dynamics
+            found = _attempt(lambda: of(q, v, tau, self._constraints).multipliers, x, u)
+            data.r[:] = self._matrix @ found if found.ndim else found
+
+    def calcDiff(self, data: Any, x: Array, u: Array | None = None) -> None:  # noqa: N802
+        if u is not None:
+            (q, v), tau, nv = self._state.split(x), self._actuation @ u, self._state.nv
+            of = self._state.model.constrained_forward_dynamics_derivatives
+            found = np.empty((self._constraints.rows, 3 * nv))
+            found[:] = _attempt(lambda: np.hstack(of(q, v, tau, self._constraints)[3:]), x, u)
+            _write(data.Rx, self._matrix @ found[:, : 2 * nv])
+            _write(data.Ru, self._matrix @ found[:, 2 * nv :] @ self._actuation)
 
 
 class _StepData(crocoddyl.ActionDataAbstract):  # type: ignore[misc]

@@ -193,6 +193,32 @@ def _center_of_mass(model: Model) -> Parts:
     return ("x",), (3,), model.center_of_mass, lambda q: [model.center_of_mass_jacobian(q)]
 
 
+def _named(name: str, inputs: tuple[str, ...], size: int) -> Callable[[Model], Parts]:
+    """A function of the model whose derivatives have its name."""
+
+    def parts(model: Model) -> Parts:
+        return inputs, (size,), getattr(model, name), getattr(model, f"{name}_derivatives")
+
+    return parts
+
+
+def _named_of_frame(name: str, inputs: tuple[str, ...]) -> Callable[[Model, str | int], Parts]:
+    """The same of a frame, [linear; angular] at its origin in axes of the world."""
+
+    def parts(model: Model, frame: str | int) -> Parts:
+        def evaluate(*args: Array) -> Array:
+            found: Array = getattr(model, name)(*args, frame)
+            return found
+
+        def differentiate(*args: Array) -> Sequence[Array]:
+            found: Sequence[Array] = getattr(model, f"{name}_derivatives")(*args, frame)
+            return found
+
+        return inputs, (6,), evaluate, differentiate
+
+    return parts
+
+
 def _frame_position(model: Model, frame: str | int) -> Parts:
     return (
         ("x",),
@@ -221,10 +247,16 @@ _OF_MODELS: dict[str, Callable[[Model], Parts]] = {
     "gravity_forces": _gravity_forces,
     "mass_matrix": _mass_matrix,
     "center_of_mass": _center_of_mass,
+    "center_of_mass_velocity": _named("center_of_mass_velocity", ("x", "v"), 3),
+    "center_of_mass_acceleration": _named("center_of_mass_acceleration", ("x", "v", "a"), 3),
+    "momentum": _named("momentum", ("x", "v"), 6),
+    "momentum_rate": _named("momentum_rate", ("x", "v", "a"), 6),
 }
 _OF_FRAMES: dict[str, Callable[[Model, str | int], Parts]] = {
     "frame_position": _frame_position,
     "frame_rotation": _frame_rotation,
+    "frame_velocity": _named_of_frame("frame_velocity", ("x", "v")),
+    "frame_acceleration": _named_of_frame("frame_acceleration", ("x", "v", "a")),
 }
 
 

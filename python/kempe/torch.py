@@ -132,7 +132,9 @@ def function(
         model: the model.
         algorithm: "forward_dynamics" (x, v, tau → a), "inverse_dynamics" (x, v, a → tau),
             "bias_forces" (x, v), "gravity_forces" (x), "mass_matrix" (x), "center_of_mass" (x),
-            or, with `frame`, "frame_position" and "frame_rotation" (x).
+            "center_of_mass_velocity" (x, v), "center_of_mass_acceleration" (x, v, a), "momentum"
+            (x, v), "momentum_rate" (x, v, a), or, with `frame`, "frame_position" (x),
+            "frame_rotation" (x), "frame_velocity" (x, v), "frame_acceleration" (x, v, a).
         reference: configuration at x = 0; by default model.neutral().
         frame: of algorithms of a frame.
 

@@ -107,6 +107,53 @@ def test_action_models(model, integrator):
     assert_close(np.reshape(data.Lu, -1), by_u[-1])
 
 
+@pytest.fixture(params=["mini_cheetah", "mit_humanoid_leg", "tello"])
+def held(request):
+    """A model, and its last frame held at a point."""
+    model = kempe.robots.load(request.param)
+    q = model.random_configuration(seed=5)
+    constraints = kempe.Constraints(model)
+    frame = next(name for name in model.frame_names if name.endswith("foot"))
+    constraints.connect("ground", "spherical", successor=frame,
+                        predecessor_xyz=model.frame_placement(q, frame)[1])
+    return model, constraints
+
+
+def test_actions_under_constraints(held):
+    model, constraints = held
+    state, x, _, rng = points(model)
+    nu = model.nv - 1
+    B = rng.normal(size=(model.nv, nu))
+    costs = problem(model, state, nu, rng)
+    A = rng.normal(size=(5, constraints.rows))
+    force = kempe.crocoddyl.ConstraintForces(state, constraints, A, B)
+    costs.addCost("force", crocoddyl.CostModelResidual(state, force), 1e-3)
+    action = kempe.crocoddyl.ConstrainedActionModel(state, costs, constraints, B)
+    step = kempe.crocoddyl.IntegratedActionModelRK4(action, 0.01)
+    data, u = step.createData(), rng.normal(size=nu)
+    step.calc(data, x, u)
+    step.calcDiff(data, x, u)
+    end, other = data.xnext.copy(), step.createData()
+
+    def after(point, control):
+        step.calc(other, point, control)
+        return np.append(state.diff(end, other.xnext), other.cost)
+
+    by_x = jacobian(lambda e: after(state.integrate(x, e), u), np.zeros(state.ndx))
+    by_u = jacobian(lambda e: after(x, u + e), np.zeros(nu))
+    assert_close(data.Fx, by_x[:-1], 1e-7)
+    assert_close(data.Fu, by_u[:-1], 1e-7)
+    assert_close(data.Lx, by_x[-1])
+    assert_close(data.Lu, by_u[-1])
+
+
+def test_matrices_of_forces_are_checked(held):
+    model, constraints = held
+    state = kempe.crocoddyl.State(model)
+    with pytest.raises(ValueError, match="constraints.rows"):
+        kempe.crocoddyl.ConstraintForces(state, constraints, np.eye(constraints.rows + 1))
+
+
 def test_euler_step_is_kempes(model):
     state, x, _, rng = points(model)
     action = kempe.crocoddyl.DifferentialActionModel(state, problem(model, state, model.nv, rng))
