@@ -201,7 +201,8 @@ TEST_P(KinematicsDerivatives, OfFramesAreThoseOfDifferences) {
   const int n = model.nv();
   const std::vector<FrameIn> all = everyFrame(model);
   for (std::size_t f = GetParam().seed % 7; f < all.size(); f += 7) {
-    const auto [frame, reference] = all[f];
+    const int frame = all[f].frame;
+    const Reference reference = all[f].reference;
     Eigen::MatrixXd dq = poisoned(6, n), dv = poisoned(6, n), J = poisoned(6, n);
     frameVelocityDerivatives(model, data, q, v, frame, dq, J, reference);
     expectDifferences(
