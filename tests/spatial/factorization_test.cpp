@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/LU>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "dense.hpp"
+#include "spatial/dual.hpp"
 #include "support/decompositions.hpp"
 #include "support/random_spatial.hpp"
 
@@ -233,6 +235,34 @@ TYPED_TEST(Factorization, LuPivotRatioFollowsTheScale) {
     A(2, 2) = static_cast<T>(small);
     std::vector<int> pivots(4);
     EXPECT_EQ(luFactor(A.data(), 4, pivots.data()), static_cast<T>(small));
+  }
+}
+
+/// d(A⁻¹ b) = −A⁻¹ dA A⁻¹ b, also where an entry that changes is zero and the matrix is large, so
+/// that zeros are skipped.
+TEST(FactorizationOfDuals, KeepsDerivativesOfZeros) {
+  constexpr int n = 20;
+  Eigen::MatrixXd A = 2.0 * Eigen::MatrixXd::Identity(n, n), dA = Eigen::MatrixXd::Zero(n, n);
+  Eigen::VectorXd b(n);
+  std::vector<detail::Dual<double>> matrix, x;
+  for (int i = 0; i < n; ++i) {
+    A(i, (3 * i + 1) % n) += 0.5;
+    b[i] = std::sin(1.0 + i);
+  }
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) {
+      dA(i, j) = std::cos(1.0 + 3.0 * i + 7.0 * j);
+      matrix.emplace_back(A(i, j), dA(i, j));
+    }
+    x.emplace_back(b[i]);
+  }
+  int pivots[n];
+  ASSERT_GT(luFactor(matrix.data(), n, pivots).value, 0.0);
+  luSolve(matrix.data(), n, pivots, x.data(), 1);
+  const Eigen::VectorXd expected = A.inverse() * b, change = -A.inverse() * dA * expected;
+  for (int i = 0; i < n; ++i) {
+    EXPECT_NEAR(x[static_cast<std::size_t>(i)].value, expected[i], 1e-13);
+    EXPECT_NEAR(x[static_cast<std::size_t>(i)].slope, change[i], 1e-12);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "kempe/spatial/host_device.hpp"
 #include "kempe/spatial/select.hpp"
@@ -89,8 +90,9 @@ KEMPE_HD T luFactor(T* a, int n, int* pivots) {
     for (int i = j + 1; i < n; ++i) {
       const T factor = a[i * n + j] * inverse;
       a[i * n + j] = factor;
-      // Large matrices are mostly those of many small loops. NaN is not zero.
-      if (n > kMostlyDense && factor >= T(0) && !(factor > T(0))) {
+      // Large matrices are mostly those of many small loops. NaN is not zero, and neither is a
+      // number with a derivative whose value is.
+      if (std::is_floating_point_v<T> && n > kMostlyDense && factor >= T(0) && !(factor > T(0))) {
         continue;
       }
       for (int k = j + 1; k < n; ++k) {
