@@ -70,6 +70,7 @@ void substitute(ModelTables<double>& tables, ClusterEntry& cluster) {
   complete(places);
   complete(slots);
   std::vector<int> velocities;
+  velocities.reserve(places.size());
   for (const int place : places) {
     velocities.push_back(dependent[place]);
   }
