@@ -31,7 +31,8 @@ add_module_names = False
 toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
-autodoc_mock_imports = ["casadi", "crocoddyl", "jax", "matplotlib", "torch", "trimesh", "viser"]  # extras of the package
+# Extras of the package.
+autodoc_mock_imports = ["casadi", "crocoddyl", "jax", "matplotlib", "torch", "trimesh", "viser"]
 python_use_unqualified_type_names = True
 
 # The C++ reference comes from the public headers, by way of Doxygen's XML.
