@@ -22,6 +22,8 @@ FUNCTIONS = {
     "forward_dynamics*": ("q", "v", "tau", "external"),
     "inverse_dynamics_derivatives": ("q", "v", "a", "external"),
     "forward_dynamics_derivatives": ("q", "v", "tau", "external"),
+    "inverse_dynamics_second_derivatives": ("q", "v", "a", "v"),
+    "inverse_dynamics_hessian_product": ("q", "v", "a", "v", "v", "v", "a"),
     "bias_forces*": ("q", "v", "external"),
     "gravity_forces*": ("q",),
     "generalized_forces*": ("q", "spanning"),

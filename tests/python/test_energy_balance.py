@@ -125,7 +125,8 @@ def test_vanishing_inertia_is_named(size: float, integrator: str) -> None:
 @pytest.mark.parametrize(("integrator", "dt", "cause"), [
     ("implicit_midpoint", 1e-3, "almost only bodies without mass move"),
     ("rk4", 1e-3, "steps of 0.001 s are too long"),
-    ("semi_implicit_euler", 1e-3, "steps of 0.001 s are too long"),
+    # Rounding decides whether velocities exceed all bounds before the balance of energy is checked.
+    ("semi_implicit_euler", 1e-3, "steps of 0.001 s are too long|larger masses and inertias"),
 ])
 def test_steps_of_fixed_length_that_fail_blame_no_controller(
         integrator: str, dt: float, cause: str) -> None:

@@ -93,16 +93,18 @@ def pole_rows(poles: Array, dt: float | None) -> list[dict[str, float | None]]:
     """One entry for each pole, or for each pair of complex ones; slowest first."""
     rows = []
     continuous = poles.astype(complex) if dt is None else continuous_poles(poles, dt)
-    for pole, s in zip(poles.astype(complex), continuous, strict=True):
+    pairs = zip(poles.astype(complex), continuous, strict=True)
+    for pole, s in sorted(pairs, key=lambda pair: (abs(pair[1]), pair[0].real, -pair[0].imag)):
         size = float(abs(s))
-        row = {"real": float(pole.real), "imaginary": float(pole.imag),
-               "frequency": size / (2 * np.pi),
-               "damping_ratio": float(-s.real / size) if 0 < size < np.inf else None}
+        row: dict[str, float | None] = {
+            "real": float(pole.real), "imaginary": float(pole.imag),
+            "frequency": size / (2 * np.pi),
+            "damping_ratio": float(-s.real / size) if 0 < size < np.inf else None}
         if dt is not None:
             row |= {"modulus": float(abs(pole)), "continuous_real": float(s.real),
                     "continuous_imaginary": float(s.imag)}
         rows.append(row)
-    return sorted(rows, key=lambda row: (row["frequency"], row["real"], -row["imaginary"]))
+    return rows
 
 
 def holding_forces(model: kempe.Model, q: Array, v: Array) -> Array:
