@@ -147,7 +147,7 @@ class InverseMassMatrixKernel {
   KEMPE_HD void combine(int first, const int* related, int count, const T* const (&from)[kColumns],
                         const Column (&to)[kColumns]) const {
     const T* rows = own_.inverse + first;
-    Chunk sums[kColumns][kCount > 0 ? kCount : 1];
+    Chunk sums[kColumns][kCount + static_cast<int>(kCount == 0)];
     Tail tails[kColumns];
     for (int x = 0; x < kColumns; ++x) {
       for (int g = 0; g < kCount; ++g) {
@@ -366,7 +366,7 @@ class InverseMassMatrixKernel {
     const int count = limb.depth + i - limb.first;
     forChunks<T>(n_, [&]<int kCount, bool kTail>(int x) {
       constexpr int kAll = kCount + (kTail ? 1 : 0);
-      Chunk sums[kRows][kAll > 0 ? kAll : 1];
+      Chunk sums[kRows][kAll + static_cast<int>(kAll == 0)];
       for (int r = 0; r < kRows; ++r) {
         const Chunk scale = all(own_.scales[i + r]);
         for (int g = 0; g < kAll; ++g) {

@@ -394,7 +394,7 @@ KEMPE_HD void determineBias(const TablesOf<T>& tables, const ClusterEntry& clust
   const Substitution s(tables, cluster);
   const int c = s.c, z = Z > 0 ? Z : s.z;
   const int* remaining = c > 0 ? s.velocities + c : tables.dependent + cluster.firstDependent;
-  T ownSide[Z > 0 ? Z : 1];
+  T ownSide[Z + static_cast<int>(Z == 0)];
   T* const x = Z > 0 ? ownSide : work.sorted;
   for (int r = 0; r < z; ++r) {
     x[r] = work.k[c > 0 ? s.slots[c + r] : r];
