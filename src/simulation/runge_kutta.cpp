@@ -112,13 +112,13 @@ void RungeKutta::linearize(EquationsOfMotion& motion, const Step& step,
   }
   slopeColumns_.resize(slopes_.size());
   accelerationColumns_.resize(slopes_.size());
-  const auto sum = [&](const double* weights, int stages) {
+  const auto sum = [&, length = step.h](const double* weights, int stages) {
     yColumns_.setZero();
     vColumns_ = result.startV;
     for (int j = 0; j < stages; ++j) {
       if (weights[j] != 0.0) {
-        yColumns_ += (weights[j] * h) * slopeColumns_[j];
-        vColumns_ += (weights[j] * h) * accelerationColumns_[j];
+        yColumns_ += (weights[j] * length) * slopeColumns_[j];
+        vColumns_ += (weights[j] * length) * accelerationColumns_[j];
       }
     }
   };
