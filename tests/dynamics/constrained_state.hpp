@@ -7,8 +7,8 @@
 #include "kempe/kempe.hpp"
 #include "support/close_to.hpp"
 #include "support/decompositions.hpp"
+#include "support/differences.hpp"
 #include "support/dual_dynamics.hpp"
-#include "support/extrapolated.hpp"
 
 namespace kempe::test {
 

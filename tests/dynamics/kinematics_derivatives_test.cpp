@@ -10,8 +10,8 @@
 #include "kempe/momentum_derivatives.hpp"
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
+#include "support/differences.hpp"
 #include "support/dual_dynamics.hpp"
-#include "support/extrapolated.hpp"
 #include "support/random_mechanism.hpp"
 
 namespace kempe::test {

@@ -8,7 +8,7 @@
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
 #include "support/decompositions.hpp"
-#include "support/extrapolated.hpp"
+#include "support/differences.hpp"
 #include "support/oracle.hpp"
 #include "support/random_mechanism.hpp"
 
