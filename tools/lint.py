@@ -3,6 +3,11 @@
 
 A file that was clean is not looked at again until it, a header of this project that it includes,
 its compile command or the settings change.
+
+Most of the time goes into Eigen and the standard library, which clang-tidy parses and walks through
+again for every source. Sources that are compiled alike are therefore checked several at once, in a
+file that includes them. Where that has findings, each is checked by itself: names that are local to
+one file may occur in another.
 """
 
 import concurrent.futures
@@ -11,6 +16,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,8 +26,12 @@ CLEAN = ROOT / "build" / "lint"
 # The compile commands of the library and all programs, and those of the Python extension.
 DATABASES = [ROOT / "build" / "release", ROOT / "build" / "python"]
 DATABASE = ROOT / "build" / "lint_database"
+TOGETHER = ROOT / "build" / "lint_together"
+MOST_TOGETHER = 6
 ONLY_GCC = re.compile(r" --param=\S+")
 MOST_CODE = re.compile(r"-DKEMPE_ISA=v3 -DKEMPE_SCALAR=double")
+# Sources of this project too, which are included where several are checked at once.
+OURS = r"(include/kempe|/src|/robots|/tests|/benchmarks|/examples)/[^.]*\.[hc]pp$"
 INCLUDE_FOLDERS = [ROOT / "include", ROOT / "src", ROOT / "tests", ROOT / "python" / "src"]
 INCLUDE = re.compile(rb'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
 
@@ -71,43 +81,73 @@ def compile_commands() -> dict[Path, dict[str, str]]:
     return commands
 
 
+def grouped(sources: list[Path], commands: dict[Path, dict[str, str]]) -> list[list[Path]]:
+    """Sources of one folder that have the same flags, a few at a time."""
+    alike: dict[tuple[Path, str], list[Path]] = {}
+    for source in sources:
+        # The flags end where the output and the source are named.
+        flags = commands[source]["command"].partition(" -o ")[0]
+        alike.setdefault((source.parent, flags), []).append(source)
+    return [group[start:start + MOST_TOGETHER]
+            for group in alike.values() for start in range(0, len(group), MOST_TOGETHER)]
+
+
 def main() -> int:
     settings = (ROOT / ".clang-tidy").read_bytes()
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
     commands = compile_commands()
     CLEAN.mkdir(parents=True, exist_ok=True)
     DATABASE.mkdir(parents=True, exist_ok=True)
-    (DATABASE / "compile_commands.json").write_text(json.dumps(list(commands.values())))
+    shutil.rmtree(TOGETHER, ignore_errors=True)
+    TOGETHER.mkdir(parents=True)
 
-    waiting = []
-    stamps = set()
+    stamps = {}
     for source, entry in sorted(commands.items()):
         digest = hashlib.sha256(settings + version + entry["command"].encode())
         for file in all_included(source):
             digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + read(file))
-        stamp = CLEAN / digest.hexdigest()
-        stamps.add(stamp)
-        if not stamp.exists():
-            waiting.append((source, stamp))
+        stamps[source] = CLEAN / digest.hexdigest()
+    waiting = [source for source, stamp in stamps.items() if not stamp.exists()]
+    groups = grouped(waiting, commands)
     print(f"clang-tidy: {len(commands)} files, {len(waiting)} to check", flush=True)
 
-    def check(job: tuple[Path, Path]) -> bool:
-        source, stamp = job
+    entries = list(commands.values())
+    for number, group in enumerate(groups):
+        if len(group) > 1:
+            together = TOGETHER / f"{number}.cpp"
+            together.write_text("".join(f'#include "{source}"\n' for source in group))
+            entry = commands[group[0]]
+            command = entry["command"].replace(entry["file"], str(together))
+            entries.append({**entry, "file": str(together), "command": command})
+    (DATABASE / "compile_commands.json").write_text(json.dumps(entries))
+
+    def tidy(file: Path) -> str:
+        """Findings in a file and in what it includes of this project."""
         result = subprocess.run(
-            ["clang-tidy", "--quiet", "-p", str(DATABASE), str(source)],
+            ["clang-tidy", "--quiet", f"--header-filter={OURS}", "-p", str(DATABASE), str(file)],
             capture_output=True, text=True, cwd=ROOT, check=False)
-        if result.returncode == 0:
-            stamp.touch()
-            return True
-        print(f"{source.relative_to(ROOT)}\n{result.stdout}{result.stderr}", flush=True)
-        return False
+        return result.stdout + result.stderr if result.returncode else ""
+
+    def check(numbered: tuple[int, list[Path]]) -> int:
+        """Number of files with findings."""
+        number, group = numbered
+        if len(group) > 1 and not tidy(TOGETHER / f"{number}.cpp"):
+            findings = [""] * len(group)
+        else:
+            findings = [tidy(source) for source in group]
+        for source, text in zip(group, findings, strict=True):
+            if text:
+                print(f"{source.relative_to(ROOT)}\n{text}", flush=True)
+            else:
+                stamps[source].touch()
+        return sum(map(bool, findings))
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        failed = [ok for ok in pool.map(check, waiting) if not ok]
+        failed = sum(pool.map(check, enumerate(groups)))
     if failed:
-        print(f"clang-tidy: {len(failed)} files with findings")
+        print(f"clang-tidy: {failed} files with findings")
         return 1
-    for old in set(CLEAN.iterdir()) - stamps:
+    for old in set(CLEAN.iterdir()) - set(stamps.values()):
         old.unlink()
     return 0
 
