@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
+#include "dynamics/constrained_robot.hpp"
 #include "kempe/kempe.hpp"
 #include "support/close_to.hpp"
 #include "support/decompositions.hpp"
@@ -19,13 +18,9 @@ struct Derivatives {
 };
 
 /// A model under constraints at a state, which may violate them.
-class Constrained {
+class Constrained : public ConstrainedRobot {
  public:
-  Constrained(const Mechanism& mechanism, std::uint64_t seed)
-      : robot(mechanism), model(robot), data(model), constraints(model), engine_(seed) {
-    q = model.randomConfiguration(5);
-    v = randomVector(model.nv());
-    tau = randomVector(model.nv());
+  Constrained(const Mechanism& mechanism, std::uint64_t seed) : ConstrainedRobot(mechanism, seed) {
     for (std::size_t i = 0; i < robot.bodies.size(); i += 3) {
       FrameForce force;
       force.frame = model.frameIndex(robot.bodies[i].name);
@@ -37,18 +32,6 @@ class Constrained {
     }
   }
 
-  double uniform(double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(engine_);
-  }
-  Eigen::VectorXd randomVector(int size) {
-    return Eigen::VectorXd::NullaryExpr(size, [&] { return uniform(-1.0, 1.0); });
-  }
-  Vector3 randomPoint() { return {uniform(-0.5, 0.5), uniform(-0.5, 0.5), uniform(-0.5, 0.5)}; }
-  Pose randomPose() { return at(randomPoint(), {uniform(-2, 2), uniform(-1, 1), uniform(-2, 2)}); }
-  const std::string& bodyFromTheTip(std::size_t i) {
-    const std::vector<std::string>& names = model.bodyNames();
-    return names[names.size() - 1 - i % names.size()];
-  }
   /// The `skip`-th joint with one DoF.
   std::string scalar(std::size_t skip) {
     std::string found;
@@ -290,17 +273,9 @@ class Constrained {
                   : motion;
   }
 
-  Mechanism robot;
-  Model model;
-  Data data;
-  Constraints constraints;
   double time = 0.3;
-  Eigen::VectorXd q, v, tau;
   std::vector<FrameForce> external;
   ConstraintReport report;
-
- private:
-  std::mt19937_64 engine_;
 };
 
 }  // namespace kempe::test

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Geometry>
-#include <random>
 
+#include "dynamics/constrained_robot.hpp"
 #include "kempe/kempe.hpp"
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
@@ -22,31 +22,10 @@ struct DenseSolution {
   int rank = 0;
 };
 
-class ConstrainedMechanism : public ::testing::TestWithParam<MechanismCase> {
+class ConstrainedMechanism : public ::testing::TestWithParam<MechanismCase>,
+                             public ConstrainedRobot {
  protected:
-  ConstrainedMechanism()
-      : robot(randomMechanism(GetParam())),
-        model(robot),
-        data(model),
-        constraints(model),
-        engine_(GetParam().seed) {
-    q = model.randomConfiguration(5);
-    v = randomVector(model.nv());
-    tau = randomVector(model.nv());
-  }
-
-  double uniform(double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(engine_);
-  }
-  Eigen::VectorXd randomVector(int size) {
-    return Eigen::VectorXd::NullaryExpr(size, [&] { return uniform(-1.0, 1.0); });
-  }
-  Vector3 randomPoint() { return {uniform(-0.5, 0.5), uniform(-0.5, 0.5), uniform(-0.5, 0.5)}; }
-  Pose randomPose() { return at(randomPoint(), {uniform(-2, 2), uniform(-1, 1), uniform(-2, 2)}); }
-  const std::string& bodyFromTheTip(std::size_t i) {
-    const std::vector<std::string>& names = model.bodyNames();
-    return names[names.size() - 1 - i % names.size()];
-  }
+  ConstrainedMechanism() : ConstrainedRobot(randomMechanism(GetParam()), GetParam().seed) {}
 
   Eigen::VectorXd rates(const Eigen::VectorXd& at, const Eigen::VectorXd& velocity, double time) {
     Eigen::VectorXd result = poisoned(constraints.rows());
@@ -97,15 +76,6 @@ class ConstrainedMechanism : public ::testing::TestWithParam<MechanismCase> {
       EXPECT_TRUE(closeTo(lambda, expected.lambda, tolerance));
     }
   }
-
-  Mechanism robot;
-  Model model;
-  Data data;
-  Constraints constraints;
-  Eigen::VectorXd q, v, tau;
-
- private:
-  std::mt19937_64 engine_;
 };
 
 TEST_P(ConstrainedMechanism, RowsAreDerivativesOfErrors) {
