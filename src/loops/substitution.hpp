@@ -33,12 +33,18 @@ struct Substitution {
         z(cluster.kept - cluster.couplings),
         m(cluster.nv),
         velocities(tables.substituted + cluster.firstSubstituted),
-        places(velocities + cluster.kept),
-        slots(places + cluster.kept),
+        places(velocities + listed(cluster)),
+        slots(places + listed(cluster)),
         P(tables.substitutions + cluster.firstSubstitution),
         B(P + c * c),
         C(B + c * z),
         pivots(C + c * m) {}
+
+ private:
+  /// Length of each list; clusters without couplings have none.
+  static KEMPE_HD int listed(const ClusterEntry& cluster) {
+    return cluster.couplings > 0 ? cluster.kept : 0;
+  }
 };
 
 /// Finds the substitutions of all implicit clusters, for their present choice of coordinates.
