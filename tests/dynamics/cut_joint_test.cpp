@@ -235,7 +235,7 @@ TEST_P(CutMechanism, ConfigurationsOfCutModelsAreClosed) {
   }
   Data cutData(*cut);
   Eigen::VectorXd residual = poisoned(cut->nLoopRows());
-  for (const Vector& given :
+  for (const kempe::Vector& given :
        {cut->neutral(), cut->randomConfiguration(1), cut->randomConfiguration(2)}) {
     loopResidual(*cut, cutData, given, residual);
     EXPECT_LT(residual.lpNorm<Eigen::Infinity>(), 1e-10);

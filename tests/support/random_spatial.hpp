@@ -52,13 +52,16 @@ class RandomSpatial {
     return congruence(rotation(), SymMat3<T>::diagonal(b + c, a + c, a + b));
   }
   RigidInertia<T> rigidInertia() {
-    return RigidInertia<T>::fromCenterOfMass(number(0.1, 3.0), vector(), centralInertia());
+    const SymMat3<T> central = centralInertia();
+    const Vec3<T> center = vector();
+    return RigidInertia<T>::fromCenterOfMass(number(0.1, 3.0), center, central);
   }
   /// Positive definite, with no structure but symmetry.
   ArticulatedInertia<T> articulatedInertia() {
     auto inertia = ArticulatedInertia<T>::fromRigid(rigidInertia());
     for (int i = 0; i < 6; ++i) {
-      inertia.addOuter(number(0.1, 1.0), force());
+      const Force<T> wrench = force();
+      inertia.addOuter(number(0.1, 1.0), wrench);
     }
     return inertia;
   }
