@@ -15,6 +15,11 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 
+# Compiled files are found again from every checkout: ccache takes paths relative to it.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := yes
+export CCACHE_MAXSIZE ?= 5G
+
 FUZZ_SECONDS ?= 60
 BENCH_FLAGS ?=
 PAPER_FLAGS ?=

@@ -35,7 +35,7 @@ foreach(isa IN LISTS kempe_isas)
     # Constants of the formulas are written as double. GCC keeps structures of large numbers in
     # registers only where it is allowed to.
     target_compile_options(
-      ${object} PRIVATE -Wno-float-conversion ${kempe_options_${isa}}
+      ${object} PRIVATE -Wno-float-conversion -Wno-implicit-float-conversion ${kempe_options_${isa}}
                         $<$<CXX_COMPILER_ID:GNU>:--param=sra-max-scalarization-size-Ospeed=8192>)
     if(xsimd_FOUND)
       target_link_libraries(${object} PRIVATE xsimd)

@@ -6,7 +6,7 @@ namespace kempe::test {
 namespace {
 
 // Under sanitizers a few seconds have to do.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef KEMPE_SANITIZED
 constexpr double kDuration = 1.0;
 #else
 constexpr double kDuration = 60.0;

@@ -7,7 +7,7 @@ namespace {
 thread_local long allocationCount = 0;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef KEMPE_SANITIZED
 
 // The sanitizer owns malloc, and tells of every call.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void*,
