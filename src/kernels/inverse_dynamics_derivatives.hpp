@@ -177,7 +177,7 @@ class InverseDynamicsDerivativesKernel {
       placeSingleCluster(cluster, body, work_);
     }
     const T rate = v_[cluster.firstV], acceleration = ydd_[cluster.firstV];
-    motion_.varySingle(cluster, body, rate);
+    motion_.varySingle(cluster, body);
     const Motion<T> s = work_.S[body.firstS];
     const Motion<T> velocity = work_.v[output] + rate * s;
     const Motion<T> a = work_.a[output] + acceleration * s + rate * own_.motion.P[body.firstS];
@@ -399,7 +399,7 @@ class InverseDynamicsDerivativesKernel {
       sums.e = transposeTimes(own_.E[b], s);
       sums.Fq += own_.E[b] * s;
     }
-    sums.Fv = I * columns_.Qv[body.firstS] + T(2) * (B * s);
+    sums.Fv = T(2) * (I * columns_.P[body.firstS] + B * s);  // (9) of motion_derivatives.hpp
     const Single<R>& single = body.single;
     if (result_.H) {
       result_.H(l, l) = dot(sums.h, s) + T(single.reflected);

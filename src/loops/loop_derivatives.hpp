@@ -13,6 +13,11 @@
 ///   K Z_j = −∂φ̈/∂q ξ − ∂φ̈/∂q̇ W_j          Z_j = ∂(G ÿ + g)/∂y_j           (2)
 ///   K Y_j = −∂φ̈/∂q̇ ξ                       Y_j = ∂g/∂ẏ_j                   (3)
 ///
+/// Where all joints have one coordinate each, q̇ are the rates of the coordinates q: then
+/// φ̈ = K q̈ + ∂²φ/∂q² [q̇, q̇], so that ∂φ̈/∂q̇ ξ = 2 ∂φ̇/∂q ξ and
+///
+///   Y_j = 2 W_j                                                             (4)
+///
 /// The right-hand sides come from the rows, whose ends are displaced and change their motion as the
 /// Variation of their bodies says; the second derivative of a row's wrench from dual numbers.
 namespace kempe::detail {
