@@ -361,7 +361,7 @@ class MotionDerivatives {
       spanColumns(cluster, toP, toQ, toQv);
     } else {
       spanColumns(cluster, columnsFrom(own_.Qv, [&](int i, int ij) { return G[ij] * qv[i]; }));
-      rows.template accelerationChanges<false>(
+      rows.accelerationChanges(
           [&](int b, int j) {
             return Variation<T>{{}, column(work_.S, b, j), column(own_.Qv, b, j)};
           },
@@ -369,7 +369,7 @@ class MotionDerivatives {
       solveRows(cluster, Y);
       spanColumns(cluster, toP, toQ, toQv);
     }
-    rows.template accelerationChanges<true>(
+    rows.accelerationChanges(
         [&](int b, int j) {
           return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), column(own_.Q, b, j)};
         },
