@@ -83,6 +83,9 @@ class InverseDynamicsDerivativesKernel {
     });
   }
 
+  /// Whether external forces do not all turn with their bodies.
+  [[nodiscard]] KEMPE_HD bool keepsForces() const { return keepsForces_; }
+
  private:
   KEMPE_HD void begin(const T* v, const T* ydd) {
     v_ = v;
@@ -92,7 +95,7 @@ class InverseDynamicsDerivativesKernel {
       keepsForces_ = keepsForces_ || external_.frames[i].reference != Reference::Local;
     }
     own_.E[kWorld] = {};
-    if (result_.withZeros) {
+    if (!result_.ofForwardDynamics) {
       clearResult();
     }
   }
@@ -344,17 +347,23 @@ class InverseDynamicsDerivativesKernel {
   /// Q′ = v × S, with a₀ the acceleration of the world.
   KEMPE_HD void writeBase(int l, int firstV, const DerivativeSums<T>& sums) const {
     const int b = tables_.floatingBase;
-    const auto write = [&](const Force<T>& f, const auto& put) {
-      const Vec3<T> linear = transposedBase_ * f.force, angular = transposedBase_ * f.moment;
+    const auto writeTurning = [&](const Force<T>& f, const auto& put) {
+      const Vec3<T> angular = transposedBase_ * f.moment;
       for (int i = 0; i < 3; ++i) {
-        put(firstV + i, linear[i]);
         put(firstV + 3 + i, angular[i]);
       }
+    };
+    const auto write = [&](const Force<T>& f, const auto& put) {
+      const Vec3<T> linear = transposedBase_ * f.force;
+      for (int i = 0; i < 3; ++i) {
+        put(firstV + i, linear[i]);
+      }
+      writeTurning(f, put);
     };
     if (keepsForces_) {
       write(sums.e - cross(work_.a[kWorld], sums.h),
             [&](int k, const T& x) { result_.q(l, k) = x; });
-    } else {
+    } else if (!result_.ofForwardDynamics) {
       // The world does not turn: only moments are left of the product.
       const Vec3<T> angular = transposedBase_ * cross(sums.h.force, work_.a[kWorld].linear);
       for (int i = 0; i < 3; ++i) {
@@ -364,7 +373,8 @@ class InverseDynamicsDerivativesKernel {
     }
     Force<T> byV = -cross(work_.v[b], sums.h);
     byV.moment += sums.twiceB;
-    write(byV, [&](int k, const T& x) { result_.v(l, k) = x; });
+    const auto putV = [&](int k, const T& x) { result_.v(l, k) = x; };
+    result_.ofForwardDynamics ? writeTurning(byV, putV) : write(byV, putV);
     write(sums.Fq, [&](int k, const T& x) { result_.q(k, l) = x; });
     write(sums.Fv, [&](int k, const T& x) { result_.v(k, l) = x; });
     if (result_.H) {
@@ -426,13 +436,10 @@ class InverseDynamicsDerivativesKernel {
     const int b = cluster.firstBody, first = cluster.firstV;
     const Mat3<T>& R_ = work_.X[b].R;
     const RigidInertia<T> I = work_.I[b];
-    for (int j = 0; j < 6; ++j) {
+    const bool onlyTurning = result_.ofForwardDynamics && !keepsForces_;
+    for (int j = onlyTurning ? 3 : 0; j < 6; ++j) {
       const Motion<T> s =
           j < 3 ? Motion<T>{Vec3<T>{}, R_.column(j)} : Motion<T>{R_.column(j - 3), Vec3<T>{}};
-      Force<T> Fq = I * cross(work_.a[kWorld], s);
-      if (keepsForces_) {
-        Fq += own_.E[b] * s;
-      }
       const Force<T> Fv = I * cross(work_.v[b], s) + T(2) * (own_.B[b] * s);
       const auto write = [&](const Force<T>& f, const MatrixAt<T>& to) {
         const Vec3<T> linear = transposedBase_ * f.force, angular = transposedBase_ * f.moment;
@@ -441,8 +448,15 @@ class InverseDynamicsDerivativesKernel {
           to(first + 3 + i, first + j) = angular[i];
         }
       };
-      write(Fq, result_.q);
       write(Fv, result_.v);
+      if (onlyTurning) {
+        continue;
+      }
+      Force<T> Fq = I * cross(work_.a[kWorld], s);
+      if (keepsForces_) {
+        Fq += own_.E[b] * s;
+      }
+      write(Fq, result_.q);
       if (result_.H) {
         write(I * s, result_.H);
       }
