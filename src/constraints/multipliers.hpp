@@ -54,13 +54,13 @@ struct MultiplierSystem {
     if (rank == rows) {
       return;
     }
-    std::fill_n(least, rank * rank, T(0));
-    for (int k = 0; k < rows; ++k) {
-      const T* row = A + k * rows;
-      for (int i = 0; i < rank && i <= k; ++i) {
-        for (int j = 0; j <= i; ++j) {
-          least[i * rank + j] += row[i] * row[j];
+    for (int i = 0; i < rank; ++i) {
+      for (int j = 0; j <= i; ++j) {
+        T sum(0);
+        for (int k = i; k < rows; ++k) {
+          sum += A[k * rows + i] * A[k * rows + j];
         }
+        least[i * rank + j] = sum;
       }
     }
     choleskyFactor(least, rank);

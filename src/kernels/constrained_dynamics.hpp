@@ -264,7 +264,7 @@ class ConstrainedDynamicsKernel {
   }
 
   /// Whether the rows that were dropped of one state depend on the others whatever the masses.
-  bool areImplied(int lane) const {
+  [[gnu::noinline]] bool areImplied(int lane) const {
     const int nv = tables_.nv;
     std::fill_n(oneUnits_, c_.rows * nv, One(0));
     for (int k = 0; k < c_.count; ++k) {

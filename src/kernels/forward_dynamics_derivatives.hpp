@@ -107,45 +107,26 @@ class InverseMassMatrixKernel {
   /// `keepsForces`: that is not so of those of A.
   KEMPE_HD void multiply(const T* A, const T* B, bool keepsForces, const MatrixAt<T>& resultA,
                          const MatrixAt<T>& resultB) const {
-    const auto pair = [&](const MatrixAt<T>& result, const T* of, int j) {
-      return Product{of + j * n_, result.numbers + j * result.columnStride, result.rowStride};
-    };
     for (int l = 0; l < limbCount_; ++l) {
       const Limb limb = limbAt(l);
       int j = limb.first;
+      const auto byQ = [&](int i) { return product(A, i, resultA); };
+      const auto byV = [&](int i) { return product(B, i, resultB); };
       if (shapeOf(tables_.clusters[limb.firstCluster], work_) == ClusterShape::FreeBase) {
-        const Motion<T> v = work_.v[tables_.floatingBase];
-        for (int i = 0; i < 3; ++i) {
-          const Vec3<T> axis = work_.X[tables_.floatingBase].R.column(i);
-          writeTranslation(cross(v.angular, axis), pair(resultB, B, j + i));
-          if (!keepsForces) {
-            writeTranslation({}, pair(resultA, A, j + i));
-            writeTranslation(cross(work_.a[kWorld].linear, axis), pair(resultA, A, j + 3 + i));
-          }
-        }
-        if (keepsForces) {
-          multiplyColumns(limb,
-                          {pair(resultA, A, j), pair(resultA, A, j + 1), pair(resultA, A, j + 2)});
-          multiplyColumns(
-              limb, {pair(resultA, A, j + 3), pair(resultA, A, j + 4), pair(resultA, A, j + 5)});
-        }
-        multiplyColumns(
-            limb, {pair(resultB, B, j + 3), pair(resultB, B, j + 4), pair(resultB, B, j + 5)});
+        multiplyBase(limb, A, B, keepsForces, resultA, resultB);
         j += 6;
       }
       // A single column would leave the processor waiting for the sums of its chunks.
       if ((limb.last - j) % 2 == 1 && limb.last - j > 1 && n_ <= kThreeTogether * kWidth) {
         multiplyColumns<kThreeTogether>(
-            limb, {pair(resultA, A, j), pair(resultA, A, j + 1), pair(resultA, A, j + 2),
-                   pair(resultB, B, j), pair(resultB, B, j + 1), pair(resultB, B, j + 2)});
+            limb, {byQ(j), byQ(j + 1), byQ(j + 2), byV(j), byV(j + 1), byV(j + 2)});
         j += 3;
       }
       for (; j + 1 < limb.last; j += 2) {
-        multiplyColumns(limb, {pair(resultA, A, j), pair(resultA, A, j + 1), pair(resultB, B, j),
-                               pair(resultB, B, j + 1)});
+        multiplyColumns(limb, {byQ(j), byQ(j + 1), byV(j), byV(j + 1)});
       }
       if (j < limb.last) {
-        multiplyColumns(limb, {pair(resultA, A, j), pair(resultB, B, j)});
+        multiplyColumns(limb, {byQ(j), byV(j)});
       }
     }
   }
@@ -171,6 +152,10 @@ class InverseMassMatrixKernel {
     int stride;
   };
 
+  KEMPE_HD Product product(const T* of, int j, const MatrixAt<T>& result) const {
+    return {of + j * n_, result.numbers + j * result.columnStride, result.rowStride};
+  }
+
   /// DoFs from `first` to `last` − 1, with those that it carries to `end` − 1.
   struct Limb {
     int firstCluster, lastCluster;  ///< the second is behind the last
@@ -187,9 +172,31 @@ class InverseMassMatrixKernel {
     });
   }
 
-  /// The column −w of (4), for a w that is a translation; along the axes of the body.
-  KEMPE_HD void writeTranslation(const Vec3<T>& w, const Product& column) const {
-    const int first = tables_.clusters[tables_.bodies[tables_.floatingBase].cluster].firstV;
+  /// The columns of the floating base.
+  [[gnu::noinline]] KEMPE_HD void multiplyBase(const Limb& limb, const T* A, const T* B,
+                                               bool keepsForces, const MatrixAt<T>& resultA,
+                                               const MatrixAt<T>& resultB) const {
+    const int j = limb.first;
+    const auto byQ = [&](int i) { return product(A, j + i, resultA); };
+    const auto byV = [&](int i) { return product(B, j + i, resultB); };
+    for (int i = 0; i < 3; ++i) {
+      const Vec3<T> axis = work_.X[tables_.floatingBase].R.column(i);
+      writeTranslation(cross(work_.v[tables_.floatingBase].angular, axis), j, byV(i));
+      if (!keepsForces) {
+        writeTranslation({}, j, byQ(i));
+        writeTranslation(cross(work_.a[kWorld].linear, axis), j, byQ(i + 3));
+      }
+    }
+    multiplyColumns(limb, {byV(3), byV(4), byV(5)});
+    if (keepsForces) {
+      multiplyColumns(limb, {byQ(0), byQ(1), byQ(2)});
+      multiplyColumns(limb, {byQ(3), byQ(4), byQ(5)});
+    }
+  }
+
+  /// The column −w of (4), for a w that is a translation; along the axes of the base,
+  /// whose first DoF is `first`.
+  KEMPE_HD void writeTranslation(const Vec3<T>& w, int first, const Product& column) const {
     for (int i = 0; i < n_; ++i) {
       column.to[i * column.stride] = T(0);
     }

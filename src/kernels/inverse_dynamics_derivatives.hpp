@@ -347,18 +347,12 @@ class InverseDynamicsDerivativesKernel {
   /// Q′ = v × S, with a₀ the acceleration of the world.
   KEMPE_HD void writeBase(int l, int firstV, const DerivativeSums<T>& sums) const {
     const int b = tables_.floatingBase;
-    const auto writeTurning = [&](const Force<T>& f, const auto& put) {
-      const Vec3<T> angular = transposedBase_ * f.moment;
-      for (int i = 0; i < 3; ++i) {
-        put(firstV + 3 + i, angular[i]);
-      }
-    };
     const auto write = [&](const Force<T>& f, const auto& put) {
-      const Vec3<T> linear = transposedBase_ * f.force;
+      const Vec3<T> linear = transposedBase_ * f.force, angular = transposedBase_ * f.moment;
       for (int i = 0; i < 3; ++i) {
         put(firstV + i, linear[i]);
+        put(firstV + 3 + i, angular[i]);
       }
-      writeTurning(f, put);
     };
     if (keepsForces_) {
       write(sums.e - cross(work_.a[kWorld], sums.h),
@@ -373,8 +367,7 @@ class InverseDynamicsDerivativesKernel {
     }
     Force<T> byV = -cross(work_.v[b], sums.h);
     byV.moment += sums.twiceB;
-    const auto putV = [&](int k, const T& x) { result_.v(l, k) = x; };
-    result_.ofForwardDynamics ? writeTurning(byV, putV) : write(byV, putV);
+    write(byV, [&](int k, const T& x) { result_.v(l, k) = x; });
     write(sums.Fq, [&](int k, const T& x) { result_.q(k, l) = x; });
     write(sums.Fv, [&](int k, const T& x) { result_.v(k, l) = x; });
     if (result_.H) {
