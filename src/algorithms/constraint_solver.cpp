@@ -15,10 +15,6 @@
 namespace kempe::detail {
 namespace {
 
-/// Rows of K of which others leave less than this are implied by them.
-template <typename T>
-constexpr T kDependentRow = std::is_same_v<T, float> ? T(1e-4) : T(1e-7);
-
 template <typename T>
 T largestSize(const T* x, int n) {
   T largest(0);
@@ -162,7 +158,7 @@ const std::vector<int>& ConstraintSolver<T>::independentRows() {
       best = own > size ? r : best;
       size = std::max(size, own);
     }
-    if (!(size > kDependentRow<T>)) {
+    if (!(size > RowTolerances<T>::kDependent)) {
       return scratch.independent;
     }
     scratch.independent.push_back(best);
@@ -179,6 +175,8 @@ const std::vector<int>& ConstraintSolver<T>::independentRows() {
 template <typename T>
 T ConstraintSolver<T>::error(bool contradicted) {
   const bool implied = !system_.inDoubt(contradicted) ||
+                       system_.areImplied(
+                           e.tables->nv, [&](int r) { return unit(r); }, scratch.free.data()) ||
                        static_cast<int>(independentRows().size()) == system_.factored.rank;
   return implied ? system_.factored.error : std::numeric_limits<T>::infinity();
 }

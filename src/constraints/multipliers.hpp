@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <type_traits>
 
@@ -18,6 +19,8 @@ struct RowTolerances {
   static constexpr S kImplied = kFloat ? S(1e-5) : S(1e-11);
   /// Less than this is left of a row by rounding alone.
   static constexpr S kCertainlyImplied = kFloat ? S(1e-6) : S(1e-14);
+  /// Rows of K of which others leave less than this depend on them, whatever the masses.
+  static constexpr S kDependent = kFloat ? S(1e-4) : S(1e-7);
   /// Rows of which others leave more than this are independent whatever the order of elimination:
   /// far from kImplied, also after the growth by 2 for each row that no pivoting allows.
   static constexpr S kClearlyIndependent = kFloat ? S(1e-2) : S(1e-4);
@@ -106,6 +109,50 @@ struct MultiplierSystem {
   [[nodiscard]] bool inDoubt(bool contradicted) const {
     return factored.rank < rows &&
            (contradicted || !(factored.dropped < T(RowTolerances<S>::kCertainlyImplied)));
+  }
+
+  /// Whether the rows that were dropped depend on the others whatever the masses: as rows of K, or as
+  /// u_r = 𝓛⁻ᵀ K_rᵀ, which depend on each other exactly where those do. `row(r)` points to the
+  /// `numbers` numbers of row r; `left` is scratch of as many. May return false where the others are
+  /// nearly dependent.
+  ///
+  /// With L = [L₁; L₂] row k of L₂ is c L₁, and so is u_k = Σ c_j u_j if masses did not hide the rest.
+  template <typename Row>
+  [[nodiscard]] bool areImplied(int numbers, const Row& row, T* left) const {
+    constexpr S kLeft = RowTolerances<S>::kDependent * RowTolerances<S>::kDependent;
+    const T* L = A;
+    const int rank = factored.rank;
+    for (int k = rank; k < rows; ++k) {
+      T* c = diagonal;
+      for (int j = 0; j < rank; ++j) {
+        c[j] = L[k * rows + j];
+      }
+      std::copy_n(row(order[k]), numbers, left);
+      const T own = sumOfSquares(left, numbers);
+      for (int j = rank - 1; j >= 0; --j) {
+        c[j] = c[j] / L[j * rows + j];
+        for (int i = 0; i < j; ++i) {
+          c[i] -= c[j] * L[j * rows + i];
+        }
+        const T* other = row(order[j]);
+        for (int i = 0; i < numbers; ++i) {
+          left[i] -= c[j] * other[i];
+        }
+      }
+      if (!(sumOfSquares(left, numbers) <= T(kLeft) * own)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  static T sumOfSquares(const T* x, int n) {
+    T sum(0);
+    for (int i = 0; i < n; ++i) {
+      sum += x[i] * x[i];
+    }
+    return sum;
   }
 };
 

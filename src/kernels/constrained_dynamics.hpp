@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "constraints/multipliers.hpp"
@@ -91,6 +92,8 @@ class ConstrainedDynamicsKernel {
             {}};
     oneRightSide_ = carver.take<One>(rows);
     oneLambda_ = carver.take<One>(rows);
+    oneUnits_ = carver.take<One>(rows * nv);
+    oneLeft_ = carver.take<One>(nv);
   }
 
   /// Returns false where a state needs a closer look: it is singular, its rows are not finite, or it
@@ -250,7 +253,7 @@ class ConstrainedDynamicsKernel {
         const One own = abs(oneRightSide_[r]);
         left = own > left ? own : left;
       }
-      if (one_.inDoubt(left > One(Tolerances::kConsistent) * size) ||
+      if ((one_.inDoubt(left > One(Tolerances::kConsistent) * size) && !areImplied(lane)) ||
           !(one_.factored.error <= One(Tolerances::kTolerated))) {
         return false;
       }
@@ -258,6 +261,25 @@ class ConstrainedDynamicsKernel {
       request_.inconsistencies[lane] = static_cast<double>(Lanes<One>::get(left, 0));
     }
     return true;
+  }
+
+  /// Whether the rows that were dropped of one state depend on the others whatever the masses.
+  [[gnu::noinline]] bool areImplied(int lane) const {
+    const int nv = tables_.nv;
+    std::fill_n(oneUnits_, c_.rows * nv, One(0));
+    for (int k = 0; k < c_.count; ++k) {
+      const ActiveConstraint& active = c_.active[k];
+      for (const int p : active.entry->path) {
+        const ClusterEntry& cluster = tables_.clusters[p];
+        for (int r = active.firstRow; r < active.firstRow + active.entry->rows; ++r) {
+          for (int i = r * nv + cluster.firstV; i < r * nv + cluster.firstV + cluster.nv; ++i) {
+            oneUnits_[i] = One(Lanes<T>::get(c_.unit[i], lane));
+          }
+        }
+      }
+    }
+    return one_.areImplied(
+        nv, [&](int r) { return oneUnits_ + r * nv; }, oneLeft_);
   }
 
   /// (3). Returns false where too many digits cancel.
@@ -311,6 +333,8 @@ class ConstrainedDynamicsKernel {
   MultiplierSystem<One> one_{};
   One* oneRightSide_ = nullptr;
   One* oneLambda_ = nullptr;
+  One* oneUnits_ = nullptr;  ///< rows × nv: u_r
+  One* oneLeft_ = nullptr;   ///< nv
 };
 
 }  // namespace kempe::detail

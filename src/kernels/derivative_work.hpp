@@ -86,8 +86,9 @@ DerivativeWork<T> carveDerivatives(const TablesView<R>& tables, Carver& carver) 
 template <typename T>
 struct DerivativeMatrices {
   MatrixAt<T> q, v, H;
-  /// Whether entries of DoFs of which neither carries the other are written, as zeros.
-  bool withZeros = true;
+  /// For forward dynamics: without entries of DoFs of which neither carries the other, which are
+  /// zero, and without columns of the floating base that (4) of forward_dynamics_derivatives.hpp replaces.
+  bool ofForwardDynamics = false;
 };
 
 }  // namespace kempe::detail

@@ -18,6 +18,13 @@
 ///
 /// where rows of Z have entries only for the DoFs of the cluster and of those that it carries.
 /// ∂τ_i/∂x_j is zero unless one of i, j carries the other, which the product with H⁻¹ makes use of.
+/// Along DoF j of the floating base, whose S_j all bodies share, ∂τ/∂y_j = H w_j with w_j = a₀ × S_j,
+/// a motion of the base, and along ẏ_j = ẋ with v the velocity of the base and S_j a translation
+/// ∂τ/∂ẏ_j = H w_j with w_j = v × S_j (motion_derivatives.hpp). So that without external forces that
+/// keep their direction
+///
+///   ∂a/∂y_j = −w_j,   ∂a/∂ẏ_j = −w_j of translations                            (4)
+///
 /// Clusters are numbered depth first (mechanism/clusters.hpp), so that the DoFs which a cluster
 /// carries follow its own.
 namespace kempe::detail {
@@ -95,30 +102,31 @@ class InverseMassMatrixKernel {
     }
   }
 
-  /// −H⁻¹ A and −H⁻¹ B, column-major, of whose entries those are read of which a row or column
-  /// carries the other.
-  KEMPE_HD void multiply(const T* A, const T* B, const MatrixAt<T>& resultA,
+  /// −H⁻¹ A and −H⁻¹ B, derivatives by q and v, column-major, of whose entries those are read of
+  /// which a row or column carries the other; (4) in place of columns of the floating base.
+  /// `keepsForces`: that is not so of those of A.
+  KEMPE_HD void multiply(const T* A, const T* B, bool keepsForces, const MatrixAt<T>& resultA,
                          const MatrixAt<T>& resultB) const {
     for (int l = 0; l < limbCount_; ++l) {
       const Limb limb = limbAt(l);
-      const int* related = limb.relatives;
-      const int count = limb.depth + limb.end - limb.first, last = limb.last;
-      const auto factor = [&](const T* of, int j) { return of + j * n_; };
       int j = limb.first;
-      for (; j + 1 < last; j += 2) {
-        const T* const from[4] = {factor(A, j), factor(A, j + 1), factor(B, j), factor(B, j + 1)};
-        const Column to[4] = {column(resultA, j), column(resultA, j + 1), column(resultB, j),
-                              column(resultB, j + 1)};
-        forChunks<T>(n_, [&]<int kCount, bool kTail>(int i) {
-          combine<kCount, kTail>(i, related, count, from, to);
-        });
+      const auto byQ = [&](int i) { return product(A, i, resultA); };
+      const auto byV = [&](int i) { return product(B, i, resultB); };
+      if (shapeOf(tables_.clusters[limb.firstCluster], work_) == ClusterShape::FreeBase) {
+        multiplyBase(limb, A, B, keepsForces, resultA, resultB);
+        j += 6;
       }
-      if (j < last) {
-        const T* const from[2] = {factor(A, j), factor(B, j)};
-        const Column to[2] = {column(resultA, j), column(resultB, j)};
-        forChunks<T>(n_, [&]<int kCount, bool kTail>(int i) {
-          combine<kCount, kTail>(i, related, count, from, to);
-        });
+      // A single column would leave the processor waiting for the sums of its chunks.
+      if ((limb.last - j) % 2 == 1 && limb.last - j > 1 && n_ <= kThreeTogether * kWidth) {
+        multiplyColumns<kThreeTogether>(
+            limb, {byQ(j), byQ(j + 1), byQ(j + 2), byV(j), byV(j + 1), byV(j + 2)});
+        j += 3;
+      }
+      for (; j + 1 < limb.last; j += 2) {
+        multiplyColumns(limb, {byQ(j), byQ(j + 1), byV(j), byV(j + 1)});
+      }
+      if (j < limb.last) {
+        multiplyColumns(limb, {byQ(j), byV(j)});
       }
     }
   }
@@ -127,6 +135,9 @@ class InverseMassMatrixKernel {
   using Chunk = typename Rows<T>::Chunk;
   using Tail = typename Rows<T>::Tail;
   static constexpr int kWidth = Rows<T>::kWidth;
+  /// Chunks of three columns of both products that are summed up side by side, in as many registers as
+  /// kTogether of two.
+  static constexpr int kThreeTogether = Rows<T>::kTogether * 2 / 3;
 
   template <typename AnyChunk = Chunk>
   KEMPE_HD static AnyChunk all(const T& x) {
@@ -134,18 +145,71 @@ class InverseMassMatrixKernel {
   }
   KEMPE_HD static Chunk load(const T* from) { return Rows<T>::load(from); }
 
-  struct Column {
-    T* numbers;
+  /// A column of a factor, and of −H⁻¹ times that.
+  struct Product {
+    const T* from;
+    T* to;
     int stride;
   };
-  KEMPE_HD static Column column(const MatrixAt<T>& of, int j) {
-    return {of.numbers + j * of.columnStride, of.rowStride};
+
+  KEMPE_HD Product product(const T* of, int j, const MatrixAt<T>& result) const {
+    return {of + j * n_, result.numbers + j * result.columnStride, result.rowStride};
+  }
+
+  /// DoFs from `first` to `last` − 1, with those that it carries to `end` − 1.
+  struct Limb {
+    int firstCluster, lastCluster;  ///< the second is behind the last
+    int first, last, end, depth;
+    const int* relatives;
+  };
+
+  /// Columns of DoFs of a limb.
+  template <int kTogether = Rows<T>::kTogether, int kColumns>
+  KEMPE_HD void multiplyColumns(const Limb& limb, const Product (&columns)[kColumns]) const {
+    const int count = limb.depth + limb.end - limb.first;
+    forChunks<T, kTogether>(n_, [&]<int kCount, bool kTail>(int i) {
+      combine<kCount, kTail>(i, limb.relatives, count, columns);
+    });
+  }
+
+  /// The columns of the floating base.
+  [[gnu::noinline]] KEMPE_HD void multiplyBase(const Limb& limb, const T* A, const T* B,
+                                               bool keepsForces, const MatrixAt<T>& resultA,
+                                               const MatrixAt<T>& resultB) const {
+    const int j = limb.first;
+    const auto byQ = [&](int i) { return product(A, j + i, resultA); };
+    const auto byV = [&](int i) { return product(B, j + i, resultB); };
+    for (int i = 0; i < 3; ++i) {
+      const Vec3<T> axis = work_.X[tables_.floatingBase].R.column(i);
+      writeTranslation(cross(work_.v[tables_.floatingBase].angular, axis), j, byV(i));
+      if (!keepsForces) {
+        writeTranslation({}, j, byQ(i));
+        writeTranslation(cross(work_.a[kWorld].linear, axis), j, byQ(i + 3));
+      }
+    }
+    multiplyColumns(limb, {byV(3), byV(4), byV(5)});
+    if (keepsForces) {
+      multiplyColumns(limb, {byQ(0), byQ(1), byQ(2)});
+      multiplyColumns(limb, {byQ(3), byQ(4), byQ(5)});
+    }
+  }
+
+  /// The column −w of (4), for a w that is a translation; along the axes of the base,
+  /// whose first DoF is `first`.
+  KEMPE_HD void writeTranslation(const Vec3<T>& w, int first, const Product& column) const {
+    for (int i = 0; i < n_; ++i) {
+      column.to[i * column.stride] = T(0);
+    }
+    const Vec3<T> own = transposedBase_ * w;
+    for (int i = 0; i < 3; ++i) {
+      column.to[(first + i) * column.stride] = -own[i];
+    }
   }
 
   /// kCount chunks of columns of the product, from row `first` on, and a tail behind them.
   template <int kCount, bool kTail, int kColumns>
-  KEMPE_HD void combine(int first, const int* related, int count, const T* const (&from)[kColumns],
-                        const Column (&to)[kColumns]) const {
+  KEMPE_HD void combine(int first, const int* related, int count,
+                        const Product (&columns)[kColumns]) const {
     const T* rows = own_.inverse + first;
     Chunk sums[kColumns][kCount + static_cast<int>(kCount == 0)];
     Tail tails[kColumns];
@@ -160,7 +224,7 @@ class InverseMassMatrixKernel {
       const T* row = rows + i * width_;
       Chunk factors[kColumns];
       for (int x = 0; x < kColumns; ++x) {
-        factors[x] = all(from[x][i]);
+        factors[x] = all(columns[x].from[i]);
       }
       for (int g = 0; g < kCount; ++g) {
         const Chunk h = load(row + g * kWidth);
@@ -178,7 +242,7 @@ class InverseMassMatrixKernel {
     for (int x = 0; x < kColumns; ++x) {
       const auto write = [&](const auto& chunk, int g) {
         const int i = first + g * kWidth;
-        Rows<T>::write(chunk, n_ - i, to[x].numbers + i * to[x].stride, to[x].stride);
+        Rows<T>::write(chunk, n_ - i, columns[x].to + i * columns[x].stride, columns[x].stride);
       };
       for (int g = 0; g < kCount; ++g) {
         write(sums[x][g], g);
@@ -189,12 +253,6 @@ class InverseMassMatrixKernel {
     }
   }
 
-  /// DoFs from `first` to `last` − 1, with those that it carries to `end` − 1.
-  struct Limb {
-    int firstCluster, lastCluster;  ///< the second is behind the last
-    int first, last, end, depth;
-    const int* relatives;
-  };
   KEMPE_HD Limb limbAt(int limb) const {
     const int c = own_.limbs[limb], behind = own_.limbs[limb + 1];
     const ClusterEntry& outermost = tables_.clusters[behind - 1];

@@ -83,6 +83,9 @@ class InverseDynamicsDerivativesKernel {
     });
   }
 
+  /// Whether external forces do not all turn with their bodies.
+  [[nodiscard]] KEMPE_HD bool keepsForces() const { return keepsForces_; }
+
  private:
   KEMPE_HD void begin(const T* v, const T* ydd) {
     v_ = v;
@@ -92,7 +95,7 @@ class InverseDynamicsDerivativesKernel {
       keepsForces_ = keepsForces_ || external_.frames[i].reference != Reference::Local;
     }
     own_.E[kWorld] = {};
-    if (result_.withZeros) {
+    if (!result_.ofForwardDynamics) {
       clearResult();
     }
   }
@@ -177,7 +180,7 @@ class InverseDynamicsDerivativesKernel {
       placeSingleCluster(cluster, body, work_);
     }
     const T rate = v_[cluster.firstV], acceleration = ydd_[cluster.firstV];
-    motion_.varySingle(cluster, body, rate);
+    motion_.varySingle(cluster, body);
     const Motion<T> s = work_.S[body.firstS];
     const Motion<T> velocity = work_.v[output] + rate * s;
     const Motion<T> a = work_.a[output] + acceleration * s + rate * own_.motion.P[body.firstS];
@@ -354,7 +357,7 @@ class InverseDynamicsDerivativesKernel {
     if (keepsForces_) {
       write(sums.e - cross(work_.a[kWorld], sums.h),
             [&](int k, const T& x) { result_.q(l, k) = x; });
-    } else {
+    } else if (!result_.ofForwardDynamics) {
       // The world does not turn: only moments are left of the product.
       const Vec3<T> angular = transposedBase_ * cross(sums.h.force, work_.a[kWorld].linear);
       for (int i = 0; i < 3; ++i) {
@@ -399,7 +402,7 @@ class InverseDynamicsDerivativesKernel {
       sums.e = transposeTimes(own_.E[b], s);
       sums.Fq += own_.E[b] * s;
     }
-    sums.Fv = I * columns_.Qv[body.firstS] + T(2) * (B * s);
+    sums.Fv = T(2) * (I * columns_.P[body.firstS] + B * s);  // (9) of motion_derivatives.hpp
     const Single<R>& single = body.single;
     if (result_.H) {
       result_.H(l, l) = dot(sums.h, s) + T(single.reflected);
@@ -426,13 +429,10 @@ class InverseDynamicsDerivativesKernel {
     const int b = cluster.firstBody, first = cluster.firstV;
     const Mat3<T>& R_ = work_.X[b].R;
     const RigidInertia<T> I = work_.I[b];
-    for (int j = 0; j < 6; ++j) {
+    const bool onlyTurning = result_.ofForwardDynamics && !keepsForces_;
+    for (int j = onlyTurning ? 3 : 0; j < 6; ++j) {
       const Motion<T> s =
           j < 3 ? Motion<T>{Vec3<T>{}, R_.column(j)} : Motion<T>{R_.column(j - 3), Vec3<T>{}};
-      Force<T> Fq = I * cross(work_.a[kWorld], s);
-      if (keepsForces_) {
-        Fq += own_.E[b] * s;
-      }
       const Force<T> Fv = I * cross(work_.v[b], s) + T(2) * (own_.B[b] * s);
       const auto write = [&](const Force<T>& f, const MatrixAt<T>& to) {
         const Vec3<T> linear = transposedBase_ * f.force, angular = transposedBase_ * f.moment;
@@ -441,8 +441,15 @@ class InverseDynamicsDerivativesKernel {
           to(first + 3 + i, first + j) = angular[i];
         }
       };
-      write(Fq, result_.q);
       write(Fv, result_.v);
+      if (onlyTurning) {
+        continue;
+      }
+      Force<T> Fq = I * cross(work_.a[kWorld], s);
+      if (keepsForces_) {
+        Fq += own_.E[b] * s;
+      }
+      write(Fq, result_.q);
       if (result_.H) {
         write(I * s, result_.H);
       }

@@ -75,7 +75,7 @@ class KinematicDerivativesKernel {
   KEMPE_HD void vary(const ClusterEntry& cluster) const {
     switch (shapeOf(cluster, work_)) {
       case ClusterShape::Single:
-        motion_.varySingle(cluster, tables_.bodies[cluster.moving], v_[cluster.firstV]);
+        motion_.varySingle(cluster, tables_.bodies[cluster.moving]);
         break;
       case ClusterShape::FreeBase:
         break;

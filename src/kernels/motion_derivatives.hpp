@@ -24,6 +24,9 @@
 ///   S_j = Σ s_i G_ij                     P_j = Σ P_i G_ij + s_i W_ij            (6)
 ///   Q_j = Σ Q_i G_ij + Q′_i W_ij + s_i Z_ij      Q′_j = Σ Q′_i G_ij + s_i Y_ij   (7)
 ///
+/// Where all joints of a cluster have one coordinate each, Y = 2 W and so Q′_j = 2 P_j (9); of one
+/// joint this is (5), as s_i × s_i = 0.
+///
 /// For the floating base, whose S is its rotation for both parts, and the acceleration a₀ that stands
 /// for gravity, P = 0, Q = a₀ × S and Q′ = v × S (8). Ṡ in (3) follows from a = S ÿ + Ṡ ẏ, whose
 /// derivative along ẏ_j is Ṡ_j + ∂v/∂y_j.
@@ -77,14 +80,14 @@ class MotionDerivatives {
       : tables_(tables), work_(work), own_(own), accelerates_(accelerates) {}
 
   /// Of a cluster of shape Single, from its S and the motion of its output body.
-  KEMPE_HD void varySingle(const ClusterEntry& cluster, const Body& body, const T& rate) const {
+  KEMPE_HD void varySingle(const ClusterEntry& cluster, const Body& body) const {
     const Motion<T> s = work_.S[body.firstS];
     const Motion<T> x = work_.v[cluster.output];
     const Motion<T> P = cross(x, s);
     own_.P[body.firstS] = P;  // (4)
     if (accelerates_) {
       own_.Q[body.firstS] = cross(work_.a[cluster.output], s) + cross(x, P);  // (4)
-      own_.Qv[body.firstS] = P + cross(x + rate * s, s);                      // (5)
+      own_.Qv[body.firstS] = T(2) * P;                                        // (9)
     }
   }
 
@@ -124,15 +127,17 @@ class MotionDerivatives {
       }
       return;
     }
-    const T* G = work_.G + cluster.firstRatio;
-    spanColumns(cluster, own_.P, [&](int i, int ij) { return G[ij] * own_.p[i]; });
-    if (accelerates_) {
-      spanColumns(cluster, own_.Qv, [&](int i, int ij) { return G[ij] * own_.qv[i]; });
-    }
     if (cluster.kind == ClusterKind::Implicit) {
       varyLoops(cluster);
-    } else if (accelerates_) {
-      spanColumns(cluster, own_.Q, [&](int i, int ij) { return G[ij] * own_.qq[i]; });
+      return;
+    }
+    const T* G = work_.G + cluster.firstRatio;
+    const auto byG = [G](Motion<T>* columns, const Motion<T>* of) {
+      return columnsFrom(columns, [G, of](int i, int ij) { return G[ij] * of[i]; });
+    };
+    spanColumns(cluster, byG(own_.P, own_.p));
+    if (accelerates_) {
+      spanColumns(cluster, byG(own_.Q, own_.qq), byG(own_.Qv, own_.qv));
     }
   }
 
@@ -204,13 +209,25 @@ class MotionDerivatives {
   }
 
  private:
-  /// out = Σ term(i, j) over the directions i between the output body and each body.
+  /// Columns of a cluster, and what the direction of spanning velocity i adds to them: term(i, ij),
+  /// ij the place of an entry of G.
   template <typename Term>
-  KEMPE_HD void spanColumns(const ClusterEntry& cluster, Motion<T>* out, const Term& term) const {
-    withSize(cluster.nv, [&]<int M>() { spanColumnsOf<M>(cluster, out, term); });
+  struct ColumnSums {
+    Motion<T>* columns;
+    Term term;
+  };
+  template <typename Term>
+  KEMPE_HD static ColumnSums<Term> columnsFrom(Motion<T>* columns, const Term& term) {
+    return {columns, term};
   }
-  template <int M, typename Term>
-  KEMPE_HD void spanColumnsOf(const ClusterEntry& cluster, Motion<T>* out, const Term& term) const {
+
+  /// Sums columns of all bodies over the directions between the output body and each.
+  template <typename... Sums>
+  KEMPE_HD void spanColumns(const ClusterEntry& cluster, const Sums&... sums) const {
+    withSize(cluster.nv, [&]<int M>() { spanColumnsOf<M>(cluster, sums...); });
+  }
+  template <int M, typename... Sums>
+  KEMPE_HD void spanColumnsOf(const ClusterEntry& cluster, const Sums&... sums) const {
     const int m = M > 0 ? M : cluster.nv;
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       const Body& body = tables_.bodies[b];
@@ -218,14 +235,17 @@ class MotionDerivatives {
         continue;
       }
       const bool inside = body.parent >= cluster.firstBody;
-      const Motion<T>* from = inside ? out + tables_.bodies[body.parent].firstS : nullptr;
-      const int size = velocitySize(body.type);
-      for (int j = 0; j < m; ++j) {
-        Motion<T> sum = inside ? from[j] : Motion<T>{};
-        for (int i = body.firstVelocity; i < body.firstVelocity + size; ++i) {
-          sum += term(i, (i - cluster.firstVelocity) * m + j);
+      const int from = inside ? tables_.bodies[body.parent].firstS : 0;
+      const int size = velocitySize(body.type), first = body.firstVelocity;
+      const auto add = [&](const auto& own, int j) {
+        Motion<T> sum = inside ? own.columns[from + j] : Motion<T>{};
+        for (int i = first; i < first + size; ++i) {
+          sum += own.term(i, (i - cluster.firstVelocity) * m + j);
         }
-        out[body.firstS + j] = sum;
+        own.columns[body.firstS + j] = sum;
+      };
+      for (int j = 0; j < m; ++j) {
+        (add(sums, j), ...);
       }
     }
   }
@@ -261,7 +281,9 @@ class MotionDerivatives {
       for (int i = 0; i < velocitySize(body.type); ++i) {
         const Motion<T> P = own_.p[first + i];
         own_.qq[first + i] = cross(acceleration, s[i]) + cross(x, P);
-        own_.qv[first + i] = P + cross(i < withParent ? parentV : work_.v[b], s[i]);
+        own_.qv[first + i] = velocitySize(body.type) == 1
+                                 ? T(2) * P  // (9)
+                                 : P + cross(i < withParent ? parentV : work_.v[b], s[i]);
       }
     }
   }
@@ -293,13 +315,14 @@ class MotionDerivatives {
     }
   }
 
-  /// (1) to (3) of loop_derivatives.hpp, and the columns of (6) and (7).
+  /// (1) to (4) of loop_derivatives.hpp, and the columns of (6) and (7).
   KEMPE_HD void varyLoops(const ClusterEntry& cluster) const {
     const int m = cluster.nv;
     const T* G = work_.G + cluster.firstRatio;
     T* W = own_.W + cluster.firstRatio;
     T* Z = own_.Z + cluster.firstRatio;
     T* Y = own_.Y + cluster.firstRatio;
+    const Motion<T>*s = work_.s, *p = own_.p, *qq = own_.qq, *qv = own_.qv;
     const ClusterState<T> motion = motionOf(cluster);
     const LoopVariation<T> rows = variationOf(cluster, motion);
     rows.prepare();
@@ -312,37 +335,47 @@ class MotionDerivatives {
     const auto rightSide = [this, m](int slot, int j) -> T& {
       return own_.rightSide[slot * m + j];
     };
+    spanColumns(cluster, columnsFrom(own_.P, [&](int i, int ij) { return G[ij] * p[i]; }));
     rows.rateChanges(
         [&](int b, int j) {
           return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), {}};
         },
         along(G), rightSide);
     solveRows(cluster, W);
-    const auto direction = [&](int i) { return work_.s[i]; };
-    spanColumns(cluster, own_.P,
-                [&](int i, int ij) { return G[ij] * own_.p[i] + W[ij] * direction(i); });
+    const auto toP =
+        columnsFrom(own_.P, [&](int i, int ij) { return G[ij] * p[i] + W[ij] * s[i]; });
     if (!accelerates_) {
+      spanColumns(cluster, toP);
       return;
     }
-    spanColumns(cluster, own_.Q,
-                [&](int i, int ij) { return G[ij] * own_.qq[i] + W[ij] * own_.qv[i]; });
-    rows.template accelerationChanges<true>(
+    const auto toQ =
+        columnsFrom(own_.Q, [&](int i, int ij) { return G[ij] * qq[i] + W[ij] * qv[i]; });
+    const auto toQv =
+        columnsFrom(own_.Qv, [&](int i, int ij) { return G[ij] * qv[i] + Y[ij] * s[i]; });
+    const auto withZ = columnsFrom(
+        own_.Q, [&](int i, int ij) { return G[ij] * qq[i] + W[ij] * qv[i] + Z[ij] * s[i]; });
+    if (cluster.bodies == cluster.velocities) {  // one coordinate per joint
+      for (int i = 0; i < cluster.velocities * m; ++i) {
+        Y[i] = T(2) * W[i];
+      }
+      spanColumns(cluster, toP, toQ, toQv);
+    } else {
+      spanColumns(cluster, columnsFrom(own_.Qv, [&](int i, int ij) { return G[ij] * qv[i]; }));
+      rows.accelerationChanges(
+          [&](int b, int j) {
+            return Variation<T>{{}, column(work_.S, b, j), column(own_.Qv, b, j)};
+          },
+          [](int, int) { return T(0); }, along(G), rightSide);
+      solveRows(cluster, Y);
+      spanColumns(cluster, toP, toQ, toQv);
+    }
+    rows.accelerationChanges(
         [&](int b, int j) {
           return Variation<T>{column(work_.S, b, j), column(own_.P, b, j), column(own_.Q, b, j)};
         },
         along(G), along(W), rightSide);
     solveRows(cluster, Z);
-    rows.template accelerationChanges<false>(
-        [&](int b, int j) {
-          return Variation<T>{{}, column(work_.S, b, j), column(own_.Qv, b, j)};
-        },
-        [](int, int) { return T(0); }, along(G), rightSide);
-    solveRows(cluster, Y);
-    spanColumns(cluster, own_.Q, [&](int i, int ij) {
-      return G[ij] * own_.qq[i] + W[ij] * own_.qv[i] + Z[ij] * direction(i);
-    });
-    spanColumns(cluster, own_.Qv,
-                [&](int i, int ij) { return G[ij] * own_.qv[i] + Y[ij] * direction(i); });
+    spanColumns(cluster, withZ);
   }
 
   const Tables& tables_;

@@ -54,9 +54,9 @@ KEMPE_HD void withCount(int count, const Visit& visit) {
 
 /// Calls visit<chunks, with a tail>(first) for groups of up to kTogether chunks of a row of n
 /// numbers.
-template <typename T, typename Visit>
+template <typename T, int kTogether = Rows<T>::kTogether, typename Visit>
 KEMPE_HD void forChunks(int n, const Visit& visit) {
-  constexpr int kWidth = Rows<T>::kWidth, kTogether = Rows<T>::kTogether;
+  constexpr int kWidth = Rows<T>::kWidth;
   const int rest = n % kWidth;
   const bool hasTail = rest > 0 && rest <= Rows<T>::kTailWidth;
   const int chunks = hasTail ? n / kWidth : rowLength<T>(n) / kWidth;

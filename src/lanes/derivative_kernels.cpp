@@ -89,14 +89,14 @@ struct Derivatives : KernelArguments<T> {
       return outcome;
     }
     const int n = context.tables.nv;
-    const DerivativeMatrices<T> ofForces{{memory.byQ, 1, n}, {memory.byV, 1, n}, {}, false};
+    const DerivativeMatrices<T> ofForces{{memory.byQ, 1, n}, {memory.byV, 1, n}, {}, true};
     InverseDynamicsDerivativesKernel kernel(context.tables, work, memory.work, forces, ofForces);
     kernel.template runAfterForwardDynamics<Order>(loops, Base::lanes(v), memory.a);
     InverseMassMatrixKernel inverse(context.tables, work, memory.inverse);
     inverse.run();
     const auto& own = Base::template samePointers<DerivativeRequest>(request);
     inverse.writeTo(own.third);
-    inverse.multiply(memory.byQ, memory.byV, own.byQ, own.byV);
+    inverse.multiply(memory.byQ, memory.byV, kernel.keepsForces(), own.byQ, own.byV);
     return {};
   }
 

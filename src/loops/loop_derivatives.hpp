@@ -13,8 +13,13 @@
 ///   K Z_j = −∂φ̈/∂q ξ − ∂φ̈/∂q̇ W_j          Z_j = ∂(G ÿ + g)/∂y_j           (2)
 ///   K Y_j = −∂φ̈/∂q̇ ξ                       Y_j = ∂g/∂ẏ_j                   (3)
 ///
+/// Where all joints have one coordinate each, q̇ are the rates of the coordinates q: then
+/// φ̈ = K q̈ + ∂²φ/∂q² [q̇, q̇], so that ∂φ̈/∂q̇ ξ = 2 ∂φ̇/∂q ξ and
+///
+///   Y_j = 2 W_j                                                             (4)
+///
 /// The right-hand sides come from the rows, whose ends are displaced and change their motion as the
-/// Variation of their bodies says; the second derivative of a row's wrench from dual numbers.
+/// Variation of their bodies says.
 namespace kempe::detail {
 
 /// The rows of one cluster, changed along each DoF j. `variationOf(body, j)` gives the Variation of a
@@ -41,8 +46,8 @@ struct LoopVariation {
 
   /// −δφ̇ of the kept rows where rates stay as they are, to `result(slot, j)`.
   template <typename VariationOf, typename Position, typename Result>
-  KEMPE_HD void rateChanges(const VariationOf& variationOf, const Position& position,
-                            const Result& result) const {
+  KEMPE_HD KEMPE_FLATTEN void rateChanges(const VariationOf& variationOf, const Position& position,
+                                          const Result& result) const {
     forLoops([&](const auto& loop, const int* slots) {
       if (loop.form.betweenBodies()) {
         forVariedEnds(loop, variationOf, [&](const VariedEnds<T>& ends, int j) {
@@ -62,16 +67,15 @@ struct LoopVariation {
     });
   }
 
-  /// −δφ̈ of the kept rows where accelerations change by the variations only. `kDisplaced`: bodies
-  /// and coordinates are displaced, not only their rates.
-  template <bool kDisplaced, typename VariationOf, typename Position, typename Rate,
-            typename Result>
-  KEMPE_HD void accelerationChanges(const VariationOf& variationOf, const Position& position,
-                                    const Rate& rate, const Result& result) const {
+  /// −δφ̈ of the kept rows where accelerations change by the variations only.
+  template <typename VariationOf, typename Position, typename Rate, typename Result>
+  KEMPE_HD KEMPE_FLATTEN void accelerationChanges(const VariationOf& variationOf,
+                                                  const Position& position, const Rate& rate,
+                                                  const Result& result) const {
     forLoops([&](const auto& loop, const int* slots) {
       if (loop.form.betweenBodies()) {
         forVariedEnds(loop, variationOf, [&](const VariedEnds<T>& ends, int j) {
-          ends.template forAccelerationChanges<kDisplaced>(
+          ends.forAccelerationChanges(
               loop.form, loop.rows, [&](int r) { return slots[r] >= 0; },
               [&](int r, const T& change) { result(slots[r], j) = -change; });
         });
@@ -90,9 +94,9 @@ struct LoopVariation {
   /// wrench(body, j, f, δf) of loops between bodies, on the successor's body and the opposite on the
   /// predecessor's (−1: the output body), and coordinate(i, j, δ) of functions.
   template <typename VariationOf, typename Position, typename Wrench, typename Coordinate>
-  KEMPE_HD void forceChanges(const T* multipliers, const VariationOf& variationOf,
-                             const Position& position, const Wrench& wrench,
-                             const Coordinate& coordinate) const {
+  KEMPE_HD KEMPE_FLATTEN void forceChanges(const T* multipliers, const VariationOf& variationOf,
+                                           const Position& position, const Wrench& wrench,
+                                           const Coordinate& coordinate) const {
     forLoops([&](const auto& loop, const int* slots) {
       if (loop.form.betweenBodies()) {
         forVariedEnds(loop, variationOf, [&](const VariedEnds<T>& ends, int j) {

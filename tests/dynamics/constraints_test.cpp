@@ -204,6 +204,17 @@ TEST_P(ConstrainedMechanism, RowsThatRepeatOthersShareTheirForce) {
   EXPECT_EQ(shared.tail(3), Eigen::Vector3d::Zero());
 }
 
+TEST_P(ConstrainedMechanism, RowsThatContradictEachOtherCompromise) {
+  // Three points of each of two bodies: six of nine rows are independent at most, and at velocities
+  // that do not satisfy them they contradict each other.
+  for (int i = 0; i < 6; ++i) {
+    constraints.add(LoopJoint{.name = "ball" + std::to_string(i), .type = LoopType::Spherical}
+                        .from("", randomPose())
+                        .to(bodyFromTheTip(i % 2 == 0 ? 0 : 2), randomPose()));
+  }
+  expectDense(0.0, 2e-6);
+}
+
 TEST_P(ConstrainedMechanism, VelocitiesAfterTheImpulseSatisfyTheConstraints) {
   constraints.add(LoopJoint{.name = "ball", .type = LoopType::Spherical}
                       .from("", randomPose())
