@@ -14,6 +14,7 @@ from mjcf_pairs import Pair, compare_loops, compare_tree
 from program import ROOT, kempe_program
 
 import kempe
+from kempe.cli.common import hold_base
 
 mujoco = pytest.importorskip(
     "mujoco", reason='MuJoCo is not installed: pip install "kempe[mjcf]"')
@@ -334,10 +335,12 @@ def test_actuators(tmp_path: Path) -> None:
     order = [model.spanning_velocity_names.index(name) for name in model.v_names]
     T = T[order]
     controls = rng.normal(size=pair.m.nu)
+    controls[[1, 3]] = 2.5, -6.0  # beyond the range of controls, and of forces
     pair.d.ctrl[:] = controls
     pair.evaluate(qpos, np.linalg.solve(T, v))
     np.testing.assert_allclose(model.actuator_forces(q, v, controls), pair.d.actuator_force,
                                atol=1e-10)
+    assert model.actuator_forces(q, v, controls)[3] == -4
     np.testing.assert_allclose(T.T @ model.actuator_torques(q, v, controls),
                                pair.d.qfrc_actuator, atol=1e-10)
     by_name = dict(zip(model.actuator_names, controls, strict=True))
@@ -366,6 +369,20 @@ def test_actuators_through_loops(tmp_path: Path) -> None:
     power = (model.actuation_matrix(q) @ f) @ v
     assert power == pytest.approx(7 * 1.3 * velocities["knee"] - 0.4 * velocities["pivot"])
     assert set(model.actuated) == {"knee", "pivot"}
+
+
+def test_joints_with_actuators_are_independent(tmp_path: Path) -> None:
+    equality = """<equality><connect body1="coupler" body2="rocker" anchor=".6 0 .1"/>
+      <joint joint1="a" joint2="b" polycoef=".1 -2 0 0 0"/></equality>"""
+    bodies = CLOSED.format(THREE)
+    for driven in ("motor", "pivot"):
+        model = kempe.load(written(
+            tmp_path, bodies, f'{equality}<actuator><motor joint="{driven}"/></actuator>'))
+        assert set(model.v_names) == {driven, "b", "c"} and model.actuated == [driven]
+    model = kempe.load(written(tmp_path, bodies, equality + """<actuator><motor joint="a"/>
+      <motor joint="b"/></actuator>"""))
+    assert about(model, "2 coordinates are marked independent (a, b)")
+    assert set(model.actuated) == {"a", "b"}
 
 
 def test_unsupported_actuators_are_reported(tmp_path: Path) -> None:
@@ -488,6 +505,11 @@ def test_floating_and_fixed_base(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace(GEOM, GEOM + "<freejoint/>", 1))
     result = kempe_program("info", str(file), "--fixed-base", "--json")
     assert json.loads(result.stdout)["nv"] == 1
+    mechanism = kempe.read_mechanism(file)
+    hold_base(mechanism)
+    held = kempe.Model(mechanism)
+    np.testing.assert_allclose(held.frame_placement([0.3], "body2")[1],
+                               still.frame_placement([0.3], "body2")[1], atol=1e-12)
     assert about(kempe.load(file, floating_base=True), "already free")
     written(tmp_path, f"<body>{GEOM}</body><body><joint/>{GEOM}</body>")
     with pytest.raises(kempe.ModelError, match="Add a <freejoint/>"):
@@ -557,15 +579,17 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("case", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_files(case: tuple[str, str], tmp_path: Path) -> None:
+def test_hostile_files(case: tuple[str, str], tmp_path: Path,
+                       monkeypatch: pytest.MonkeyPatch) -> None:
     text, reason = case
+    monkeypatch.chdir(tmp_path)  # where MuJoCo would write a log
     file = tmp_path / "robot.xml"
     file.write_text(text)
     with pytest.raises(kempe.ModelError, match=reason) as caught:
         kempe.load(file)
     assert "robot.xml" in str(caught.value)
     assert caught.value.__cause__ is None
-    assert not (Path.cwd() / "MUJOCO_LOG.TXT").exists()
+    assert not Path("MUJOCO_LOG.TXT").exists()
 
 
 @pytest.mark.parametrize("size", ["1e30", "1e150", "1e300"])

@@ -56,22 +56,27 @@ class Actuator:
 
 
 def read_actuators(reading: Reading) -> tuple[Actuator, ...]:
-    """The actuators, whose joints are marked as actuated."""
+    """The actuators. Joints that they drive are marked as actuated; those that have an actuator of
+    their own, as independent."""
     actuators = tuple(_read(reading, i) for i in range(number_of_actuators(reading.model)))
     notes = reading.notes
-    driven = set[str]()
+    driven, independent = set[str](), set[str]()
     for actuator in actuators:
         if not actuator.acts:
             notes.about("actuator", actuator.name, "its transmission is not supported; its column "
                         "of actuation_matrix is zero.")
         if actuator.transmission in ("joint", "jointinparent"):
             driven.add(actuator.target)
+            if actuator.joint_type == "one":
+                independent.add(actuator.target)
         driven.update(joint for joint, _ in actuator.terms)
     if actuators and reading.source.disabled("ACTUATION"):
         notes.file("actuators are listed, although the file disables them.")
     for joint in reading.mechanism.joints:
         if joint.name in driven:
             joint.actuated = True
+        if joint.name in independent:
+            joint.independent = True
     return actuators
 
 

@@ -83,6 +83,7 @@ class Loops:
         self._mechanism = reading.mechanism
         self._notes = reading.notes
         self._held: set[int] = set()  # tendons whose length an equality holds
+        self._dependent: set[str] = set()  # joints that follow others
         self._count = 0
 
     # --- equality constraints ---
@@ -162,6 +163,8 @@ class Loops:
             return
         if len(sums) == 1:
             polynomial[1:] = [0.0] * 4
+        if word == "joint":
+            self._dependent.add(next(iter(left.terms)))
         while len(polynomial) > 1 and not polynomial[-1]:
             polynomial.pop()
         if len(polynomial) <= 2:
@@ -241,6 +244,9 @@ class Loops:
                 notes.about("tendon", name, f"its {words} has no effect.", line)
 
     def report(self) -> None:
+        for joint in self._mechanism.joints:
+            if joint.name in self._dependent:
+                joint.independent = False
         if self._count:
             self._notes.file("constraints hold exactly: the softness that solref and solimp give "
                              "them in MuJoCo is not used.")

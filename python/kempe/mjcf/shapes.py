@@ -42,8 +42,8 @@ class Shapes:
         if shape is None:
             return
         if not np.isfinite(np.concatenate([np.ravel(part) for part in shape.origin])).all():
-            self._reading.notes.about("geom", name or f"of {body.name}", "is left out, because "
-                                      "its pose is not finite.")
+            self._reading.notes.about("geom of body", body.name, "is left out, because its pose is "
+                                      "not finite.")
             return
         if collides:
             body.collisions = [*body.collisions, shape]
@@ -53,7 +53,7 @@ class Shapes:
     def _shape(self, i: int, word: str, name: str, body: str) -> Shape | None:
         model, size = self._model, self._model.geom_size[i]
         place = pose(model.geom_pos[i], model.geom_quat[i])
-        shown = name or f"of {body}"
+        shown = ("geom", name) if name else ("geom of body", body)
         if word == "box":
             shape = Shape("box", size=2 * size)
         elif word == "sphere":
@@ -63,13 +63,13 @@ class Shapes:
         elif word == "mesh":
             moved = self._mesh(i)
             if moved is None:
-                self._reading.notes.about("geom", shown, "is left out, because its mesh has no "
+                self._reading.notes.about(*shown, "is left out, because its mesh has no "
                                           "file.")
                 return None
             shape, in_file = moved
             place = product(place, inverse(in_file))
         else:
-            self._reading.notes.about("geom", shown, f"is left out: Kempe has no shape of type "
+            self._reading.notes.about(*shown, f"is left out: Kempe has no shape of type "
                                       f"{word}.")
             return None
         shape.name = name
