@@ -206,6 +206,18 @@ def test_loops(case: tuple[str, ...], seed: int, tmp_path: Path) -> None:
     assert str(file) in note
 
 
+@pytest.mark.parametrize("name", ["connect bodies", "weld", "quadratic", "rod"])
+def test_loops_that_are_left_cut(name: str, tmp_path: Path) -> None:
+    bodies, equality, *rest = LOOPS[name]
+    pair = Pair(written(tmp_path, bodies, f"{''.join(rest)}<equality>{equality}</equality>"))
+    mechanism = pair.model.mechanism
+    for loop in (*mechanism.loops, *mechanism.rods, *mechanism.functions):
+        loop.cut = True
+    pair.model = kempe.mjcf.MjcfModel(mechanism)
+    assert pair.model.cut_loops
+    compare_loops(pair, 1)
+
+
 def test_a_tendon_of_constant_length_is_a_rod(tmp_path: Path) -> None:
     model = kempe.load(written(tmp_path, FOUR_BAR, """<tendon><spatial name="r" limited="true"
       range=".3 .3000000000001"><site site="end"/><site site="top"/></spatial></tendon>"""))
@@ -516,6 +528,13 @@ def test_floating_and_fixed_base(tmp_path: Path) -> None:
         kempe.load(file, floating_base=True)
 
 
+def test_loading_by_the_module(tmp_path: Path) -> None:
+    model = kempe.mjcf.load(written(tmp_path, TREES["hinge"]), start={"body1_hinge": 0.5},
+                            fold_rotors=False)
+    assert isinstance(model, kempe.mjcf.MjcfModel)
+    assert model.neutral()[0] == 0.5 and not model.fold_rotors
+
+
 def test_content_tells_the_format(tmp_path: Path) -> None:
     file = written(tmp_path, TREES["hinge"])
     other = tmp_path / "robot.urdf"
@@ -545,6 +564,37 @@ def test_commands(arguments: list[str], tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     if "--json" in arguments:
         assert json.loads(result.stdout)["robot"] == "robot"
+
+
+@pytest.mark.parametrize("case", LOOPS.values(), ids=LOOPS)
+def test_conversion_to_urdf(case: tuple[str, ...], tmp_path: Path) -> None:
+    bodies, equality, *rest = case
+    file = written(tmp_path, bodies + TREES["several joints"] + TREES["free"], "".join(rest)
+                   + f"<equality>{equality}</equality>")
+    model = kempe.load(file)
+    result = kempe_program("convert", file, tmp_path / "robot.urdf")
+    assert result.returncode == 0, result.stderr
+    same = kempe.load(tmp_path / "robot.urdf", merge_gimbals=False)
+    assert (same.q_names, same.v_names) == (model.q_names, model.v_names)
+    assert set(same.frame_names) == set(model.frame_names)
+    rng = np.random.default_rng(1)
+    q, v, tau = model.random_configuration(1), *rng.normal(size=(2, model.nv))
+    np.testing.assert_allclose(same.project(q), q, atol=1e-9)
+    np.testing.assert_allclose(same.mass_matrix(q), model.mass_matrix(q), atol=1e-9)
+    a = model.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(same.forward_dynamics(q, v, tau), a,
+                               atol=1e-7 * max(1, abs(a).max()))
+
+
+def test_conversion_lists_what_urdf_cannot_hold(tmp_path: Path) -> None:
+    file = written(tmp_path, ACTUATED, ACTUATORS + '<keyframe><key name="home"/></keyframe>')
+    out = tmp_path / "robot.urdf"
+    text = kempe_program("convert", file, out).stderr
+    assert "URDF cannot hold actuators, which are left out: m, x, w, g" in text
+    assert "and 5 more" in text and "keyframes, which are left out: home" in text
+    report = json.loads(kempe_program("convert", file, out, "--json").stdout)
+    assert report["not_held"]["keyframes"] == ["home"]
+    assert set(kempe.load(out).actuated) == set(kempe.load(file).actuated)
 
 
 # --- hostile files -------------------------------------------------------------------------------

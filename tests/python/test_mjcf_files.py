@@ -49,6 +49,7 @@ def test_without_mujoco_on_the_command_line(tmp_path: Path) -> None:
      "</mujoco>", 'robot.xml:1: <hfield> "h": more than'),
     ('<mujoco><worldbody><flexcomp count="9999 9999 9999"/></worldbody></mujoco>',
      "<flexcomp>: count"),
+    ('<mujoco><size nkey="2000000000"/></mujoco>', '<size>: nkey="2000000000" is more than'),
 ])
 def test_refused_at_once(text: str, reason: str, tmp_path: Path) -> None:
     assert reason in message(tmp_path / "robot.xml", text)

@@ -18,6 +18,7 @@ MOST_BYTES = 64 * 2**20  # of a file, as for URDF
 MOST_FILES = 1000
 MOST_ELEMENTS = 1_000_000  # after replication
 MOST_CELLS = 100_000_000  # of a height field or a texture
+MOST_EXTRA = 10_000  # keyframes, and user numbers of an element, that <size> asks for
 HEAD = 65536  # bytes in which the root element must start
 NAME = re.compile(rb"<([A-Za-z_][\w.-]*)")
 LINE = re.compile(r"line (\d+)", re.IGNORECASE)
@@ -179,6 +180,11 @@ class Scan:
                         1, whole(attributes.get(other, ""))) > MOST_CELLS:
                     fail(f'<{tag}> "{attributes.get("name", "")}": more than {MOST_CELLS} cells. '
                          f"Check {one} and {other}.")
+            for name, value in attributes.items():
+                if tag == "size" and name.startswith(("nkey", "nuser_")) and (
+                        whole(value) > MOST_EXTRA):
+                    fail(f'<size>: {name}="{value}" is more than {MOST_EXTRA}. Leave it out: '
+                         "MuJoCo counts by itself.")
             cells = math.prod(max(1, whole(n)) for n in attributes.get("count", "").split())
             if tag in ("composite", "flexcomp") and cells * factor > MOST_ELEMENTS:
                 fail(f'<{tag}>: count="{attributes["count"]}" makes more than {MOST_ELEMENTS} '

@@ -39,7 +39,7 @@ def add_tree(reading: Reading) -> None:
         builder.add_body(body)
     for site in range(reading.model.nsite):
         builder.add_site(site)
-    builder.report()
+    builder.finish()
 
 
 class Tree:
@@ -53,8 +53,8 @@ class Tree:
         self._name_bodies()
         self._name_joints()
         self._extra_armature, self._extra_damping = reflected(self._source)
-        world = self._mechanism.add_body(WORLD)
-        world.line = 0
+        self._start: dict[str, list[float]] = {}  # positions where these are not zero
+        self._mechanism.add_body(WORLD)
 
     # --- names ---
 
@@ -164,8 +164,7 @@ class Tree:
             name, type_, parent=parent, child=child, origin=place, **own)
         joint.line = line
         if pose_at_start:
-            self._mechanism.start_pose = {
-                **self._mechanism.start_pose, name: pose_at_start}
+            self._start[name] = pose_at_start
         self._add_passive(j, dof, joint, line)
         self._add_limits(j, joint, line)
 
@@ -220,8 +219,9 @@ class Tree:
         self._fix(self._reading.bodies[model.site_bodyid[i]], name,
                   pose(model.site_pos[i], model.site_quat[i]), line)
 
-    def report(self) -> None:
-        """What there is to say about the whole tree."""
+    def finish(self) -> None:
+        """The start pose, and what there is to say about the whole tree."""
+        self._mechanism.start_pose = {**self._start}
         option, notes = self._model.opt, self._notes
         if option.density or option.viscosity:
             notes.file("forces of the medium (density, viscosity, wind) are not computed.")
