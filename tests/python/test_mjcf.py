@@ -227,6 +227,17 @@ def test_a_tendon_of_constant_length_is_a_rod(tmp_path: Path) -> None:
     assert [loop.name for loop in model.loops] == ["r"] and model.nv == 2
 
 
+def test_a_fixed_tendon_of_constant_length_is_a_coupling(tmp_path: Path) -> None:
+    limits = TENDONS.replace('name="t"', 'name="t" limited="true" range=".2 .2000000000001"')
+    limits = limits.replace('name="u"', 'name="u" limited="true" range="-.1 .1"')
+    model = kempe.load(written(tmp_path, THREE, limits))
+    q = model.random_configuration(1)
+    positions = dict(zip(model.spanning_position_names, model.spanning_positions(q), strict=True))
+    assert 2 * positions["a"] - positions["b"] == pytest.approx(0.2, abs=1e-9)
+    assert [loop.name for loop in model.loops] == ["t"] and model.nv == 2
+    assert about(model, 'tendon "u"', "limits of its length", "equality")
+
+
 def test_equalities_that_are_not_held_are_reported(tmp_path: Path) -> None:
     file = written(tmp_path, CLOSED.format('<body name="still" pos="2 0 0"/>'), """
       <tendon><spatial name="s"><site site="x"/><site site="y"/><site site="z"/></spatial></tendon>
@@ -366,8 +377,14 @@ def test_actuators(tmp_path: Path) -> None:
     np.testing.assert_allclose(torques[0], model.actuator_torques(q, v, controls), atol=1e-12)
     with pytest.raises(ValueError, match='there is no actuator "n".*m, x'):
         model.actuator_forces(q, v, {"n": 1.0})
-    with pytest.raises(ValueError, match="expected 11 numbers"):
-        model.actuator_forces(q, v, [1.0])
+    for odd, reason in (([1.0], "expected 11 numbers"), ([np.nan] * 11, "controls is not finite"),
+                        ({"m": "fast"}, "controls: expected real numbers"), (1.0, "expected 11")):
+        with pytest.raises(ValueError, match=reason):
+            model.actuator_torques(q, v, odd)
+    with pytest.raises(ValueError, match="v: expected"):
+        model.actuator_torques(q, v[1:], controls)
+    with pytest.raises(ValueError, match="q: "):
+        model.actuation_matrix(q[1:])
 
 
 def test_actuators_through_loops(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import reprlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -246,7 +247,7 @@ class Drive:
         """Controls of all actuators: those that are not named are zero."""
         names = [actuator.name for actuator in self._actuators]
         if not isinstance(given, Mapping):
-            array = np.asarray(given, float)
+            array = finite("controls", given)
             if array.ndim < 1 or array.shape[-1] != len(names):
                 raise ValueError(f"controls: expected {len(names)} numbers, one for each of "
                                  f"actuator_names, or a mapping; got shape {array.shape}")
@@ -255,11 +256,15 @@ class Drive:
         if unknown:
             raise ValueError(f'controls: there is no actuator "{unknown[0]}". Actuators: '
                              f"{', '.join(names) or 'none'}")
-        return np.array([float(given.get(name, 0.0)) for name in names])
+        return finite("controls", [given.get(name, 0.0) for name in names])
 
     def forces(self, q: ArrayLike, v: ArrayLike, controls: Array) -> Array:
         """Of all actuators, (actuators,) or (N, actuators)."""
-        velocity = np.einsum("...ij,...i->...j", self.matrix(q), np.asarray(v, float))
+        velocities = finite("v", v)
+        if velocities.ndim < 1 or velocities.shape[-1] != self._model.nv:
+            raise ValueError(f"v: expected {self._model.nv} numbers for each state, got shape "
+                             f"{velocities.shape}")
+        velocity = np.einsum("...ij,...i->...j", self.matrix(q), velocities)
         length = self._lengths(q)
         columns = []
         for k, actuator in enumerate(self._actuators):
@@ -282,3 +287,13 @@ class Drive:
             return np.zeros((*length.shape[:-1], 0))
         return np.stack(np.broadcast_arrays(*columns), axis=-1)
 
+
+def finite(name: str, given: object) -> Array:
+    """An argument as an array of finite numbers. Raises ValueError."""
+    try:
+        array = np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: expected real numbers, got {reprlib.repr(given)}") from None
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} is not finite")
+    return array

@@ -223,12 +223,7 @@ class Loops:
         name = self._source.named("tendon", i) or f"tendon{i}"
         line = self._source.line("tendon", i)
         if model.tendon_limited[i] and i not in self._held:
-            low, high = map(float, model.tendon_range[i])
-            sites = sites_of_tendon(self._reading, i)
-            if sites is not None and len(sites) == 2 and high - low <= SAME_LENGTH * abs(high):
-                self._add_rod(self._reading.loops.take(name), sites, high, line)
-            else:
-                notes.about("tendon", name, "the limits of its length are not kept.", line)
+            self._limit(i, name, line)
         if (model.tendon_stiffness[i] or numbers(model, "tendon_stiffnesspoly", i).any()) and (
                 not self._source.disabled("SPRING")):
             two = sites_of_tendon(self._reading, i)
@@ -242,6 +237,25 @@ class Loops:
                              ("tendon_armature", "armature")):
             if numbers(model, field, i).any():
                 notes.about("tendon", name, f"its {words} has no effect.", line)
+
+    def _limit(self, i: int, name: str, line: int) -> None:
+        """Limits of a tendon's length: constraints, if they are equal."""
+        low, high = map(float, self._model.tendon_range[i])
+        equal = high - low <= SAME_LENGTH * max(abs(low), abs(high))
+        total, sites = sum_of_tendon(self._reading, i), sites_of_tendon(self._reading, i)
+        if equal and sites is not None and len(sites) == 2:
+            self._add_rod(self._reading.loops.take(name), sites, high, line)
+        elif equal and total is not None:
+            coupling = self._mechanism.add_coupling(
+                self._reading.loops.take(name), total.terms, offset=high)
+            coupling.line = line
+            self._count += 1
+        elif total is not None:
+            self._notes.about(
+                "tendon", name, "the limits of its length are not kept. If they are to couple its "
+                "joints, hold its length by an equality constraint.", line)
+        else:
+            self._notes.about("tendon", name, "the limits of its length are not kept.", line)
 
     def report(self) -> None:
         for joint in self._mechanism.joints:

@@ -45,8 +45,12 @@ class Source:
         return self.lines.get((kind, number), 0)
 
     def disabled(self, flag: str) -> bool:
-        bit = getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{flag}")
-        return bool(self.model.opt.disableflags & int(bit))
+        """Whether a flag of <option> switches something off."""
+        bits = self.mujoco.mjtDisableBit
+        # Springs and dampers had one flag in older versions of MuJoCo.
+        names = [f"mjDSBL_{flag}", *(["mjDSBL_PASSIVE"] if flag in ("SPRING", "DAMPER") else [])]
+        return any(self.model.opt.disableflags & int(getattr(bits, name))
+                   for name in names if hasattr(bits, name))
 
 
 def root_element(path: str | os.PathLike[str]) -> str:
@@ -93,8 +97,8 @@ def compiled(path: str | os.PathLike[str]) -> Source:
         raise ModelError(message(shown, str(error), single=files == 1)) from None
     finally:
         mujoco.set_mju_user_warning(before)
-    return Source(shown, mujoco, model, lines_of(spec) if files == 1 else {},
-                  spec.modelname, complaints)
+    name = bytes(model.names).split(b"\0", 1)[0].decode("utf-8", "replace")
+    return Source(shown, mujoco, model, lines_of(spec) if files == 1 else {}, name, complaints)
 
 
 def imported(shown: str) -> Any:
