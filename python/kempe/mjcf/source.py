@@ -119,13 +119,14 @@ def message(shown: str, text: str, *, single: bool) -> str:
 
 
 def lines_of(spec: Any) -> dict[tuple[str, int], int]:
+    """Lines of elements, as far as this version of MuJoCo tells them."""
     lines = {}
-    for kind, elements in (("body", spec.bodies), ("joint", spec.joints), ("site", spec.sites),
-                           ("equality", spec.equalities), ("tendon", spec.tendons)):
-        for element in elements:
-            match = LINE.search(element.info or "")
-            if match:
-                lines[kind, element.id] = int(match[1])
+    for kind, elements in (("body", "bodies"), ("joint", "joints"), ("site", "sites"),
+                           ("equality", "equalities"), ("tendon", "tendons")):
+        for element in getattr(spec, elements, ()):
+            number, match = getattr(element, "id", None), LINE.search(element.info or "")
+            if number is not None and match:
+                lines[kind, number] = int(match[1])
     return lines
 
 
