@@ -135,7 +135,7 @@ $(adapters_stamp): $(requirements_stamp)
 
 test-adapters: python $(adapters_stamp)
 	$(with_adapters) $(venv)/bin/python -m pytest -q tests/adapters
-	$(with_adapters) $(venv)/bin/python -m pytest -q tests/python/test_mjcf.py
+	$(with_adapters) $(venv)/bin/python -m pytest -q tests/python/test_mjcf*.py
 	$(with_adapters) $(venv)/bin/python examples/optimal_control/swing_up.py build/pictures
 	$(with_adapters) $(venv)/bin/python examples/optimal_control/jump.py build/pictures
 
