@@ -63,6 +63,19 @@ def test_replication_in_an_included_file(tmp_path: Path) -> None:
     assert "part.xml:1: <replicate>" in text
 
 
+@pytest.mark.parametrize("text", [
+    '<asset><mesh file="/dev/zero"/></asset>',
+    '<compiler meshdir="/dev"/><asset><mesh file="zero"/></asset>',
+    '<include file="/dev/zero"/>',
+    '<asset><texture type="2d" file="pipe"/></asset>',
+    '<include file="pipe"/>',
+])
+def test_endless_files(text: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "is not a regular file" in message(
+        tmp_path / "robot.xml", f"<mujoco>{text}</mujoco>")
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     def error(path: Path) -> str:
         with pytest.raises(kempe.ModelError) as caught:
@@ -76,6 +89,11 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert "is not a regular file" in error(tmp_path / "pipe.xml")
     os.mkfifo(tmp_path / "pipe.urdf")
     assert "is not a regular file" in error(tmp_path / "pipe.urdf")
+    (tmp_path / "loop.xml").symlink_to(tmp_path / "loop.xml")
+    assert "loop.xml: cannot be read" in error(tmp_path / "loop.xml")
+    assert "cannot be read" in error(tmp_path / f"{'x' * 5000}.xml")
+    assert "is not a regular file" not in message(
+        tmp_path / "long.xml", f"<mujoco><asset><mesh file='{'x' * 5000}.obj'/></asset></mujoco>")
     with (tmp_path / "large.xml").open("wb") as file:
         file.truncate(65 * 2**20)
     assert "at most 67108864 are read" in error(tmp_path / "large.xml")

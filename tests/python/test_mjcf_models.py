@@ -197,10 +197,12 @@ def test_copies_keep_actuators_and_keyframes(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(other)).v_names == ["pivot"]
 
 
+WEDGE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
 def test_geoms_are_shapes(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "wedge.obj").write_text(
-        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    (tmp_path / "parts" / "wedge.obj").write_text(WEDGE)
     pair = Pair(written(tmp_path, """<body name="arm"><joint/>
       <geom name="box" type="box" size=".1 .2 .3" rgba="1 0 0 1"/>
       <geom name="pill" type="capsule" fromto="0 0 0 0 0 1" size=".1" group="3"/>
@@ -264,6 +266,22 @@ def test_content_tells_the_format(tmp_path: Path) -> None:
     other.write_text("<?xml version='1.0'?>\n<!-- a robot -->\n" + file.read_text())
     assert kempe.load(other).nv == 1
     assert kempe.load(other, start={"body1_hinge": 0.5}).neutral()[0] == 0.5
+
+
+@pytest.mark.parametrize("name", ["robot.mjcf", "robot", "robot.XML"])
+def test_names_that_mujoco_does_not_read(name: str, tmp_path: Path) -> None:
+    (tmp_path / "wedge.obj").write_text(WEDGE)
+    text = written(tmp_path, """<body name="arm"><joint/><geom type="mesh" mesh="wedge"/></body>""",
+                   head='<asset><mesh name="wedge" file="wedge.obj"/></asset>').read_text()
+    file = tmp_path / name
+    file.write_text(text)
+    model = kempe.load(file)
+    body = model.mechanism.find_body("arm")
+    assert body is not None and body.visuals[0].mesh == str(tmp_path / "wedge.obj")
+    (tmp_path / "part.xml").write_text("<mujoco/>")
+    file.write_text(text.replace("<worldbody>", '<include file="part.xml"/><worldbody>'))
+    with pytest.raises(kempe.ModelError, match="ends in .xml"):
+        kempe.load(file)
 
 
 def test_includes_and_defaults(tmp_path: Path) -> None:

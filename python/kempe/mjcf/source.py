@@ -91,14 +91,29 @@ def compiled(path: str | os.PathLike[str]) -> Source:
         mujoco.set_mju_user_warning(complaints.append)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            spec = mujoco.MjSpec.from_file(os.fspath(file))
+            spec = parsed(mujoco, file, shown, single=files == 1)
             model = spec.compile()
+    except ModelError:
+        raise
     except Exception as error:  # ValueError, mujoco.FatalError, and errors of decoders
         raise ModelError(message(shown, str(error), single=files == 1)) from None
     finally:
         mujoco.set_mju_user_warning(before)
     name = bytes(model.names).split(b"\0", 1)[0].decode("utf-8", "replace")
     return Source(shown, mujoco, model, lines_of(spec) if files == 1 else {}, name, complaints)
+
+
+def parsed(mujoco: Any, file: Path, shown: str, *, single: bool) -> Any:
+    """MuJoCo's description of a file."""
+    if file.suffix in (".xml", ".urdf"):
+        return mujoco.MjSpec.from_file(os.fspath(file))
+    # MuJoCo refuses other suffixes, but not the text; meshes are then found in this folder.
+    if not single:
+        raise ModelError(f"{shown}: includes other files, which MuJoCo only reads if the name ends "
+                         "in .xml. Rename it.")
+    spec = mujoco.MjSpec.from_string(file.read_text(encoding="utf-8"))
+    spec.modelfiledir = os.fspath(file.absolute().parent) + os.sep
+    return spec
 
 
 def imported(shown: str) -> Any:
@@ -139,24 +154,32 @@ class Scan:
     def __init__(self, shown: str) -> None:
         self._shown = shown
         self._elements = 0
-        self._seen: set[Path] = set()
+        self._seen: set[str] = set()
+        self._files: set[str] = set()  # of meshes, textures, …
+        self._folders = {""}  # where these may be
 
     def of(self, file: Path) -> int:
         """Scans a file and those that it includes; returns their number."""
         folder, waiting = file.parent, [(file, self._shown, 1)]
         while waiting:
             file, shown, times = waiting.pop()
-            key = file.resolve()
+            key = os.path.realpath(file)
             if key in self._seen:
                 continue  # MuJoCo reports include loops
             self._seen.add(key)
             if len(self._seen) > MOST_FILES:
                 raise ModelError(f"{self._shown}: includes more than {MOST_FILES} files. Check "
                                  "that it is a robot.")
-            if len(self._seen) > 1 and not file.is_file():
+            if len(self._seen) > 1 and not os.path.exists(file):
                 continue  # reported by MuJoCo, which may search elsewhere
             waiting += [(folder / name, os.fspath(folder / name), count)
                         for name, count in self._included(file, shown, times)]
+        for name in self._files:
+            for place in self._folders:
+                path = folder / place / name
+                if os.path.exists(path) and not os.path.isfile(path):
+                    raise ModelError(f'{self._shown}: the file "{name}" is not a regular file. '
+                                     "Name another one.")
         return len(self._seen)
 
     def _included(self, file: Path, shown: str, times: int) -> list[tuple[str, int]]:
@@ -186,6 +209,10 @@ class Scan:
                     fail(f'<{tag}> "{attributes.get("name", "")}": more than {MOST_CELLS} cells. '
                          f"Check {one} and {other}.")
             for name, value in attributes.items():
+                if name.startswith("file") and value and "\0" not in value:
+                    self._files.add(value)
+                if tag == "compiler" and name.endswith("dir"):
+                    self._folders.add(value)
                 if tag == "size" and name.startswith(("nkey", "nuser_")) and (
                         whole(value) > MOST_EXTRA):
                     fail(f'<size>: {name}="{value}" is more than {MOST_EXTRA}. Leave it out: '
@@ -216,9 +243,9 @@ class Scan:
         return found
 
     def _content(self, file: Path, shown: str) -> bytes:
-        if file.is_dir():
+        if os.path.isdir(file):
             raise ModelError(f"{shown}: is a folder. Name the .xml file in it.")
-        if file.exists() and not file.is_file():
+        if os.path.exists(file) and not os.path.isfile(file):
             raise ModelError(f"{shown}: is not a regular file. Name an .xml file.")
         try:
             size = file.stat().st_size
