@@ -247,7 +247,8 @@ class Loops:
             self._add_rod(self._reading.loops.take(name), sites, high, line)
         elif equal and total is not None:
             coupling = self._mechanism.add_coupling(
-                self._reading.loops.take(name), {**total.terms}, offset=high)
+                self._reading.loops.take(name),
+                {joint: x for joint, x in total.terms.items() if x}, offset=high)
             coupling.line = line
             self._count += 1
         elif total is not None:
