@@ -248,6 +248,8 @@ def test_floating_and_fixed_base(tmp_path: Path) -> None:
     np.testing.assert_allclose(held.frame_placement([0.3], "body2")[1],
                                still.frame_placement([0.3], "body2")[1], atol=1e-12)
     assert about(kempe.load(file, floating_base=True), "already free")
+    written(tmp_path, f'<body>{GEOM}</body><site name="s"/>')
+    assert kempe.load(file, floating_base=True).nv == 6
     written(tmp_path, f"<body>{GEOM}</body><body><joint/>{GEOM}</body>")
     with pytest.raises(kempe.ModelError, match="Add a <freejoint/>"):
         kempe.load(file, floating_base=True)

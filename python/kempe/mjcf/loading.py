@@ -33,17 +33,22 @@ def free_base(mechanism: MjcfMechanism) -> None:
                               "no floating base was added."]
         return
     above = {joint.child: joint.parent for joint in mechanism.joints}
-    carries: dict[str, bool] = {}  # by body on the world: whether anything moves on it
+    masses = {body.name: body.mass for body in mechanism.bodies}
+    moving, heavy = set[str](), set[str]()  # bodies on the world that carry joints, and masses
     for joint in mechanism.joints:
         body = joint.child
         while above[body] != WORLD:
             body = above[body]
-        carries[body] = carries.get(body, False) or joint.type != "fixed"
-    bases = [joint for joint in mechanism.joints if joint.parent == WORLD and carries[joint.child]]
+        if joint.type != "fixed":
+            moving.add(body)
+        if masses[joint.child]:
+            heavy.add(body)
+    bases = [joint for joint in mechanism.joints
+             if joint.parent == WORLD and joint.child in (moving or heavy)]
     if len(bases) != 1 or bases[0].type != "fixed":
         raise ModelError(
             f"{mechanism.source}: a floating base needs one body that is fixed to the world and "
-            f"carries the others; {len(bases)} move or carry others. Add a <freejoint/> to the "
+            "carries all that moves, and this file has no such body. Add a <freejoint/> to the "
             "base in the file.")
     (base,) = bases
     R, p = base.origin
