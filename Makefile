@@ -126,19 +126,21 @@ test-peers: build
 	cmake --build --preset release --target kempe_test_peers
 	build/release/tests/kempe_test_peers --gtest_brief=1
 
-# Adapters to CasADi, JAX and Crocoddyl, installed into a folder of their own, and the examples of
-# optimal control, which write pictures; not part of `make test`. PyTorch is tested where it is
-# installed; `make test-adapters TORCH=yes` installs it, several gigabytes.
+# Adapters to CasADi, JAX and Crocoddyl and the reader of MJCF, which uses MuJoCo, installed into a
+# folder of their own, and the examples of optimal control, which write pictures; not part of `make
+# test`. PyTorch is tested where it is installed; `make test-adapters TORCH=yes` installs it, several
+# gigabytes.
 adapters := build/adapters
-adapter_libraries := casadi jax crocoddyl $(if $(filter yes,$(TORCH)),torch)
+adapter_libraries := casadi jax crocoddyl mujoco $(if $(filter yes,$(TORCH)),torch)
 with_adapters = PYTHONPATH="$(adapters):$$(echo $(adapters)/cmeel.prefix/lib/python3.*/site-packages)"
-adapters_stamp := $(adapters)/.installed$(if $(filter yes,$(TORCH)),_with_torch)
+adapters_stamp := $(adapters)/.installed_with_mujoco$(if $(filter yes,$(TORCH)),_and_torch)
 $(adapters_stamp): $(requirements_stamp)
 	$(venv)/bin/pip install --quiet --target $(adapters) --upgrade $(adapter_libraries)
 	touch $@
 
 test-adapters: python $(adapters_stamp)
 	$(with_adapters) $(venv)/bin/python -m pytest -q tests/adapters
+	$(with_adapters) $(venv)/bin/python -m pytest -q tests/python/test_mjcf*.py
 	$(with_adapters) $(venv)/bin/python examples/optimal_control/swing_up.py build/pictures
 	$(with_adapters) $(venv)/bin/python examples/optimal_control/jump.py build/pictures
 

@@ -3,7 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING
 
-from kempe import math, robots
+from kempe import math, mjcf, robots
 from kempe._kempe import (
     AllTerms,
     Body,
@@ -25,8 +25,6 @@ from kempe._kempe import (
     add_closures_from_yaml_text,
     get_num_threads,
     instruction_set,
-    load,
-    read_mechanism,
     read_urdf_text,
     set_num_threads,
     version,
@@ -40,6 +38,7 @@ from kempe.errors import (
     SimulationWarning,
     SingularityError,
 )
+from kempe.loading import load, read_mechanism
 from kempe.simulation import (
     Run,
     SimulationError,
@@ -92,6 +91,7 @@ __all__ = [
     "instruction_set",
     "load",
     "math",
+    "mjcf",
     "read_mechanism",
     "read_urdf_text",
     "robots",

@@ -39,6 +39,10 @@ a, multipliers = model.constrained_forward_dynamics(q, q, q, constraints, time=0
 after, impulses = model.project_velocities(q, a, constraints)
 held: np.ndarray = multipliers[constraints.rows_of("grasp")]
 cut: list[str] = model.cut_loops
+driven = kempe.mjcf.load("robot.xml", floating_base=True)
+motors: list[str] = driven.with_independent(["hip"]).actuator_names
+tau = driven.actuator_torques(driven.keyframes["home"], [0.0] * driven.nv, {motors[0]: 1.0})
+either: kempe.Mechanism = kempe.read_mechanism("robot.urdf")
 '''
 
 

@@ -15,11 +15,13 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import kempe
+from kempe.mjcf import frames
 
 FINE = 0
 FAILED = 1  # the robot or the run did not pass, or is impossible
@@ -179,8 +181,8 @@ def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
 # --- robots ----------------------------------------------------------------------------------
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("robot", metavar="ROBOT", help="a file (.urdf, .yaml) or a bundled robot: "
-                        + ", ".join(kempe.robots.names()))
+    parser.add_argument("robot", metavar="ROBOT", help="a file (.urdf, .yaml, .xml) or a bundled "
+                        "robot: " + ", ".join(kempe.robots.names()))
     parser.add_argument("-n", type=int, metavar="LINKS", help="number of links of a bundled chain")
     base = parser.add_mutually_exclusive_group()
     base.add_argument(
@@ -247,6 +249,8 @@ def loaded_robot(arguments: argparse.Namespace) -> kempe.Model:
         if arguments.fixed_base:
             hold_base(mechanism)
         mechanism.start_pose = {**mechanism.start_pose, **start}
+        if isinstance(mechanism, kempe.mjcf.MjcfMechanism):
+            return kempe.mjcf.MjcfModel(mechanism, fold_rotors=options["fold_rotors"])
         return kempe.Model(mechanism, **options)
     except (kempe.ModelError, ValueError, OSError) as error:
         raise BadInput(str(error)) from error
@@ -272,17 +276,20 @@ def start_pose(options: list[str]) -> dict[str, list[float]]:
 
 
 def hold_base(mechanism: kempe.Mechanism) -> None:
-    """Fixes the free joints whose parent is the root."""
+    """Fixes the free joints whose parent is the root, where the start pose has them."""
     children = {joint.child for joint in mechanism.joints}
     bases = [joint for joint in mechanism.joints
              if joint.type == "free" and joint.parent not in children]
     if not bases:
         raise BadInput(f"--fixed-base: {mechanism.name} has no free base")
+    pose = dict(mechanism.start_pose)
     for joint in bases:
         joint.type = "fixed"
-    held = {joint.name for joint in bases}
-    mechanism.start_pose = {
-        joint: pose for joint, pose in mechanism.start_pose.items() if joint not in held}
+        if joint.name in pose:
+            numbers = np.array(pose.pop(joint.name), float)
+            R, p = joint.origin
+            joint.origin = (R @ frames.turns(numbers[3:]), p + R @ numbers[:3])
+    mechanism.start_pose = pose
 
 
 def free_velocities(model: kempe.Model) -> list[int]:
