@@ -7,7 +7,8 @@ its compile command or the settings change.
 Most of the time goes into Eigen and the standard library, which clang-tidy parses and walks through
 again for every source. Sources that are compiled alike are therefore checked several at once, in a
 file that includes them. Where that has findings, each is checked by itself: names that are local to
-one file may occur in another.
+one file may occur in another. Unused using declarations are looked for here, because clang-tidy
+finds them in the main file only.
 """
 
 import concurrent.futures
@@ -33,6 +34,7 @@ MOST_CODE = re.compile(r"-DKEMPE_ISA=v3 -DKEMPE_SCALAR=double")
 # Sources of this project too, which are included where several are checked at once.
 OURS = r"(include/kempe|/src|/robots|/tests|/benchmarks|/examples)/[^.]*\.[hc]pp$"
 INCLUDE_FOLDERS = [ROOT / "include", ROOT / "src", ROOT / "tests", ROOT / "python" / "src"]
+USING = re.compile(rb"^\s*using (?:[\w]+::)+(\w+);", re.MULTILINE)
 INCLUDE = re.compile(rb'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
 
 
@@ -92,6 +94,14 @@ def grouped(sources: list[Path], commands: dict[Path, dict[str, str]]) -> list[l
             for group in alike.values() for start in range(0, len(group), MOST_TOGETHER)]
 
 
+def unused_names(source: Path) -> str:
+    """Using declarations of a source whose name it does not use again."""
+    text = INCLUDE.sub(b"", read(source))
+    unused = [name for name in USING.findall(text)
+              if len(re.findall(rb"\b%s\b" % name, text)) == text.count(b"::%s;" % name)]
+    return "".join(f"using declaration of {name.decode()} is unused\n" for name in unused)
+
+
 def main() -> int:
     settings = (ROOT / ".clang-tidy").read_bytes()
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
@@ -135,6 +145,8 @@ def main() -> int:
             findings = [""] * len(group)
         else:
             findings = [tidy(source) for source in group]
+        findings = [text + unused_names(source)
+                    for source, text in zip(group, findings, strict=True)]
         for source, text in zip(group, findings, strict=True):
             if text:
                 print(f"{source.relative_to(ROOT)}\n{text}", flush=True)

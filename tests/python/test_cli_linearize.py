@@ -87,7 +87,7 @@ def test_writes_the_matrices(tmp_path: Path) -> None:
 def test_errors_are_explained(tmp_path: Path) -> None:
     for arguments, text in [
         (["four_bar", "--dt", "0"], "--dt"),
-        (["four_bar", "--at", "nowhere"], "nowhere"),
+        (["four_bar", "--at", "nowhere"], '--at: "nowhere"'),
         (["four_bar", "--output", str(tmp_path / "a.txt")], "--output"),
     ]:
         result = kempe_program("linearize", *arguments)

@@ -61,6 +61,7 @@ Array = NDArray[Any]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_arguments(parser)
+    parser.set_defaults(start_option="--at")
     parser.add_argument("--at", default="neutral", metavar="WHERE", dest="start",
                         help="neutral (default), random[:SEED], JOINT=X,..., or a file, see above")
     parser.add_argument("--speed", type=float, default=0.0, metavar="V",

@@ -106,6 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="stop joints at their limits, without rebound")
     parser.add_argument("--controller", default="none", metavar="NAME",
                         help="none (default), hold, or FILE.py, see above")
+    parser.set_defaults(start_option="--start")
     parser.add_argument("--start", default="neutral", metavar="WHERE",
                         help="neutral (default), random[:SEED], JOINT=X,..., or a file, see above")
     parser.add_argument("--speed", type=float, default=0.0, metavar="V",
@@ -154,7 +155,7 @@ def starting_state(model: kempe.Model,
         raise BadInput(f"--speed: zero or more is needed, got {speed:g}")
     if speed and arguments.velocity is not None:
         raise BadInput("--speed and --velocity: give only one of them")
-    q, v, since, seed = starting_position(model, arguments.start)
+    q, v, since, seed = starting_position(model, arguments.start, arguments.start_option)
     if arguments.velocity is not None:
         return q, named_velocities(arguments.velocity, q, model), since
     if speed:
@@ -163,17 +164,18 @@ def starting_state(model: kempe.Model,
     return q, v if v.any() else {}, since
 
 
-def starting_position(model: kempe.Model, start: str) -> tuple[Vector, Vector, float, int]:
-    """Positions, velocities and time of --start, and a seed for further velocities."""
+def starting_position(model: kempe.Model, start: str,
+                      option: str) -> tuple[Vector, Vector, float, int]:
+    """Positions, velocities and time of an option, and a seed for further velocities."""
     word, _, seed = start.partition(":")
     if seed and word == "random" and not seed.isdecimal():
-        raise BadInput(f'--start {start}: the seed "{seed}" is not a whole number')
+        raise BadInput(f'{option} {start}: the seed "{seed}" is not a whole number')
     number = 0
     if word == "random" and seed:
         # Python itself refuses to read numbers of thousands of digits.
         number = int(seed) if len(seed) < 1000 else MOST_SEED + 1
         if number > MOST_SEED:
-            raise BadInput(f"--start random:SEED: a whole number from 0 to {MOST_SEED} is needed")
+            raise BadInput(f"{option} random:SEED: a whole number from 0 to {MOST_SEED} is needed")
     at_rest = np.zeros(model.nv)
     if start == "neutral":
         return model.neutral(), at_rest, 0.0, number
@@ -183,8 +185,8 @@ def starting_position(model: kempe.Model, start: str) -> tuple[Vector, Vector, f
         run = load_run(start, model)
         return run.q[-1], run.v[-1], float(run.t[-1]), number
     if "=" in start and not Path(start).is_file():
-        return named_configuration(start, model), at_rest, 0.0, number
-    return load_configuration(start, model), at_rest, 0.0, number
+        return named_configuration(option, start, model), at_rest, 0.0, number
+    return load_configuration(option, start, model), at_rest, 0.0, number
 
 
 VALUES = re.compile(r"=([^,=]*)(?:,|$)")  # of one joint, after its name
@@ -215,12 +217,12 @@ def named_values(option: str, text: str, names: Iterable[str]) -> dict[str, list
     return named
 
 
-def named_configuration(text: str, model: kempe.Model) -> Vector:
+def named_configuration(option: str, text: str, model: kempe.Model) -> Vector:
     try:
         return model.configuration(named_values(
-            "--start", text, {*model.joint_names, *model.spanning_position_names}))
+            option, text, {*model.joint_names, *model.spanning_position_names}))
     except (ValueError, kempe.AssemblyError) as error:
-        raise BadInput(f"--start {text}: {error}") from error
+        raise BadInput(f"{option} {text}: {error}") from error
 
 
 def named_velocities(text: str, q: Vector, model: kempe.Model) -> dict[str, list[float]]:
@@ -232,10 +234,10 @@ def named_velocities(text: str, q: Vector, model: kempe.Model) -> dict[str, list
     return named
 
 
-def load_configuration(path: str, model: kempe.Model) -> Vector:
+def load_configuration(option: str, path: str, model: kempe.Model) -> Vector:
     """nq numbers of a text or .npy file, loops closed."""
     if not Path(path).is_file():
-        raise BadInput(f'--start: "{path}" is neither neutral nor random nor JOINT=X nor a file')
+        raise BadInput(f'{option}: "{path}" is neither neutral nor random nor JOINT=X nor a file')
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numpy, that a file is empty: the shape says so
@@ -245,9 +247,9 @@ def load_configuration(path: str, model: kempe.Model) -> Vector:
                              "the order of q_names of `kempe info --json`")
         return model.project(q)
     except EOFError as error:
-        raise BadInput(f"--start {path}: the file is empty or cut off") from error
+        raise BadInput(f"{option} {path}: the file is empty or cut off") from error
     except (ValueError, kempe.AssemblyError, kempe.SingularityError) as error:
-        raise BadInput(f"--start {path}: {error}") from error
+        raise BadInput(f"{option} {path}: {error}") from error
 
 
 # --- after ---------------------------------------------------------------------------------------

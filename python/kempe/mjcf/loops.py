@@ -224,6 +224,9 @@ class Loops:
         line = self._source.line("tendon", i)
         if model.tendon_limited[i] and i not in self._held:
             self._limit(i, name, line)
+        elif i not in self._held and model.tendon_range[i].any():
+            notes.about("tendon", name, "its range has no effect, because MuJoCo does not count it "
+                        "as limited. Hold its length by an equality constraint.", line)
         if (model.tendon_stiffness[i] or numbers(model, "tendon_stiffnesspoly", i).any()) and (
                 not self._source.disabled("SPRING")):
             two = sites_of_tendon(self._reading, i)
