@@ -1,6 +1,7 @@
 """`kempe linearize`: matrices and poles of small motions."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,15 @@ def test_writes_the_matrices(tmp_path: Path) -> None:
     assert list(saved["v_names"]) == model.v_names
     np.testing.assert_allclose(np.sort_complex(saved["poles"]),
                                np.sort_complex(np.linalg.eigvals(A)))
+
+
+def test_rounding_of_poles_is_not_printed() -> None:
+    for arguments in (["tello", "--at", "random:3"],
+                      ["mini_cheetah", "--torque", "none", "--continuous"]):
+        result = kempe_program("linearize", *arguments)
+        assert result.returncode == 0, result.stderr
+        dust = r"e-(1[5-9]|[2-9]\d)|(^|\s)-0(\.0*)?(\s|$)"
+        assert not re.search(dust, result.stdout), result.stdout
 
 
 def test_errors_are_explained(tmp_path: Path) -> None:

@@ -90,6 +90,14 @@ def continuous_poles(poles: Array, dt: float) -> Array:
         return np.asarray(np.log(poles.astype(complex)) / dt)
 
 
+def without_rounding(poles: Array, A: Array) -> Array:
+    """Parts of the poles of A that are below the rounding of its eigenvalues are 0."""
+    least = len(A) * np.finfo(float).eps * np.abs(A).max(initial=0)
+    real, imaginary = (np.where(np.abs(part) < least, 0.0, part)
+                       for part in (np.real(poles), np.imag(poles)))
+    return np.asarray(real + 1j * imaginary)
+
+
 def pole_rows(poles: Array, dt: float | None) -> list[dict[str, float | None]]:
     """One entry for each pole, or for each pair of complex ones; slowest first."""
     rows = []
@@ -156,12 +164,13 @@ def print_report(report: dict[str, Any]) -> None:
         table.add_column(name, justify="right")
 
     def number(real: float, imaginary: float) -> str:
+        real += 0.0  # not −0
         return f"{real:.6g}" if imaginary == 0 else f"{real:.6g} ± {abs(imaginary):.6g}i"
 
     for row in report["poles"]:
         if row["imaginary"] < 0:
             continue  # the other of a pair
-        ratio = "" if row["damping_ratio"] is None else f"{row['damping_ratio']:.4f}"
+        ratio = "" if row["damping_ratio"] is None else f"{round(row['damping_ratio'], 4) + 0:.4f}"
         cells = [number(row["real"], row["imaginary"])]
         if discrete:
             cells += [f"{row['modulus']:.8g}",
@@ -200,7 +209,7 @@ def run(arguments: argparse.Namespace) -> None:
         "v_names": model.v_names, "q": q.tolist(), "v": v.tolist(), "tau": tau.tolist(),
         "equilibrium": balanced, "speed": float(np.abs(v).max(initial=0)),
         "acceleration": acceleration, "A": A.tolist(), "B": B.tolist(),
-        "poles": pole_rows(poles, dt), "output": arguments.output,
+        "poles": pole_rows(without_rounding(poles, A), dt), "output": arguments.output,
     }
     if arguments.output is not None:
         try:
