@@ -36,8 +36,8 @@ void projectCluster(const ModelImpl& model, const ClusterEntry& cluster, DataImp
       scratch.step[i] =
           random.uniform(-spread, spread) * model.tables.velocityScales[cluster.firstVelocity + i];
     }
-    const Closure closure = closeLoops(model.tables, model.mechanism.functions, cluster, scratch,
-                                       base, scratch.step.data(), dependent, Rows::Kept);
+    const Closure closure = closeLoops(viewOf<double>(model), model.mechanism.functions, cluster,
+                                       scratch, base, scratch.step.data(), dependent, Rows::Kept);
     if (closure.closed) {
       return;
     }
@@ -52,15 +52,15 @@ void projectCluster(const ModelImpl& model, const ClusterEntry& cluster, DataImp
 ClusterState<double> placed(const ModelImpl& model, const ClusterEntry& cluster,
                             DataImpl<double>& data) {
   ClusterState<double> state = data.loops.state(data.positions.data() + cluster.firstPosition);
-  placeCluster(model.tables, cluster, state);
+  placeCluster(viewOf<double>(model), cluster, state);
   return state;
 }
 
 /// G of one cluster into data.G; throws where it is singular.
 void jacobianOf(const ModelImpl& model, const ClusterEntry& cluster,
                 const ClusterState<double>& state, DataImpl<double>& data) {
-  const double ratio = clusterJacobian(model.tables, model.mechanism.functions, cluster, state,
-                                       data.loops, data.G.data());
+  const double ratio = clusterJacobian(viewOf<double>(model), model.mechanism.functions, cluster,
+                                       state, data.loops, data.G.data());
   if (isSingular(ratio)) {
     throwSingularityError(model, cluster, data.positions.data() + cluster.firstPosition);
   }
@@ -232,8 +232,8 @@ void constraintBias(const Model& model, Data& data, VectorIn q, VectorIn v, Vect
     ClusterState<double> state = placed(m, cluster, d);
     jacobianOf(m, cluster, state, d);
     spanRates(cluster, d, v, d.loops.rates.data());
-    moveCluster(m.tables, cluster, state);
-    clusterBias(m.tables, m.mechanism.functions, cluster, state, d.loops,
+    moveCluster(viewOf<double>(m), cluster, state);
+    clusterBias(viewOf<double>(m), m.mechanism.functions, cluster, state, d.loops,
                 d.velocities.data() + cluster.firstVelocity);
   }
   g = Eigen::Map<const Eigen::VectorXd>(d.velocities.data(), m.tables.velocities);
@@ -257,9 +257,9 @@ void constraintJacobianRate(const Model& model, Data& data, VectorIn q, VectorIn
     ClusterState<double> state = placed(m, cluster, d);
     jacobianOf(m, cluster, state, d);
     spanRates(cluster, d, v, d.loops.rates.data());
-    moveCluster(m.tables, cluster, state);
-    rateDirections(m.tables, cluster, state, d.loops.sRates.data());
-    clusterJacobianRate(m.tables, m.mechanism.functions, cluster, state, d.loops.work(),
+    moveCluster(viewOf<double>(m), cluster, state);
+    rateDirections(viewOf<double>(m), cluster, state, d.loops.sRates.data());
+    clusterJacobianRate(viewOf<double>(m), m.mechanism.functions, cluster, state, d.loops.work(),
                         d.loops.forFunctions(), d.loops.sRates.data(), d.G.data(),
                         d.loops.normal.data());
     writeBlock(cluster, d.loops.normal, rate);
@@ -275,7 +275,7 @@ void loopResidual(const Model& model, Data& data, VectorIn q, VectorOut residual
   expandPositions(m, q.data(), d.positions.data());
   for (const ClusterEntry& cluster : m.tables.clusters) {
     const ClusterState<double> state = placed(m, cluster, d);
-    loopValues(m.tables, m.mechanism.functions, cluster, state, d.loops.forFunctions(),
+    loopValues(viewOf<double>(m), m.mechanism.functions, cluster, state, d.loops.forFunctions(),
                residual.data() + cluster.firstRow);
   }
   if (!m.cuts.entries.empty()) {

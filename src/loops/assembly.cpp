@@ -23,11 +23,10 @@ constexpr double kAssemblyDamping = 1e-9;
 /// One run of the damped Newton (Levenberg–Marquardt) method; holds the data that its steps share.
 class Descent {
  public:
-  Descent(const ModelTables<double>& tables, const Functions& functions,
-          const ClusterEntry& cluster, LoopScratch<double>& scratch, const double* base,
-          std::span<const int> movable, const AssemblyOptions& options, double leastDamping)
+  Descent(const TablesView<double>& tables, const Functions& functions, const ClusterEntry& cluster,
+          LoopScratch<double>& scratch, const double* base, std::span<const int> movable,
+          const AssemblyOptions& options, double leastDamping)
       : tables_(tables),
-        view_(tables),
         functions_(functions),
         cluster_(cluster),
         scratch_(scratch),
@@ -103,7 +102,7 @@ class Descent {
   double evaluate(const double* step, double* q) {
     retractCluster(tables_, cluster_, base_, step, q);
     ClusterState<double> state = scratch_.state(q);
-    placeCluster(view_, cluster_, state);
+    placeCluster(tables_, cluster_, state);
     for (int l = 0; l < cluster_.loops; ++l) {
       const LoopEntry<double>& loop = tables_.loops[cluster_.firstLoop + l];
       double* phi = scratch_.phi.data() + loop.firstRow;
@@ -111,7 +110,7 @@ class Descent {
         const ClosingRows rows = closingRowsOf(loop, state);
         std::copy_n(rows.value, rows.count, phi);
       } else {
-        valuesOfLoop(view_, functions_, loop, state, scratch_.forFunctions(), phi);
+        valuesOfLoop(tables_, functions_, loop, state, scratch_.forFunctions(), phi);
       }
     }
     double cost = 0.0;
@@ -171,10 +170,10 @@ class Descent {
       if (loop.form.kind == RowKind::Joint) {
         const ClosingRows rows = closingRowsOf(loop, state);
         for (int r = 0; r < rows.count; ++r) {
-          spreadWrench(view_, loop, state, rows.wrench[r], own + r * n);
+          spreadWrench(tables_, loop, state, rows.wrench[r], own + r * n);
         }
       } else {
-        jacobianOfLoop(view_, functions_, loop, state, scratch_.forFunctions(),
+        jacobianOfLoop(tables_, functions_, loop, state, scratch_.forFunctions(),
                        [&](int r) { return own + r * n; });
       }
     }
@@ -348,8 +347,7 @@ class Descent {
     return any;
   }
 
-  const ModelTables<double>& tables_;
-  TablesView<double> view_;
+  const TablesView<double>& tables_;
   const Functions& functions_;
   const ClusterEntry& cluster_;
   LoopScratch<double>& scratch_;
@@ -364,17 +362,7 @@ class Descent {
 
 }  // namespace
 
-void retractCluster(const ModelTables<double>& tables, const ClusterEntry& cluster,
-                    const double* base, const double* step, double* q) {
-  for (int b = 0; b < cluster.bodies; ++b) {
-    const BodyEntry<double>& body = tables.bodies[cluster.firstBody + b];
-    const int position = body.firstPosition - cluster.firstPosition;
-    const int velocity = body.firstVelocity - cluster.firstVelocity;
-    jointRetract(body.type, base + position, step + velocity, q + position);
-  }
-}
-
-Closure closeLoops(const ModelTables<double>& tables, const Functions& functions,
+Closure closeLoops(const TablesView<double>& tables, const Functions& functions,
                    const ClusterEntry& cluster, LoopScratch<double>& scratch, const double* base,
                    double* step, std::span<const int> movable, Rows rows) {
   const auto descend = [&](const int* slots) {
@@ -390,7 +378,7 @@ Closure closeLoops(const ModelTables<double>& tables, const Functions& functions
   return descend(tables.rowSlots.data() + cluster.firstRow);
 }
 
-Closure assembleLoops(const ModelTables<double>& tables, const Functions& functions,
+Closure assembleLoops(const TablesView<double>& tables, const Functions& functions,
                       const ClusterEntry& cluster, LoopScratch<double>& scratch, const double* base,
                       double* step, std::span<const int> movable, const AssemblyOptions& options) {
   return Descent(tables, functions, cluster, scratch, base, movable, options, kAssemblyDamping)

@@ -7,7 +7,7 @@
 
 /// Closing the loops of a cluster by damped Newton steps.
 ///
-/// Rows and velocities are measured in the units of ModelTables::rowScales and velocityScales, so
+/// Rows and velocities are measured in the units of TableArrays::rowScales and velocityScales, so
 /// that all thresholds are relative to the size of the mechanism.
 namespace kempe::detail {
 
@@ -29,7 +29,7 @@ enum class Rows { All, Kept };
 /// Moves the velocities `movable` until φ = 0. Positions are q = base ⊞ step: `step` holds the
 /// start on entry (zero, or a prediction) and the solution on return, and so does scratch.q for q.
 /// Entries of `step` that are not movable are held; `movable` ascends. Allocates nothing.
-Closure closeLoops(const ModelTables<double>& tables, const Functions& functions,
+Closure closeLoops(const TablesView<double>& tables, const Functions& functions,
                    const ClusterEntry& cluster, LoopScratch<double>& scratch, const double* base,
                    double* step, std::span<const int> movable, Rows rows);
 
@@ -45,12 +45,20 @@ struct AssemblyOptions {
 /// closeLoops() from a start that may be far away. Directions in which rows change by less than
 /// rounding of the file explains are left alone: a redundant row that is open by rounding would
 /// otherwise drag the mechanism to some distant position.
-Closure assembleLoops(const ModelTables<double>& tables, const Functions& functions,
+Closure assembleLoops(const TablesView<double>& tables, const Functions& functions,
                       const ClusterEntry& cluster, LoopScratch<double>& scratch, const double* base,
                       double* step, std::span<const int> movable, const AssemblyOptions& options);
 
 /// q = base ⊞ step over the joints of a cluster.
-void retractCluster(const ModelTables<double>& tables, const ClusterEntry& cluster,
-                    const double* base, const double* step, double* q);
+template <typename Tables>
+void retractCluster(const Tables& tables, const ClusterEntry& cluster, const double* base,
+                    const double* step, double* q) {
+  for (int b = 0; b < cluster.bodies; ++b) {
+    const BodyEntry<double>& body = tables.bodies[cluster.firstBody + b];
+    const int position = body.firstPosition - cluster.firstPosition;
+    const int velocity = body.firstVelocity - cluster.firstVelocity;
+    jointRetract(body.type, base + position, step + velocity, q + position);
+  }
+}
 
 }  // namespace kempe::detail

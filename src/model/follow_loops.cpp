@@ -12,6 +12,7 @@ void followLoops(const ModelImpl& model, const ClusterEntry& cluster, DataImpl<d
                  const double* base, const double* tangent, double part) {
   // `advance` is how far each DoF is expected to go in one part: along the tangent at first,
   // then as in the part before.
+  const TablesView<double>& tables = viewOf<double>(model);
   const int n = cluster.velocities;
   LoopScratch<double>& scratch = data.loops;
   double longest = 0.0;
@@ -31,11 +32,11 @@ void followLoops(const ModelImpl& model, const ClusterEntry& cluster, DataImpl<d
     for (int i = 0; i < n; ++i) {
       step[i] += advance[i];
     }
-    for (const int i : independentOf(model.tables, cluster)) {
+    for (const int i : independentOf(tables, cluster)) {
       step[i] = tangent[i] * (done / parts);
     }
-    const Closure closure = closeLoops(model.tables, model.mechanism.functions, cluster, scratch,
-                                       base, step, dependentOf(model.tables, cluster), Rows::Kept);
+    const Closure closure = closeLoops(tables, model.mechanism.functions, cluster, scratch, base,
+                                       step, dependentOf(tables, cluster), Rows::Kept);
     if (!closure.closed) {
       throwAssemblyError(model, cluster, scratch.q.data(), closure.opening, closure.worstRow);
     }

@@ -6,14 +6,14 @@
 
 namespace kempe::detail {
 
-inline std::span<const int> independentOf(const ModelTables<double>& tables,
-                                          const ClusterEntry& cluster) {
+template <typename Tables>
+std::span<const int> independentOf(const Tables& tables, const ClusterEntry& cluster) {
   return {tables.independent.data() + cluster.firstIndependent,
           static_cast<std::size_t>(cluster.nv)};
 }
 
-inline std::span<const int> dependentOf(const ModelTables<double>& tables,
-                                        const ClusterEntry& cluster) {
+template <typename Tables>
+std::span<const int> dependentOf(const Tables& tables, const ClusterEntry& cluster) {
   return {tables.dependent.data() + cluster.firstDependent, static_cast<std::size_t>(cluster.kept)};
 }
 

@@ -50,18 +50,6 @@ void expandPositions(const ModelImpl& model, const double* q, double* positions)
   }
 }
 
-void contractPositions(const ModelTables<double>& tables, const ClusterEntry& cluster,
-                       const double* clusterPositions, double* q) {
-  if (cluster.kind != ClusterKind::Explicit) {
-    std::copy_n(clusterPositions, cluster.positions, q + cluster.firstQ);
-    return;
-  }
-  const int* independent = tables.independent.data() + cluster.firstIndependent;
-  for (int i = 0; i < cluster.nv; ++i) {
-    q[cluster.firstQ + i] = clusterPositions[independent[i]];
-  }
-}
-
 template <typename T>
 void requireConfiguration(const char* name, const ModelImpl& model, VectorInOf<T> q) {
   requireVector(name, q, model.tables.nq, "model.nq");

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "model/model_impl.hpp"
 
 /// Between the configuration q and the spanning positions of all tree joints.
@@ -9,8 +11,18 @@ namespace kempe::detail {
 void expandPositions(const ModelImpl& model, const double* q, double* positions);
 
 /// The part of q that one cluster has, from the cluster's spanning positions.
-void contractPositions(const ModelTables<double>& tables, const ClusterEntry& cluster,
-                       const double* clusterPositions, double* q);
+template <typename Tables>
+void contractPositions(const Tables& tables, const ClusterEntry& cluster,
+                       const double* clusterPositions, double* q) {
+  if (cluster.kind != ClusterKind::Explicit) {
+    std::copy_n(clusterPositions, cluster.positions, q + cluster.firstQ);
+    return;
+  }
+  const int* independent = tables.independent.data() + cluster.firstIndependent;
+  for (int i = 0; i < cluster.nv; ++i) {
+    q[cluster.firstQ + i] = clusterPositions[independent[i]];
+  }
+}
 
 /// Texts for a cluster that cannot be closed, or is singular, at the given positions.
 [[noreturn]] void throwAssemblyError(const ModelImpl& model, const ClusterEntry& cluster,

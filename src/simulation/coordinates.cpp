@@ -51,15 +51,15 @@ Coordinates::Coordinates(const Model& model, const LoopScales& scales)
 }
 
 void Coordinates::listTurningJoints() {
-  const ModelTables<double>& tables = impl().tables;
-  for (std::size_t b = 0; b < tables.bodies.size(); ++b) {
+  const TablesView<double>& tables = viewOf<double>(impl());
+  for (int b = 0; b < tables.bodyCount; ++b) {
     const BodyEntry<double>& body = tables.bodies[b];
     if (hasScalarCoordinates(body.type)) {
       continue;
     }
     const ClusterEntry& cluster = tables.clusters[body.cluster];
     TurningJoint joint;
-    joint.body = static_cast<int>(b);
+    joint.body = b;
     for (int j = 0; j < cluster.nv; ++j) {
       const int velocity = cluster.firstVelocity + independentOf(tables, cluster)[j];
       const int offset = velocity - body.firstVelocity;
@@ -76,7 +76,7 @@ void Coordinates::listTurningJoints() {
 }
 
 void Coordinates::writeConstantRatios(double* G) const {
-  const ModelTables<double>& tables = impl().tables;
+  const TablesView<double>& tables = viewOf<double>(impl());
   for (const ClusterEntry& cluster : tables.clusters) {
     const int numbers = cluster.velocities * cluster.nv;
     double* own = G + cluster.firstRatio;
@@ -106,7 +106,7 @@ Standing Coordinates::placeAt(VectorIn q, double* G) {
 }
 
 Standing Coordinates::placeLoops(int index, double* G) {
-  const ModelTables<double>& tables = impl().tables;
+  const TablesView<double>& tables = viewOf<double>(impl());
   const ClusterEntry& cluster = tables.clusters[index];
   LoopScratch<double>& scratch = data_.impl().loops;
   ClusterState<double> state = scratch.state(data_.impl().positions.data() + cluster.firstPosition);
@@ -180,10 +180,10 @@ void Coordinates::place(VectorIn v, VectorOut velocities) const {
 }
 
 void Coordinates::follow(VectorIn q0, const double* G, VectorIn y, VectorOut q) {
-  const ModelTables<double>& tables = impl().tables;
+  const TablesView<double>& tables = viewOf<double>(impl());
   DataImpl<double>& d = data_.impl();
   expandPositions(impl(), q0.data(), d.positions.data());
-  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+  for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
     if (cluster.kind == ClusterKind::Explicit) {
       for (int j = 0; j < cluster.nv; ++j) {
@@ -215,7 +215,7 @@ void Coordinates::follow(VectorIn q0, const double* G, VectorIn y, VectorOut q) 
 /// Newton steps K_d Δq_d = −φ on the positions in loops.q until they reduce φ no more. followLoops
 /// stops at 1e-14, which near a change point is not enough.
 void Coordinates::closeToRounding(const ClusterEntry& cluster) {
-  const ModelTables<double>& tables = impl().tables;
+  const TablesView<double>& tables = viewOf<double>(impl());
   LoopScratch<double>& scratch = data_.impl().loops;
   const int* slots = tables.rowSlots.data() + cluster.firstRow;
   const std::span<const int> dependent = dependentOf(tables, cluster);
@@ -258,7 +258,7 @@ void Coordinates::closeToRounding(const ClusterEntry& cluster) {
 
 void Coordinates::turningStep(const TurningJoint& joint, VectorIn q0, VectorIn y, VectorIn q,
                               double* step) const {
-  const ModelTables<double>& tables = impl().tables;
+  const TablesView<double>& tables = viewOf<double>(impl());
   const BodyEntry<double>& body = tables.bodies[joint.body];
   if (joint.whole) {
     std::copy_n(y.data() + joint.inV.front(), velocitySize(body.type), step);
@@ -271,7 +271,7 @@ void Coordinates::turningStep(const TurningJoint& joint, VectorIn q0, VectorIn y
 
 void Coordinates::chartRates(VectorIn q0, VectorIn y, VectorIn q, VectorIn v, VectorIn velocities,
                              VectorOut rates) const {
-  const ModelTables<double>& tables = impl().tables;
+  const TablesView<double>& tables = viewOf<double>(impl());
   rates = v;
   for (const TurningJoint& joint : turning_) {
     const BodyEntry<double>& body = tables.bodies[joint.body];
@@ -286,11 +286,11 @@ void Coordinates::chartRates(VectorIn q0, VectorIn y, VectorIn q, VectorIn v, Ve
 }
 
 void Coordinates::moveAcross(VectorIn q, VectorIn direction, double distance, VectorOut result) {
-  const ModelTables<double>& tables = impl().tables;
+  const TablesView<double>& tables = viewOf<double>(impl());
   DataImpl<double>& d = data_.impl();
   expandPositions(impl(), q.data(), d.positions.data());
   result = q;
-  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+  for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
     if (crossing_[c] == 0) {
       continue;
@@ -313,8 +313,8 @@ void Coordinates::moveAcross(VectorIn q, VectorIn direction, double distance, Ve
 
 template <typename Visit>
 void Coordinates::forEachCrossingJoint(const Visit& visit) const {
-  const ModelTables<double>& tables = impl().tables;
-  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+  const TablesView<double>& tables = viewOf<double>(impl());
+  for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
     for (int b = 0; crossing_[c] != 0 && b < cluster.bodies; ++b) {
       const BodyEntry<double>& body = tables.bodies[cluster.firstBody + b];
@@ -334,8 +334,8 @@ void Coordinates::addDisplacement(VectorIn q, VectorIn node, double weight, Vect
 }
 
 void Coordinates::displace(VectorIn displacement, VectorOut q) {
-  const ModelTables<double>& tables = impl().tables;
-  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+  const TablesView<double>& tables = viewOf<double>(impl());
+  for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
     if (crossing_[c] != 0) {
       double* to = data_.impl().loops.q.data();
@@ -380,11 +380,11 @@ double Coordinates::worstRatio(const double* G) const {
 }
 
 void Coordinates::best(VectorIn q, std::vector<std::vector<int>>& independent) {
-  const ModelTables<double>& tables = impl().tables;
+  const TablesView<double>& tables = viewOf<double>(impl());
   LoopScratch<double>& scratch = data_.impl().loops;
   expandPositions(impl(), q.data(), data_.impl().positions.data());
   independent.assign(tables.clusters.size(), {});
-  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+  for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
     if (cluster.kind != ClusterKind::Implicit || cluster.nv == 0) {
       continue;
@@ -407,10 +407,10 @@ void Coordinates::best(VectorIn q, std::vector<std::vector<int>>& independent) {
 }
 
 bool Coordinates::better(const double* G, double gain, std::vector<std::vector<int>>& independent) {
-  const ModelTables<double>& tables = impl().tables;
+  const TablesView<double>& tables = viewOf<double>(impl());
   independent.assign(tables.clusters.size(), {});
   bool any = false;
-  for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
+  for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
     const int n = cluster.velocities, m = cluster.nv;
     if (cluster.kind != ClusterKind::Implicit || m == 0) {

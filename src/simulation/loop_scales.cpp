@@ -114,7 +114,7 @@ LoopScales::LoopScales(const Model& model)
     const Eigen::VectorXd q = model.randomConfiguration(seed);
     expandPositions(m, q.data(), samples.emplace_back(m.neutralPositions).data());
   }
-  LoopScratch<double> scratch(m.tables);
+  LoopScratch<double> scratch(viewOf<double>(m));
   for (std::size_t c = 0; c < m.tables.clusters.size(); ++c) {
     const ClusterEntry& cluster = m.tables.clusters[c];
     if (cluster.kind != ClusterKind::Implicit) {
@@ -137,7 +137,7 @@ LoopScales::LoopScales(const Model& model)
 
 void LoopScales::learn(const Model& model, const std::vector<double>& positions) {
   const ModelImpl& m = model.impl();
-  LoopScratch<double> scratch(m.tables);
+  LoopScratch<double> scratch(viewOf<double>(m));
   for (std::size_t c = 0; c < m.tables.clusters.size(); ++c) {
     const ClusterEntry& cluster = m.tables.clusters[c];
     if (cluster.kind != ClusterKind::Implicit) {
@@ -145,8 +145,8 @@ void LoopScales::learn(const Model& model, const std::vector<double>& positions)
     }
     std::vector<double> room = roomFor(cluster);
     ClusterState<double> state = scratch.state(positions.data() + cluster.firstPosition);
-    placeCluster(m.tables, cluster, state);
-    loopJacobian(m.tables, m.mechanism.functions, cluster, state, scratch.forFunctions(),
+    placeCluster(viewOf<double>(m), cluster, state);
+    loopJacobian(viewOf<double>(m), m.mechanism.functions, cluster, state, scratch.forFunctions(),
                  m.tables.rowSlots.data() + cluster.firstRow, cluster.kept,
                  scratch.K.data() + cluster.firstK);
     bool more = regularityOf(cluster, scratch, room.data()) > kMuchMore * regularity[c];
@@ -175,8 +175,8 @@ void LoopScales::learn(const Model& model, const std::vector<double>& positions)
 void LoopScales::sampleRows(const ModelImpl& m, const ClusterEntry& cluster,
                             LoopScratch<double>& scratch, const std::vector<double>& positions) {
   ClusterState<double> state = scratch.state(positions.data() + cluster.firstPosition);
-  placeCluster(m.tables, cluster, state);
-  loopJacobian(m.tables, m.mechanism.functions, cluster, state, scratch.forFunctions(),
+  placeCluster(viewOf<double>(m), cluster, state);
+  loopJacobian(viewOf<double>(m), m.mechanism.functions, cluster, state, scratch.forFunctions(),
                m.tables.rowSlots.data() + cluster.firstRow, cluster.kept,
                scratch.K.data() + cluster.firstK);
   for (int r = 0; r < cluster.kept; ++r) {
@@ -199,11 +199,11 @@ void LoopScales::sampleRatios(const ModelImpl& m, std::size_t c, LoopScratch<dou
                               const std::vector<double>& positions) {
   const ClusterEntry& cluster = m.tables.clusters[c];
   ClusterState<double> state = scratch.state(positions.data() + cluster.firstPosition);
-  placeCluster(m.tables, cluster, state);
+  placeCluster(viewOf<double>(m), cluster, state);
   std::vector<double> G(static_cast<std::size_t>(cluster.velocities * cluster.nv));
   std::vector<double> room = roomFor(cluster);
   const double pivots =
-      clusterJacobian(m.tables, m.mechanism.functions, cluster, state, scratch, G.data());
+      clusterJacobian(viewOf<double>(m), m.mechanism.functions, cluster, state, scratch, G.data());
   regularity[c] = std::max(regularity[c], regularityOf(cluster, scratch, room.data()));
   for (int i = 0; i < cluster.velocities && !isSingular(pivots); ++i) {
     double largest = 0.0;

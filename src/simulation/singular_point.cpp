@@ -34,7 +34,7 @@ constexpr double kFlat = 1e-3;
 }  // namespace
 
 SingularPoint::SingularPoint(const Model& model, const LoopScales& scales, int cluster)
-    : model_(model), scales_(scales), index_(cluster), scratch_(model.impl().tables) {
+    : model_(model), scales_(scales), index_(cluster), scratch_(viewOf<double>(model.impl())) {
   const ClusterEntry& own = this->cluster();
   const auto positions = static_cast<std::size_t>(own.positions);
   q_.resize(positions);
@@ -49,7 +49,7 @@ SingularPoint::SingularPoint(const Model& model, const LoopScales& scales, int c
 }
 
 void SingularPoint::reduce(const double* q) {
-  const ModelTables<double>& tables = model_.impl().tables;
+  const TablesView<double>& tables = viewOf<double>(model_.impl());
   const Functions& functions = model_.impl().mechanism.functions;
   const int n = cluster().velocities;
   const int* slots = tables.rowSlots.data() + cluster().firstRow;
@@ -228,7 +228,7 @@ bool SingularPoint::locate(const double* from) {
 }
 
 double SingularPoint::regularityOfAllRows(const double* q) {
-  const ModelTables<double>& tables = model_.impl().tables;
+  const TablesView<double>& tables = viewOf<double>(model_.impl());
   const int n = cluster().velocities;
   std::vector<double> K(static_cast<std::size_t>(cluster().rows * n));
   ClusterState<double> state = scratch_.state(q);
@@ -246,7 +246,7 @@ double SingularPoint::regularityOfAllRows(const double* q) {
 }
 
 void SingularPoint::difference(const double* from, const double* to, double* step) const {
-  const ModelTables<double>& tables = model_.impl().tables;
+  const TablesView<double>& tables = viewOf<double>(model_.impl());
   for (int b = cluster().firstBody; b < cluster().firstBody + cluster().bodies; ++b) {
     const BodyEntry<double>& body = tables.bodies[b];
     const int position = body.firstPosition - cluster().firstPosition;
@@ -354,8 +354,8 @@ void SingularPoint::placeBeside(double distance, const Eigen::VectorXd& branch, 
     step_[i] = distance * branch[i];
   }
   const Closure closure =
-      closeLoops(model_.impl().tables, model_.impl().mechanism.functions, cluster(), scratch_,
-                 q_.data(), step_.data(), all_, Rows::Kept);
+      closeLoops(viewOf<double>(model_.impl()), model_.impl().mechanism.functions, cluster(),
+                 scratch_, q_.data(), step_.data(), all_, Rows::Kept);
   if (!closure.closed) {
     throwAssemblyError(model_.impl(), cluster(), scratch_.q.data(), closure.opening,
                        closure.worstRow);
