@@ -10,6 +10,7 @@
 #include "bindings.hpp"
 #include "conversions.hpp"
 #include "fields.hpp"
+#include "flexible.hpp"
 #include "functions.hpp"
 #include "keeping.hpp"
 #include "kempe/io.hpp"
@@ -190,7 +191,9 @@ void bindParts(nb::module_& m) {
                           "A joint of the spanning tree, from `parent` to `child`.");
   bindFields(
       joint, field("name", &Joint::name), field("type", &Joint::type),
-      field("parent", &Joint::parent), field("child", &Joint::child),
+      field("parent", &Joint::parent),
+      field("parent_node", &Joint::parentNode, "Node of a flexible parent; empty: none."),
+      field("child", &Joint::child),
       field("origin", &Joint::origin, "(R, p): the joint's frame in the parent."),
       field("axis", &Joint::axis, "In the joint's frame."),
       field("axis2", &Joint::axis2, "Universal joints only: in the child's frame."),
@@ -318,12 +321,16 @@ void bindParts(nb::module_& m) {
 /// Pickled state of a mechanism.
 nb::tuple stateOf(const nb::object& self) {
   const auto& mechanism = nb::cast<Mechanism&>(self);
+  nb::list flexibles;
+  for (const FlexibleBody& body : mechanism.flexibleBodies) {
+    flexibles.append(stateOfFlexible(body));
+  }
   return nb::make_tuple(mechanism.name, Conversion<Vector3>::write(mechanism.gravity),
                         mechanism.source, mechanism.warnings, partsOf<&Mechanism::bodies>(self),
                         partsOf<&Mechanism::joints>(self), partsOf<&Mechanism::couplings>(self),
                         partsOf<&Mechanism::loops>(self), partsOf<&Mechanism::rods>(self),
                         partsOf<&Mechanism::functions>(self),
-                        Conversion<StartPose>::write(mechanism.startPose));
+                        Conversion<StartPose>::write(mechanism.startPose), nb::tuple(flexibles));
 }
 
 template <typename Part>
@@ -343,11 +350,14 @@ void setState(Mechanism& self, const nb::tuple& state) {
   addAll(self.rods, state[8]);
   addAll(self.functions, state[9]);
   self.startPose = Conversion<StartPose>::read(state[10], "start_pose");
+  for (const nb::handle flexible : state[11]) {
+    self.flexibleBodies.push_back(flexibleFromState(flexible));
+  }
   keepFunctions(nb::find(self), self);
 }
 
 #define KEMPE_JOINT_ARGUMENTS                                                \
-  "*, parent: str, child: str, xyz: ArrayLike = (0, 0, 0), "                 \
+  "*, parent: str, child: str, parent_node: str = '', xyz: ArrayLike = (0, 0, 0), "                 \
   "rpy: ArrayLike = (0, 0, 0), axis: ArrayLike = (0, 0, 1), "                \
   "axis2: ArrayLike = (0, 1, 0), pitch: float = 0, lower: float = ..., "     \
   "upper: float = ..., max_velocity: float = ..., max_effort: float = ..., " \
@@ -372,6 +382,7 @@ void bindBuilder(nb::class_<Mechanism>& mechanism) {
            R"(Adds a joint of the spanning tree, from `parent` to `child`.
 
 Args:
+    parent_node: a node of a flexible parent; the joint's frame is then given in that of the node.
     type: "fixed", "revolute", "continuous", "prismatic", "helical", "cylindrical", "universal",
         "spherical", "planar" or "free".
     xyz, rpy: the joint's frame in the parent, in metres, and radians about fixed axes as in URDF;
@@ -586,6 +597,7 @@ left cut (held by multipliers) or embedded in a cluster; the default is whicheve
       .def("__getstate__", &stateOf, signature("def __getstate__(self) -> State"))
       .def("__setstate__", &setState, signature("def __setstate__(self, state: State) -> None"));
   bindBuilder(mechanism);
+  bindFlexible(m, mechanism);
   bindFiles(m);
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "model/arguments.hpp"
 #include "text/messages.hpp"
 
 namespace kempe::detail {
@@ -18,6 +19,7 @@ namespace {
 }  // namespace
 
 void requireExpressions(const ModelImpl& impl) {
+  requireRigid(impl, "derivatives");
   for (const LoopEntry<double>& loop : impl.tables.loops) {
     if (loop.form.kind == RowKind::Function && !loop.programs.exist()) {
       throwCallback(impl.mechanism.functions[static_cast<std::size_t>(loop.function)].name);

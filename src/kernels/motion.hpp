@@ -88,6 +88,10 @@ KEMPE_HD void moveVelocities(const TablesView<R>& tables, const ClusterEntry& cl
     if (onlySpins(cluster, body, work)) {
       continue;
     }
+    if (body.node >= 0) {
+      work.v[b] = work.v[body.parent] + nodeVelocity(tables, b, work, work.rates);
+      continue;
+    }
     const Motion<T>* s = directionsOf(cluster, body, work);
     Motion<T> velocity = work.v[body.parent];
     for (int i = 0; i < velocitySize(body.type); ++i) {
