@@ -88,7 +88,7 @@ struct BeamSection {
 /// A straight beam from the body's origin along `axis`.
 ///
 /// Its local axes are x along the beam, and y and z along the principal axes of the sections: the
-/// body's axes, turned the shortest way that takes x to `axis` (from axis.x < −½ on: after a half
+/// body's axes, turned the shortest way that takes x to `axis` (where axis.x < −½: after a half
 /// turn about z). For axis = (1, 0, 0), (0, 1, 0), (0, 0, 1) local y and z are the body's (y, z),
 /// (−x, z), (y, −x).
 ///
@@ -103,22 +103,21 @@ struct BeamOptions {
   double Iz = 0.0;            ///< ∫ y² dA, m⁴: bending in the local x–y plane
   std::optional<double> G{};  ///< shear modulus, Pa; E / 2.6 (Poisson's ratio 0.3) if not given
   std::optional<double> J{};  ///< torsion constant, m⁴; Iy + Iz if not given
-  std::optional<double> ky{},
-      kz{};  ///< shear coefficients: Timoshenko's beam in the x–y plane (ky)
-             ///< and x–z plane (kz), Euler and Bernoulli's if not given
-  std::vector<BeamSection> sections{};  ///< of a tapered beam: at equal distances from start to end
-                                        ///< (two at least), linear in between
+  /// Shear coefficients: Timoshenko's beam in the local x–y plane (ky) and x–z plane (kz), Euler and
+  /// Bernoulli's where not given. With shear, frequencies converge with the square of the element
+  /// length, without with its fourth power.
+  std::optional<double> ky{}, kz{};
+  /// Of a tapered beam: at equal distances from start to end (two at least), linear in between.
+  std::vector<BeamSection> sections{};
   Vec3<double> axis{1.0, 0.0, 0.0};
   int elements = 10;
   int modes = 6;  ///< number of modal coordinates, those of `interface` included
-  std::string fixed =
-      "start";  ///< "start": the frame moves with the start node, at which modes are
-                ///< clamped. "none": modes of the free beam without its six rigid
-                ///< motions; the frame then follows the beam as a whole
-  std::vector<std::string> interface {
-  };                       ///< nodes whose six displacements the modes represent exactly
-                           ///< under static loads there (Craig and Bampton 1968):
-                           ///< "start", "end" or a number
+  /// "start": the frame moves with the start node, at which modes are clamped. "none": modes of the
+  /// free beam without its six rigid motions; the frame then follows the beam as a whole.
+  std::string fixed = "start";
+  /// Nodes whose six displacements the modes represent exactly under static loads there (Craig and
+  /// Bampton 1968): "start", "end" or a number.
+  std::vector<std::string> interface = {};
   double damping = 0.0;    ///< ratio to critical damping, of every mode
   bool stiffening = true;  ///< geometric stiffening: the shortening of the bent beam, b_ij
 };
@@ -137,12 +136,11 @@ struct BeamOptions {
 
 struct FiniteElementOptions {
   int modes = 6;  ///< number of modal coordinates, those of `interface` included
-  std::vector<int> interface {
-  };                     ///< the first node is clamped: the body's frame moves with it. The
-                         ///< displacements of the others are represented exactly under
-                         ///< static loads there (Craig and Bampton 1968). Empty: modes of
-                         ///< the free body without its six rigid motions
-  double damping = 0.0;  ///< ratio to critical damping, of every mode
+  /// The first node is clamped: the body's frame moves with it. The displacements of the others are
+  /// represented exactly under static loads there (Craig and Bampton 1968). Empty: modes of the free
+  /// body without its six rigid motions.
+  std::vector<int> interface = {};
+  double damping = 0.0;              ///< ratio to critical damping, of every mode
   std::vector<std::string> names{};  ///< of the nodes; "0", "1", … if not given
 };
 
@@ -150,7 +148,7 @@ struct FiniteElementOptions {
 ///
 /// Each of the N nodes has six displacements in the body's axes: along x, y, z and about x, y, z.
 /// Matrices are those of the free body, without supports. Modes have modal mass 1 and no shortening.
-/// Integrals that a mode's displacements enter once are exact; J_i and those of pairs are computed
+/// The integrals h_i and c_i are exact; J_i and those of pairs of modes are computed
 /// from displacements and rotations of the nodes, turned with the body, and are as accurate as a
 /// linear interpolation between nodes.
 /// @param nodes      N × 3, positions in the body's frame

@@ -313,6 +313,7 @@ struct LoopJoint {
   struct End {
     std::string body{};
     Pose frame{};
+    std::string node{};  ///< of a flexible body: `frame` is in this node's frame
   };
   std::string name{};
   LoopType type = LoopType::Revolute;
@@ -352,6 +353,7 @@ struct Rod {
   struct End {
     std::string body{};
     Vector3 point{};
+    std::string node{};  ///< of a flexible body: `point` is in this node's frame
   };
   std::string name{};
   End predecessor{};

@@ -66,7 +66,7 @@ BeamOptions beamOf(nb::kwargs arguments) {
   }
   if (arguments.contains("sections")) {
     for (const nb::handle section : arguments["sections"]) {
-      nb::kwargs parts = nb::cast<nb::kwargs>(section);
+      const nb::dict parts = nb::cast<nb::dict>(section);
       BeamSection read;
       read.area = Conversion<double>::read(parts["area"], "area");
       read.Iy = Conversion<double>::read(parts["Iy"], "Iy");
@@ -86,9 +86,9 @@ BeamOptions beamOf(nb::kwargs arguments) {
   return beam;
 }
 
-nb::object addBeam(const nb::object& self, const Text& name, const nb::kwargs& arguments) {
+nb::object addBeam(const nb::object& self, const Text& name, nb::kwargs arguments) {
   FlexibleBody& body =
-      nb::cast<Mechanism&>(self).addBeam(name.get(), beamOf(nb::kwargs(nb::dict(arguments))));
+      nb::cast<Mechanism&>(self).addBeam(name.get(), beamOf(std::move(arguments)));
   nb::object object = nb::cast(&body, nb::rv_policy::reference);
   keep(object, self);
   return object;

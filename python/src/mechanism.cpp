@@ -233,10 +233,16 @@ void bindParts(nb::module_& m) {
           "predecessor", [](LoopJoint& l) -> std::string& { return l.predecessor.body; },
           "A body."),
       field(
+          "predecessor_node", [](LoopJoint& l) -> std::string& { return l.predecessor.node; },
+          "Node of a flexible predecessor; empty: none."),
+      field(
           "predecessor_frame", [](LoopJoint& l) -> Pose& { return l.predecessor.frame; },
           "(R, p) in the predecessor."),
       field(
           "successor", [](LoopJoint& l) -> std::string& { return l.successor.body; }, "A body."),
+      field(
+          "successor_node", [](LoopJoint& l) -> std::string& { return l.successor.node; },
+          "Node of a flexible successor; empty: none."),
       field(
           "successor_frame", [](LoopJoint& l) -> Pose& { return l.successor.frame; },
           "(R, p) in the successor."),
@@ -254,10 +260,16 @@ void bindParts(nb::module_& m) {
       field(
           "predecessor", [](Rod& r) -> std::string& { return r.predecessor.body; }, "A body."),
       field(
+          "predecessor_node", [](Rod& r) -> std::string& { return r.predecessor.node; },
+          "Node of a flexible predecessor; empty: none."),
+      field(
           "predecessor_point", [](Rod& r) -> Vector3& { return r.predecessor.point; },
           "In the predecessor, metres, (3,)."),
       field(
           "successor", [](Rod& r) -> std::string& { return r.successor.body; }, "A body."),
+      field(
+          "successor_node", [](Rod& r) -> std::string& { return r.successor.node; },
+          "Node of a flexible successor; empty: none."),
       field(
           "successor_point", [](Rod& r) -> Vector3& { return r.successor.point; },
           "In the successor, metres, (3,)."),
@@ -425,6 +437,7 @@ Args:
       .def(
           "add_loop", &addLoop, "name"_a, "type"_a, "arguments"_a,
           signature("def add_loop(self, name: str, type: str, *, predecessor: str, successor: str, "
+                    "predecessor_node: str = '', successor_node: str = '', "
                     "predecessor_xyz: ArrayLike = (0, 0, 0), "
                     "predecessor_rpy: ArrayLike = (0, 0, 0), "
                     "successor_xyz: ArrayLike = (0, 0, 0), "
@@ -440,7 +453,8 @@ Args:
       .def("add_rod", &addRod, "name"_a, "arguments"_a,
            signature("def add_rod(self, name: str, *, predecessor: str, predecessor_point: "
                      "ArrayLike, successor: str, successor_point: "
-                     "ArrayLike, length: float, cut: bool | None = None) -> Rod"),
+                     "ArrayLike, length: float, predecessor_node: str = '', successor_node: str = '', "
+                     "cut: bool | None = None) -> Rod"),
            "Adds a massless rod with ball ends between points of two bodies, metres.")
       .def("add_function", &addFunction, "name"_a, "coordinates"_a, "rows"_a, "phi"_a,
            nb::kw_only(), "jacobian"_a.none() = nb::none(), "curvature"_a.none() = nb::none(), cut,

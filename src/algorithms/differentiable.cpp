@@ -19,7 +19,6 @@ namespace {
 }  // namespace
 
 void requireExpressions(const ModelImpl& impl) {
-  requireRigid(impl, "derivatives");
   for (const LoopEntry<double>& loop : impl.tables.loops) {
     if (loop.form.kind == RowKind::Function && !loop.programs.exist()) {
       throwCallback(impl.mechanism.functions[static_cast<std::size_t>(loop.function)].name);

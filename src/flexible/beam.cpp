@@ -148,9 +148,9 @@ Beam::Matrices Beam::matrices() const {
     const Matrices part = matrices(kind);
     const int rows = rowsPerNode(kind);
     for (int i = 0; i < part.mass.rows(); ++i) {
-      const Place a = placeOf(kind, i % rows);
+      const NodeRow a = placeOf(kind, i % rows);
       for (int j = 0; j < part.mass.cols(); ++j) {
-        const Place b = placeOf(kind, j % rows);
+        const NodeRow b = placeOf(kind, j % rows);
         const int row = 6 * (i / rows) + a.index, column = 6 * (j / rows) + b.index;
         local.stiffness(row, column) = a.sign * b.sign * part.stiffness(i, j);
         local.mass(row, column) = a.sign * b.sign * part.mass(i, j);

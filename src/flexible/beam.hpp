@@ -31,20 +31,20 @@ constexpr int rowsPerNode(Deflection kind) {
 /// Row `row` of a node's displacements in this kind, among the six of the node (three translations,
 /// three rotations, in local axes), and its sign there: a deflection along z that grows with x turns
 /// the section about −y.
-struct Place {
+struct NodeRow {
   int index;
   double sign;
 };
-constexpr Place placeOf(Deflection kind, int row) {
+constexpr NodeRow placeOf(Deflection kind, int row) {
   switch (kind) {
     case Deflection::Axial:
       return {0, 1.0};
     case Deflection::Torsion:
       return {3, 1.0};
     case Deflection::BendingY:
-      return row == 0 ? Place{1, 1.0} : Place{5, 1.0};
+      return row == 0 ? NodeRow{1, 1.0} : NodeRow{5, 1.0};
     default:
-      return row == 0 ? Place{2, 1.0} : Place{4, -1.0};
+      return row == 0 ? NodeRow{2, 1.0} : NodeRow{4, -1.0};
   }
 }
 

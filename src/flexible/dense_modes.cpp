@@ -41,13 +41,14 @@ Eigenmodes eigenmodes(const Eigen::MatrixXd& K, const Eigen::MatrixXd& M, int ri
 }
 
 Eigenmodes innerModes(const Eigen::MatrixXd& K, const Eigen::MatrixXd& M,
-                      const Partition& partition, int rigid) {
+                      const RowPartition& partition, int rigid) {
   return eigenmodes(K(partition.inner, partition.inner), M(partition.inner, partition.inner),
                     rigid);
 }
 
 Eigenmodes craigBampton(const Eigen::MatrixXd& K, const Eigen::MatrixXd& M,
-                        const Partition& partition, const Eigenmodes& inner, int count, int rigid) {
+                        const RowPartition& partition, const Eigenmodes& inner, int count,
+                        int rigid) {
   const auto& [keptRows, innerRows] = partition;
   const auto kept = static_cast<Eigen::Index>(keptRows.size());
   if (kept == 0) {

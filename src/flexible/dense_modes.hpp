@@ -16,7 +16,7 @@ struct Eigenmodes {
 Eigenmodes eigenmodes(const Eigen::MatrixXd& K, const Eigen::MatrixXd& M, int rigid);
 
 /// How the rows of K and M divide; rows in neither list are clamped.
-struct Partition {
+struct RowPartition {
   std::vector<int> kept{};   ///< displacements that stay coordinates
   std::vector<int> inner{};  ///< displacements that follow them, and vibrate
 };
@@ -24,12 +24,13 @@ struct Partition {
 /// Free vibrations of the inner displacements, while all others are held: the fixed-interface
 /// normal modes.
 Eigenmodes innerModes(const Eigen::MatrixXd& K, const Eigen::MatrixXd& M,
-                      const Partition& partition, int rigid);
+                      const RowPartition& partition, int rigid);
 
 /// Modes of the body reduced to constraint modes and the first `count` inner modes (Craig and
 /// Bampton 1968), as rows of the full body; all but the `rigid` ones with λ = 0.
 Eigenmodes craigBampton(const Eigen::MatrixXd& K, const Eigen::MatrixXd& M,
-                        const Partition& partition, const Eigenmodes& inner, int count, int rigid);
+                        const RowPartition& partition, const Eigenmodes& inner, int count,
+                        int rigid);
 
 /// Makes the largest element of a shape positive, among those of every `stride` rows from 0 on
 /// below `width`: translations of nodes. Of elements equal but for rounding the first one counts;

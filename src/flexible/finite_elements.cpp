@@ -121,14 +121,15 @@ void addElementIntegrals(FlexibleBody& body, const detail::FiniteElements& eleme
 FlexibleBody reduceElements(std::string_view name, detail::FiniteElements elements,
                             const FiniteElementOptions& options) {
   detail::checkMatrices(name, elements, options);
-  auto [values, shapes] = elementModes(elements, options);
+  detail::Eigenmodes modes = elementModes(elements, options);
+  Eigen::MatrixXd& shapes = modes.shapes;
   FlexibleBody body;
   body.body = name;
   for (Eigen::Index i = 0; i < shapes.cols(); ++i) {
     detail::orient(shapes.col(i), 6, 3);
     Mode& mode = body.modes.emplace_back();
-    mode.stiffness = values[i];
-    mode.damping = 2.0 * options.damping * std::sqrt(values[i]);
+    mode.stiffness = modes.values[i];
+    mode.damping = 2.0 * options.damping * std::sqrt(modes.values[i]);
   }
   addElementIntegrals(body, elements, shapes);
   for (Eigen::Index i = 0; i < elements.nodes.rows(); ++i) {

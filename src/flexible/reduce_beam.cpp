@@ -74,7 +74,7 @@ std::vector<BeamMode> beamModes(std::string_view body, const BeamOptions& option
   struct Problem {
     Deflection kind;
     Beam::Matrices matrices;
-    detail::Partition partition{};
+    detail::RowPartition partition{};
     int rigid = 0;  // rigid motions; of the inner displacements too unless nodes are kept
     detail::Eigenmodes inner{};
     int count = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "spatial/joint_motion.hpp"
+#include "loops/node_motion.hpp"
 #include "spatial/scalar_lanes.hpp"
 #include "tables/workspace.hpp"
 
@@ -19,11 +19,6 @@
 /// which are the equations of Boltzmann and Hamel of the kinetic energy ½ vᵀ I v + vᵀ Σ C_i η̇_i +
 /// ½ Σ m_i η̇_i², so that power balances exactly (Shabana, Dynamics of Multibody Systems, ch. 5). The
 /// last line of (3) is that of any joint with armature, damping and a spring.
-///
-/// A node moves against F by its displacement x(η) and turns by the rotation vector θ = Σ r_i η_i,
-/// with V(θ) of expTranslation:
-///
-///   ω_rel = V θ̇,  x' _i = φ_i + Σ b_ij η_j                                               (4)
 namespace kempe::detail {
 
 /// Σ of vectors: x_i + Σ_j x_ij η_j of mode i.
@@ -157,107 +152,20 @@ template <int M, typename T, typename Tables>
   }
 }
 
-/// Placement of a node, and its directions along the modes, (4).
+/// A node of a flexible body in the memory of the recursions.
+template <typename T, typename Tables>
+KEMPE_HD NodeState<T> nodeState(const Tables& tables, int b, const WorkView<T>& work) {
+  const auto& body = tables.bodies[b];
+  const auto& node = tables.nodes[body.node];
+  const FlexibleEntry& flexible = tables.flexibles[node.flexible];
+  return {work.positions + flexible.firstPosition, work.rates + flexible.firstVelocity,
+          work.nodeS + node.firstShape, work.X[body.parent]};
+}
+
+/// Placement of a node, and its directions along the modes.
 template <typename T, typename Tables>
 [[gnu::noinline]] KEMPE_HD void placeNode(const Tables& tables, int b, const WorkView<T>& work) {
-  using R = typename Tables::Scalar;
-  const BodyEntry<R>& body = tables.bodies[b];
-  const NodeEntry<R>& node = tables.nodes[body.node];
-  const FlexibleEntry& flexible = tables.flexibles[node.flexible];
-  const Transform<T>& X = work.X[body.parent];
-  const T* eta = work.positions + flexible.firstPosition;
-  const NodeShapeEntry<R>* shapes = tables.nodeShapes + node.firstShape;
-  const int n = flexible.modes;
-  Vec3<T> x = node.position.template cast<T>(), theta{};
-  Motion<T>* s = work.nodeS + node.firstShape;
-  for (int i = 0; i < n; ++i) {
-    Vec3<T> along = shapes[i].translation.template cast<T>();
-    x += eta[i] * along;
-    theta += eta[i] * shapes[i].rotation.template cast<T>();
-    for (int j = 0; node.firstShortening >= 0 && j < n; ++j) {
-      const Vec3<T> b_ij =
-          tables.shortenings[node.firstShortening + i * n + j].template cast<T>();
-      along += eta[j] * b_ij;
-      x += (T(0.5) * eta[i] * eta[j]) * b_ij;
-    }
-    s[i].linear = along;
-  }
-  const Mat3<T> V = expTranslation(theta);
-  const Vec3<T> p = X.R * x + X.p;
-  for (int i = 0; i < n; ++i) {
-    const Vec3<T> turning = X.R * (V * shapes[i].rotation.template cast<T>());
-    s[i] = {turning, X.R * s[i].linear + cross(p, turning)};
-  }
-  // exp(θ×) = 1 + θ× V.
-  work.X[b] = {X.R * (Mat3<T>::identity() + skew(theta) * V), p};
-}
-
-/// V̇ θ̇, the acceleration of turning by θ where θ̈ = 0.
-template <typename T>
-KEMPE_HD Vec3<T> turningRate(const Vec3<T>& theta, const Vec3<T>& rate) {
-  using std::cos;
-  using std::sin;
-  using std::sqrt;
-  // V = 1 + a θ× + b (θ×)², and their derivatives with respect to s = θ².
-  const T s = dot(theta, theta);
-  const auto small = s < T(1e-2);
-  const T safe = select(small, T(1), s), angle = sqrt(safe);
-  const T a = (T(1) - cos(angle)) / safe, b = (angle - sin(angle)) / (safe * angle);
-  const T bHere = select(small, T(T(1) / T(6) - s / T(120) + s * s / T(5040) - s * s * s / T(362880)), b);
-  const T da = select(small, T(T(-1) / T(24) + s / T(360) - s * s / T(13440) + s * s * s / T(907200)),
-                      T((T(1) - b * safe - T(2) * a) / (T(2) * safe)));
-  const T db = select(small,
-                      T(T(-1) / T(120) + s / T(2520) - s * s / T(120960) + s * s * s / T(9979200)),
-                      T((a - T(3) * b) / (T(2) * safe)));
-  const T ds = T(2) * dot(theta, rate);
-  const Vec3<T> cross1 = cross(theta, rate);
-  return (da * ds) * cross1 + (db * ds) * cross(theta, cross1) + bHere * cross(rate, cross1);
-}
-
-/// Velocity of a node relative to its body.
-template <typename T, typename Tables>
-KEMPE_HD Motion<T> nodeVelocity(const Tables& tables, int b, const WorkView<T>& work,
-                                const T* rates) {
-  const auto& node = tables.nodes[tables.bodies[b].node];
-  const FlexibleEntry& flexible = tables.flexibles[node.flexible];
-  Motion<T> velocity{};
-  for (int i = 0; i < flexible.modes; ++i) {
-    velocity += rates[flexible.firstVelocity + i] * work.nodeS[node.firstShape + i];
-  }
-  return velocity;
-}
-
-/// Acceleration of a node relative to its body's where η̈ = 0; `relative` is its relative velocity.
-template <typename T, typename Tables>
-[[gnu::noinline]] KEMPE_HD Motion<T> nodeAccelerationAtRest(const Tables& tables, int b,
-                                                            const WorkView<T>& work,
-                                                            const Motion<T>& parentV,
-                                                            const Motion<T>& relative) {
-  using R = typename Tables::Scalar;
-  const BodyEntry<R>& body = tables.bodies[b];
-  const NodeEntry<R>& node = tables.nodes[body.node];
-  const FlexibleEntry& flexible = tables.flexibles[node.flexible];
-  const Transform<T>& X = work.X[body.parent];
-  const T* eta = work.positions + flexible.firstPosition;
-  const T* rates = work.rates + flexible.firstVelocity;
-  const NodeShapeEntry<R>* shapes = tables.nodeShapes + node.firstShape;
-  Vec3<T> theta{}, thetaRate{}, bending{};
-  for (int i = 0; i < flexible.modes; ++i) {
-    const Vec3<T> rotation = shapes[i].rotation.template cast<T>();
-    theta += eta[i] * rotation;
-    thetaRate += rates[i] * rotation;
-    for (int j = 0; node.firstShortening >= 0 && j < flexible.modes; ++j) {
-      bending += (rates[i] * rates[j]) *
-                 tables.shortenings[node.firstShortening + i * flexible.modes + j].template cast<T>();
-    }
-  }
-  // In the common frame: of the point p of the node, and of the turn about it, as seen from the body.
-  const Vec3<T> p = work.X[b].p;
-  const Vec3<T> turning = X.R * turningRate(theta, thetaRate);
-  const Vec3<T> pointRate = relative.linear + cross(relative.angular, p);
-  const Motion<T> seen{turning, X.R * bending + cross(pointRate, relative.angular) +
-                                    cross(p, turning)};
-  return seen + cross(parentV, relative);
+  work.X[b] = placeNode(tables, tables.nodes[tables.bodies[b].node], nodeState(tables, b, work));
 }
 
 /// Forces along the modes of a force on a node, onto the spanning forces.

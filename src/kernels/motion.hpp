@@ -89,7 +89,9 @@ KEMPE_HD void moveVelocities(const TablesView<R>& tables, const ClusterEntry& cl
       continue;
     }
     if (body.node >= 0) {
-      work.v[b] = work.v[body.parent] + nodeVelocity(tables, b, work, work.rates);
+      const NodeState<T> node = nodeState(tables, b, work);
+      work.v[b] =
+          work.v[body.parent] + alongModes(tables, tables.nodes[body.node], node, node.rates);
       continue;
     }
     const Motion<T>* s = directionsOf(cluster, body, work);

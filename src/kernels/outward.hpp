@@ -496,12 +496,17 @@ KEMPE_HD Motion<T> accelerationAtRest(const BodyEntry<R>& body, const Motion<T>*
 template <typename T, typename Tables>
 [[gnu::noinline]] KEMPE_HD void moveNode(const Tables& tables, int b, const WorkView<T>& work,
                                          const T* accelerations) {
-  const int parent = tables.bodies[b].parent;
-  const Motion<T> relative = nodeVelocity(tables, b, work, work.rates);
-  work.v[b] = work.v[parent] + relative;
-  Motion<T> a = work.a[parent] + nodeAccelerationAtRest(tables, b, work, work.v[parent], relative);
+  const auto& body = tables.bodies[b];
+  const auto& node = tables.nodes[body.node];
+  const NodeState<T> state = nodeState(tables, b, work);
+  const Motion<T> bodyV = work.v[body.parent];
+  const Motion<T> relative = alongModes(tables, node, state, state.rates);
+  work.v[b] = bodyV + relative;
+  Motion<T> a = work.a[body.parent] +
+                nodeAccelerationAtRest(tables, node, state, work.X[b], relative, bodyV);
   if (accelerations != nullptr) {
-    a += nodeVelocity(tables, b, work, accelerations);
+    a += alongModes(tables, node, state,
+                    accelerations + tables.flexibles[node.flexible].firstVelocity);
   }
   work.a[b] = a;
 }

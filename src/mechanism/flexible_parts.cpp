@@ -1,5 +1,6 @@
 #include "mechanism/flexible_parts.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace kempe::detail {
@@ -53,11 +54,24 @@ void addFlexibleParts(Mechanism& mechanism) {
       addParts(mechanism, flexible);
     }
   }
-  for (Joint& joint : mechanism.joints) {
-    if (!joint.parentNode.empty()) {
-      joint.parent += "/" + std::exchange(joint.parentNode, {});
+  // Nodes can be named by their number.
+  const auto attach = [&](std::string& body, std::string& node) {
+    const auto flexible = std::ranges::find(mechanism.flexibleBodies, body, &FlexibleBody::body);
+    if (!node.empty() && flexible != mechanism.flexibleBodies.end()) {
+      body = nodeName(*flexible, flexible->findNode(std::exchange(node, {}))->name);
     }
+  };
+  for (Joint& joint : mechanism.joints) {
+    attach(joint.parent, joint.parentNode);
   }
+  const auto attachEnds = [&](auto& loops) {
+    for (auto& loop : loops) {
+      attach(loop.predecessor.body, loop.predecessor.node);
+      attach(loop.successor.body, loop.successor.node);
+    }
+  };
+  attachEnds(mechanism.loops);
+  attachEnds(mechanism.rods);
 }
 
 }  // namespace kempe::detail

@@ -117,6 +117,7 @@ class Validator {
     std::unordered_map<std::string_view, const Joint*> above;
     for (const Joint& joint : m_.joints) {
       requireBody("joint", joint, joint.parent, "parent");
+      requireNode("joint", joint, joint.parent, joint.parentNode);
       requireBody("joint", joint, joint.child, "child");
       if (joint.parent == joint.child) {
         fail("joint", joint,
@@ -202,6 +203,29 @@ class Validator {
                               " does not exist. Check the name or add the body.");
     }
     return index;
+  }
+
+  template <typename Thing>
+  void requireNode(std::string_view kind, const Thing& thing, const std::string& body,
+                   const std::string& node) const {
+    if (node.empty()) {
+      return;
+    }
+    const auto flexible = std::ranges::find(m_.flexibleBodies, body, &FlexibleBody::body);
+    if (flexible == m_.flexibleBodies.end()) {
+      fail(kind, thing,
+           "body " + kempe::quoted(body) + " is rigid and has no node " + kempe::quoted(node) +
+               ". Name no node, or make the body flexible.");
+    }
+    if (flexible->findNode(node) == nullptr) {
+      std::vector<std::string> names;
+      for (const FlexibleNode& known : flexible->nodes) {
+        names.push_back(known.name);
+      }
+      fail(kind, thing,
+           "body " + kempe::quoted(body) + " has no node " + kempe::quoted(node) +
+               ". Its nodes are " + joined(names) + ".");
+    }
   }
 
   template <typename Thing>
@@ -341,12 +365,15 @@ class Validator {
   void checkEnds(std::string_view kind, const Loop& loop, const RigidGroups& groups) const {
     const int a = requireBody(kind, loop, loop.predecessor.body, "predecessor");
     const int b = requireBody(kind, loop, loop.successor.body, "successor");
-    if (a == b) {
+    requireNode(kind, loop, loop.predecessor.body, loop.predecessor.node);
+    requireNode(kind, loop, loop.successor.body, loop.successor.node);
+    if (a == b && loop.predecessor.node == loop.successor.node) {
       fail(kind, loop,
            "both ends are on body " + kempe::quoted(loop.predecessor.body) +
                ". Put one end on another body.");
     }
-    if (groups.leader(a) == groups.leader(b)) {
+    const bool bends = !loop.predecessor.node.empty() || !loop.successor.node.empty();
+    if (groups.leader(a) == groups.leader(b) && !bends) {
       fail(kind, loop,
            "bodies " + kempe::quoted(loop.predecessor.body) + " and " +
                kempe::quoted(loop.successor.body) +

@@ -322,7 +322,7 @@ class Compiler {
     for (int b = 0; b < cluster.bodies; ++b) {
       const Joint& joint = model_.joint(cluster.firstBody + b);
       for (const std::string& name : velocityNames(joint)) {
-        if (model_.mechanism.startPose.contains(joint.name)) {
+        if (model_.mechanism.startPose.contains(joint.name) || joint.type == JointType::Mode) {
           problem.posed.push_back(static_cast<int>(problem.names.size()));
         }
         problem.names.push_back(name);

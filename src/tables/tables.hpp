@@ -208,6 +208,7 @@ struct LoopEntry {
 struct LoopColumn {
   int velocity = 0;  ///< within the cluster
   int sign = 0;      ///< +1: it moves the successor's end, −1: the predecessor's
+  int shape = -1;    ///< into TableArrays::nodeShapes: it moves the end by this shape of a node
 };
 
 /// A scalar coordinate of a loop or constraint, by its places in the spanning position and velocity:

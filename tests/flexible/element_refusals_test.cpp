@@ -78,7 +78,7 @@ const std::vector<ElementMistake>& elementMistakes() {
       {"IndefiniteStiffness",
        [](E& e, O&) {
          // An axial spring of negative stiffness between the ends.
-         const double k = 0.5 * e.stiffness(0, 0);
+         const double k = 0.3 * e.stiffness(0, 0);
          e.stiffness(0, 0) -= k;
          e.stiffness(24, 24) -= k;
          e.stiffness(0, 24) += k;
