@@ -431,6 +431,8 @@ class Mechanism {
   /// Adds a body that bends as a beam does, reduced to modes (see flexible.hpp). Joints attach to its
   /// nodes "start", "end" and "1", "2", … between them.
   KEMPE_API FlexibleBody& addBeam(std::string_view bodyName, const BeamOptions& beam);
+  /// Adds a body with modes from elsewhere, such as reduceFiniteElements().
+  KEMPE_API FlexibleBody& addFlexibleBody(FlexibleBody flexible);
   KEMPE_API Joint& addJoint(std::string_view jointName, JointType type);
   Joint& addFixed(std::string_view jointName) { return addJoint(jointName, JointType::Fixed); }
   Joint& addRevolute(std::string_view jointName) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "flexible/sparse_modes.hpp"
-#include "kempe/flexible.hpp"
+#include "kempe/finite_elements.hpp"
 
 namespace kempe::detail {
 

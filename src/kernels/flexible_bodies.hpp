@@ -4,7 +4,7 @@
 #include "spatial/scalar_lanes.hpp"
 #include "tables/workspace.hpp"
 
-/// Bodies that bend (include/kempe/flexible.hpp has the integrals h, c, J, and DESIGN section 13).
+/// Bodies that bend, with the integrals h, c, J of include/kempe/flexible.hpp.
 ///
 /// The frame of such a body F has velocity v = [ω; v] and the modal coordinates η; in its own axes,
 /// about its own origin, with I(η) the inertia of the bent body and C_i(η) the momentum of η̇_i,

@@ -64,9 +64,12 @@ Body& Mechanism::addBody(std::string_view bodyName) {
 }
 
 FlexibleBody& Mechanism::addBeam(std::string_view bodyName, const BeamOptions& beam) {
-  FlexibleBody reduced = reduceBeam(bodyName, beam);
-  addBody(bodyName);
-  return flexibleBodies.emplace_back(std::move(reduced));
+  return addFlexibleBody(reduceBeam(bodyName, beam));
+}
+
+FlexibleBody& Mechanism::addFlexibleBody(FlexibleBody flexible) {
+  addBody(flexible.body);
+  return flexibleBodies.emplace_back(std::move(flexible));
 }
 
 Joint& Mechanism::addJoint(std::string_view jointName, JointType type) {

@@ -273,6 +273,14 @@ class Validator {
            "its origin is not a finite position and a rotation. Give it by xyz and roll, pitch, "
            "yaw.");
     }
+    const bool isPart = joint.type == JointType::Mode || joint.type == JointType::Node;
+    if (isPart && std::ranges::none_of(m_.flexibleBodies, [&](const FlexibleBody& flexible) {
+          return joint.name.starts_with(flexible.body + "/");
+        })) {
+      fail("joint", joint,
+           "joints of the type " + std::string(toString(joint.type)) +
+               " belong to flexible bodies, and Kempe makes them. Add a beam.");
+    }
     checkAxis("joint", joint, joint.axis, needsAxis(joint.type), "axis");
     if (joint.type == JointType::Universal) {
       checkAxis("joint", joint, joint.axis2, true, "axis2");
