@@ -57,23 +57,21 @@ nb::object inverseDynamicsOf(const PyModel& self, nb::handle q, nb::handle v, nb
       });
 }
 
-nb::object staticDeflectionOf(const PyModel& self, nb::handle q, nb::handle tau, nb::handle external,
-                              const std::string& reference, nb::handle out) {
+nb::object staticDeflectionOf(const PyModel& self, nb::handle q, nb::handle tau,
+                              nb::handle external, const std::string& reference, nb::handle out) {
   const Model& model = self.model();
   const nb::object zero =
       tau.is_none() ? nb::module_::import_("numpy").attr("zeros")(model.nv()) : nb::borrow(tau);
-  Inputs inputs({argumentQ(self, q), argumentV(self, zero, "tau")},
-                Inputs::Precision::Double);
+  Inputs inputs({argumentQ(self, q), argumentV(self, zero, "tau")}, Inputs::Precision::Double);
   ExternalForces forces(self, external, reference);
   forces.joinWith(inputs);
   const Result result(inputs, {model.nq()}, out);
   forces.separateFrom(result);
-  evaluateIn<double>(self, inputs, result,
-                     [&](Data& data, const auto& x, double* bent, Eigen::Index state) {
-                       const std::vector<FrameForce> own = forces.of(state);
-                       staticDeflection(model, data, x[0], x[1], vectorAt(bent, model.nq()),
-                                        {.external = own});
-                     });
+  evaluateIn<double>(
+      self, inputs, result, [&](Data& data, const auto& x, double* bent, Eigen::Index state) {
+        const std::vector<FrameForce> own = forces.of(state);
+        staticDeflection(model, data, x[0], x[1], vectorAt(bent, model.nq()), {.external = own});
+      });
   return result.array();
 }
 
@@ -274,8 +272,10 @@ Raises:
                      "Out) -> NDArray"),
            "q"_a.none(), "tau"_a.none() = nb::none(), external, externalReference, nb::kw_only(),
            out,
-           "How flexible bodies bend at rest under gravity, the forces tau along modal coordinates and "
-           "external forces: the configuration with the modal coordinates changed and all others held, "
+           "How flexible bodies bend at rest under gravity, the forces tau along modal coordinates "
+           "and "
+           "external forces: the configuration with the modal coordinates changed and all others "
+           "held, "
            "(nq,) or (N, nq). Raises RuntimeError where there is no equilibrium nearby.")
       .def("bias_forces", &biasForcesOf,
            signature(

@@ -87,8 +87,7 @@ BeamOptions beamOf(nb::kwargs arguments) {
 }
 
 nb::object addBeam(const nb::object& self, const Text& name, nb::kwargs arguments) {
-  FlexibleBody& body =
-      nb::cast<Mechanism&>(self).addBeam(name.get(), beamOf(std::move(arguments)));
+  FlexibleBody& body = nb::cast<Mechanism&>(self).addBeam(name.get(), beamOf(std::move(arguments)));
   nb::object object = nb::cast(&body, nb::rv_policy::reference);
   keep(object, self);
   return object;

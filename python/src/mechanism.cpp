@@ -368,14 +368,14 @@ void setState(Mechanism& self, const nb::tuple& state) {
   keepFunctions(nb::find(self), self);
 }
 
-#define KEMPE_JOINT_ARGUMENTS                                                \
-  "*, parent: str, child: str, parent_node: str = '', xyz: ArrayLike = (0, 0, 0), "                 \
-  "rpy: ArrayLike = (0, 0, 0), axis: ArrayLike = (0, 0, 1), "                \
-  "axis2: ArrayLike = (0, 1, 0), pitch: float = 0, lower: float = ..., "     \
-  "upper: float = ..., max_velocity: float = ..., max_effort: float = ..., " \
-  "damping: float = 0, friction: float = 0, armature: float = 0, "           \
-  "stiffness: float = 0, spring_reference: float = 0, "                      \
-  "independent: bool | None = None, actuated: bool | None = None, "          \
+#define KEMPE_JOINT_ARGUMENTS                                                       \
+  "*, parent: str, child: str, parent_node: str = '', xyz: ArrayLike = (0, 0, 0), " \
+  "rpy: ArrayLike = (0, 0, 0), axis: ArrayLike = (0, 0, 1), "                       \
+  "axis2: ArrayLike = (0, 1, 0), pitch: float = 0, lower: float = ..., "            \
+  "upper: float = ..., max_velocity: float = ..., max_effort: float = ..., "        \
+  "damping: float = 0, friction: float = 0, armature: float = 0, "                  \
+  "stiffness: float = 0, spring_reference: float = 0, "                             \
+  "independent: bool | None = None, actuated: bool | None = None, "                 \
   "origin: tuple[ArrayLike, ArrayLike] = ...) -> Joint"
 
 void bindBuilder(nb::class_<Mechanism>& mechanism) {
@@ -451,10 +451,11 @@ Args:
           "\"cylindrical\", \"universal\", \"spherical\", \"planar\" or \"fixed\". The frames are "
           "given in their bodies, by xyz and rpy or as (R, p); the axis is the same in both.")
       .def("add_rod", &addRod, "name"_a, "arguments"_a,
-           signature("def add_rod(self, name: str, *, predecessor: str, predecessor_point: "
-                     "ArrayLike, successor: str, successor_point: "
-                     "ArrayLike, length: float, predecessor_node: str = '', successor_node: str = '', "
-                     "cut: bool | None = None) -> Rod"),
+           signature(
+               "def add_rod(self, name: str, *, predecessor: str, predecessor_point: "
+               "ArrayLike, successor: str, successor_point: "
+               "ArrayLike, length: float, predecessor_node: str = '', successor_node: str = '', "
+               "cut: bool | None = None) -> Rod"),
            "Adds a massless rod with ball ends between points of two bodies, metres.")
       .def("add_function", &addFunction, "name"_a, "coordinates"_a, "rows"_a, "phi"_a,
            nb::kw_only(), "jacobian"_a.none() = nb::none(), "curvature"_a.none() = nb::none(), cut,

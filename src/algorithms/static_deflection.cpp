@@ -19,7 +19,8 @@ std::vector<int> modalVelocities(const ModelImpl& impl) {
   std::vector<int> modal;
   for (const ClusterEntry& cluster : impl.tables.clusters) {
     for (int i = 0; i < cluster.nv; ++i) {
-      const int velocity = cluster.firstVelocity + impl.tables.independent[cluster.firstIndependent + i];
+      const int velocity =
+          cluster.firstVelocity + impl.tables.independent[cluster.firstIndependent + i];
       for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
         const BodyEntry<double>& body = impl.tables.bodies[b];
         if (body.type == JointType::Mode && body.firstVelocity == velocity) {

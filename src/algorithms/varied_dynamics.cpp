@@ -49,7 +49,9 @@ void variedInverseDynamics(Evaluation<T>& e, VectorInOf<T> q, const T* v, const 
   for (int i = 0; i < 6 * external.count; ++i) {
     m.wrenches[i] = Number(static_cast<double>(external.wrenches[i]));
   }
-  const auto number = [](const T* x, int i) { return x == nullptr ? 0.0 : static_cast<double>(x[i]); };
+  const auto number = [](const T* x, int i) {
+    return x == nullptr ? 0.0 : static_cast<double>(x[i]);
+  };
   for (int i = 0; i < t.nq; ++i) {
     m.at[i] = static_cast<double>(q[i]);
   }
@@ -78,8 +80,7 @@ void variedInverseDynamics(Evaluation<T>& e, VectorInOf<T> q, const T* v, const 
       }
     }
     varyPositions(t, m.at, m.along, m.rates, m.q);
-    const int singular =
-        inverseDynamicsKernel(t, m.view, loops, m.q, m.v, m.a, forces, m.tau);
+    const int singular = inverseDynamicsKernel(t, m.view, loops, m.q, m.v, m.a, forces, m.tau);
     if (singular >= 0) {
       e.throwSingular(singular, e.work->positions);
     }
@@ -90,9 +91,9 @@ void variedInverseDynamics(Evaluation<T>& e, VectorInOf<T> q, const T* v, const 
   }
 }
 
-#define KEMPE_INSTANTIATE(T)                                                                   \
-  template void variedInverseDynamics<T>(Evaluation<T>&, VectorInOf<T>, const T*, const T*,    \
-                                         const ExternalForces<T, T>&, MatrixOutOf<T>*,         \
+#define KEMPE_INSTANTIATE(T)                                                                \
+  template void variedInverseDynamics<T>(Evaluation<T>&, VectorInOf<T>, const T*, const T*, \
+                                         const ExternalForces<T, T>&, MatrixOutOf<T>*,      \
                                          MatrixOutOf<T>*);
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)

@@ -8,7 +8,9 @@
 namespace kempe::detail {
 
 /// Whether derivatives of a model's dynamics take this way.
-inline bool takesVariedDynamics(const ModelImpl& impl) { return !impl.tables.flexibles.empty(); }
+inline bool takesVariedDynamics(const ModelImpl& impl) {
+  return !impl.tables.flexibles.empty();
+}
 
 /// Fills ∂τ/∂q and ∂τ/∂v of inverse dynamics, nv × nv; a null `v` or `a` is zero, and ∂τ/∂v may be
 /// null. q must have been checked.

@@ -93,9 +93,8 @@ class BiasForces {
         spin(cluster, body);
       }
       if (body.flexible >= 0) {
-        work_.f[b] +=
-            bendingForce(tables_, body.flexible, work_, work_.accelerations, work_.a[b],
-                         [&](int i, const T& force) { add(cluster, i, force); });
+        work_.f[b] += bendingForce(tables_, body.flexible, work_, work_.accelerations, work_.a[b],
+                                   [&](int i, const T& force) { add(cluster, i, force); });
       }
     }
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {

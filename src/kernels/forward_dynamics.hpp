@@ -153,10 +153,9 @@ KEMPE_HD KEMPE_FLATTEN void biasCluster(const Tables& tables, const ClusterEntry
       work.f[b] = forceOn(inertia, work.v[b], work.a[b]);
       storeInertia(body, b, inertia, work);
       if (body.flexible >= 0) {
-        work.f[b] += bendingForce(tables, body.flexible, work, work.accelerations, work.a[b],
-                                  [&](int velocity, const T& force) {
-                                    addToForce(cluster, velocity, -force, work);
-                                  });
+        work.f[b] += bendingForce(
+            tables, body.flexible, work, work.accelerations, work.a[b],
+            [&](int velocity, const T& force) { addToForce(cluster, velocity, -force, work); });
       }
       continue;
     }

@@ -142,9 +142,9 @@ KEMPE_HD KEMPE_FLATTEN void loadBodies(const Tables& tables, const ClusterEntry&
     if (!body.folded) {
       work.f[b] = forceOn(inertiaAt(tables, b, work), work.v[b], work.a[b]);
       if (body.flexible >= 0) {
-        work.f[b] += bendingForce(
-            tables, body.flexible, work, work.accelerations, work.a[b],
-            [&](int velocity, const T& force) { work.tau[velocity] = force; });
+        work.f[b] +=
+            bendingForce(tables, body.flexible, work, work.accelerations, work.a[b],
+                         [&](int velocity, const T& force) { work.tau[velocity] = force; });
       }
       continue;
     }

@@ -502,8 +502,8 @@ template <typename T, typename Tables>
   const Motion<T> bodyV = work.v[body.parent];
   const Motion<T> relative = alongModes(tables, node, state, state.rates);
   work.v[b] = bodyV + relative;
-  Motion<T> a = work.a[body.parent] +
-                nodeAccelerationAtRest(tables, node, state, work.X[b], relative, bodyV);
+  Motion<T> a =
+      work.a[body.parent] + nodeAccelerationAtRest(tables, node, state, work.X[b], relative, bodyV);
   if (accelerations != nullptr) {
     a += alongModes(tables, node, state,
                     accelerations + tables.flexibles[node.flexible].firstVelocity);

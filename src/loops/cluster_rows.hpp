@@ -76,9 +76,9 @@ KEMPE_HD void moveCluster(const TablesOf<T>& tables, const ClusterEntry& cluster
     const Motion<T>& parentA = onOutput ? state.outputA : state.a[body.parent - cluster.firstBody];
     if (body.node >= 0) {
       const auto& node = tables.nodes[body.node];
-      const NodeState<T> own = nodeState(
-          tables, cluster, node, state,
-          onOutput ? state.outputX : state.X[body.parent - cluster.firstBody]);
+      const NodeState<T> own =
+          nodeState(tables, cluster, node, state,
+                    onOutput ? state.outputX : state.X[body.parent - cluster.firstBody]);
       const Motion<T> relative = alongModes(tables, node, own, own.rates);
       state.v[i] = parentV + relative;
       state.a[i] =

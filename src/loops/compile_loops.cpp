@@ -118,8 +118,8 @@ class LoopCompiler {
   void addNodeColumns(const NodeEntry<double>& node, int sign, LoopEntry<double>& entry) {
     const FlexibleEntry& flexible = tables_.flexibles[node.flexible];
     for (int i = 0; i < flexible.modes; ++i) {
-      tables_.columns.push_back({flexible.firstVelocity - cluster_.firstVelocity + i, sign,
-                                 node.firstShape + i});
+      tables_.columns.push_back(
+          {flexible.firstVelocity - cluster_.firstVelocity + i, sign, node.firstShape + i});
       ++entry.columns;
     }
   }

@@ -57,14 +57,14 @@ KEMPE_HD Vec3<T> turningRate(const Vec3<T>& theta, const Vec3<T>& rate) {
   const auto small = s < T(1e-2);
   const T safe = select(small, T(1), s), angle = sqrt(safe);
   const T a = (T(1) - cos(angle)) / safe, b = (angle - sin(angle)) / (safe * angle);
-  const T da = select(
-      small, T(T(-1) / T(24) + s / T(360) - s * s / T(13440) + s * s * s / T(907200)),
-      T((T(1) - b * safe - T(2) * a) / (T(2) * safe)));
-  const T db = select(
-      small, T(T(-1) / T(120) + s / T(2520) - s * s / T(120960) + s * s * s / T(9979200)),
-      T((a - T(3) * b) / (T(2) * safe)));
-  const T bHere = select(
-      small, T(T(1) / T(6) - s / T(120) + s * s / T(5040) - s * s * s / T(362880)), b);
+  const T da =
+      select(small, T(T(-1) / T(24) + s / T(360) - s * s / T(13440) + s * s * s / T(907200)),
+             T((T(1) - b * safe - T(2) * a) / (T(2) * safe)));
+  const T db =
+      select(small, T(T(-1) / T(120) + s / T(2520) - s * s / T(120960) + s * s * s / T(9979200)),
+             T((a - T(3) * b) / (T(2) * safe)));
+  const T bHere =
+      select(small, T(T(1) / T(6) - s / T(120) + s * s / T(5040) - s * s * s / T(362880)), b);
   const T ds = T(2) * dot(theta, rate);
   const Vec3<T> turned = cross(theta, rate);
   return (da * ds) * turned + (db * ds) * cross(theta, turned) + bHere * cross(rate, turned);
@@ -102,8 +102,8 @@ KEMPE_HD Motion<T> nodeAccelerationAtRest(const Tables& tables, const auto& node
   // Of the point of the node and of the turn about it, as seen from the body.
   const Vec3<T> turning = state.X.R * turningRate(theta, thetaRate);
   const Vec3<T> pointRate = relative.linear + cross(relative.angular, X.p);
-  const Motion<T> seen{turning, state.X.R * bending + cross(pointRate, relative.angular) +
-                                    cross(X.p, turning)};
+  const Motion<T> seen{
+      turning, state.X.R * bending + cross(pointRate, relative.angular) + cross(X.p, turning)};
   return seen + cross(bodyV, relative);
 }
 

@@ -54,9 +54,8 @@ struct LoopScratch {
 
   /// A state of the cluster seen from its output body, at positions `at`.
   ClusterState<T> state(const T* at) {
-    return {at,     rates.data(), X.data(), s.data(),        v.data(),    a.data(),
-            {},     {},           {},       function.data(), kept.data(), nullptr,
-            nodeS.data()};
+    return {at, rates.data(), X.data(),        s.data(),    v.data(), a.data(),    {},
+            {}, {},           function.data(), kept.data(), nullptr,  nodeS.data()};
   }
   FunctionScratch forFunctions() { return calls.view(); }
   LoopWork<T> work() {

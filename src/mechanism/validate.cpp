@@ -148,7 +148,7 @@ class Validator {
     }
     const bool moves = std::ranges::any_of(
         m_.joints, [](const Joint& joint) { return joint.type != JointType::Fixed; });
-    if (!moves) {
+    if (!moves && m_.flexibleBodies.empty()) {
       throw ModelError(m_.place() + "mechanism " + kempe::quoted(m_.name) +
                        " has no degree of freedom: all its bodies are fixed to the root " +
                        kempe::quoted(rootName(0)) +

@@ -224,8 +224,7 @@ class Compiler {
     model_.neutralPositions.resize(static_cast<std::size_t>(tables.positions));
     for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
       ClusterEntry& cluster = tables.clusters[c];
-      const ClusterSolution solution =
-          cluster.loops == 0 ? treeSolution(cluster) : loopSolution(c);
+      const ClusterSolution solution = cluster.loops == 0 ? treeSolution(cluster) : loopSolution(c);
       cluster.firstIndependent = static_cast<int>(tables.independent.size());
       cluster.firstDependent = static_cast<int>(tables.dependent.size());
       cluster.firstG = static_cast<int>(tables.G.size());

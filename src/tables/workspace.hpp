@@ -84,9 +84,9 @@ struct WorkView {
   LoopWork<TwinOf<T>> twins{};  ///< of two clusters with equal loops at once; unused if TwinOf is T
   bool* solved = nullptr;       ///< per cluster: its twin solved its loops; likewise
   ChainWork<T> chains{};
-  PlacedInertia<T>* bent = nullptr;     ///< per flexible body
-  BentMode<T>* bentModes = nullptr;     ///< per mode of all flexible bodies
-  Motion<T>* nodeS = nullptr;           ///< per shape of all nodes: directions along the modes
+  PlacedInertia<T>* bent = nullptr;  ///< per flexible body
+  BentMode<T>* bentModes = nullptr;  ///< per mode of all flexible bodies
+  Motion<T>* nodeS = nullptr;        ///< per shape of all nodes: directions along the modes
   /// Whether folded rotors are placed and moved as bodies, for frames and forces on them.
   bool wholeRotors = false;
 };

@@ -22,7 +22,9 @@ class FlexibleBodies : public ::testing::TestWithParam<Bending> {
     std::mt19937 engine(GetParam().seed + 100);
     std::normal_distribution<double> normal;
     q = model.randomConfiguration(GetParam().seed);
-    const auto draw = [&] { return VectorXd(VectorXd::NullaryExpr(n, [&] { return normal(engine); })); };
+    const auto draw = [&] {
+      return VectorXd(VectorXd::NullaryExpr(n, [&] { return normal(engine); }));
+    };
     v = draw();
     a = draw();
     external.push_back({model.frameIndex("arm/7"), {1, -2, 3, 0.4, -0.5, 0.6}, Reference::Local});
@@ -205,11 +207,12 @@ TEST_P(FlexibleBodies, DerivativesAreThoseOfDifferences) {
   expectClose(third, H(q), 1e-12);
   for (int j = 0; j < n; ++j) {
     const VectorXd unit = VectorXd::Unit(n, j);
-    expectClose(byQ.col(j),
-                differentiated([&](double h) { return inverse(moved(q, unit, h), v, a, how); }, 1e-4),
-                1e-6);
-    expectClose(byV.col(j), differentiated([&](double h) { return inverse(q, v + h * unit, a, how); }),
-                1e-6);
+    expectClose(
+        byQ.col(j),
+        differentiated([&](double h) { return inverse(moved(q, unit, h), v, a, how); }, 1e-4),
+        1e-6);
+    expectClose(byV.col(j),
+                differentiated([&](double h) { return inverse(q, v + h * unit, a, how); }), 1e-6);
   }
   const VectorXd tau = inverse(q, v, a, how);
   MatrixXd ofA = MatrixXd::Constant(n, n, kNaN), ofV = ofA, ofTau = ofA;
@@ -242,7 +245,8 @@ TEST_P(FlexibleBodies, BatchesEqualSingles) {
 
 INSTANTIATE_TEST_SUITE_P(Random, FlexibleBodies,
                          ::testing::Values(Bending{1}, Bending{2, true}, Bending{3, false, false},
-                                           Bending{4, true, true, true}, Bending{5, false, true, true},
+                                           Bending{4, true, true, true},
+                                           Bending{5, false, true, true},
                                            Bending{6, true, false, true}));
 
 }  // namespace

@@ -61,11 +61,19 @@ inline Mechanism flexibleTree(const Bending& choice) {
         .withInertia(number(0.02, 0.03), number(0.02, 0.03), number(0.02, 0.03));
   };
   beam("arm", 7);
-  robot.addRevolute("shoulder").from("base").to("arm").at(vector(0.3), vector(1.0)).about(vector(1));
+  robot.addRevolute("shoulder")
+      .from("base")
+      .to("arm")
+      .at(vector(0.3), vector(1.0))
+      .about(vector(1));
   link("wheel");
   robot.addJoint("axle", JointType::Spherical).from("arm", "4").to("wheel").at(vector(0.1));
   link("hand");
-  robot.addRevolute("elbow").from("arm", "end").to("hand").at(vector(0.1), vector(1)).about(vector(1));
+  robot.addRevolute("elbow")
+      .from("arm", "end")
+      .to("hand")
+      .at(vector(0.1), vector(1))
+      .about(vector(1));
   beam("finger", 4);
   robot.addJoint("knuckle", JointType::Prismatic).from("hand").to("finger").at(vector(0.2));
   link("tip");
@@ -75,7 +83,8 @@ inline Mechanism flexibleTree(const Bending& choice) {
   if (choice.loop) {
     robot.addBody("crank").withMass(0.4).centeredAt({0.1, 0, 0}).withInertia(1e-3, 2e-3, 2e-3);
     robot.addRevolute("motor").from("base").to("crank").independent();
-    BeamOptions coupler{.length = 0.5, .E = 7e9, .density = 2700, .area = 2e-4, .Iy = 1e-8, .Iz = 2e-8};
+    BeamOptions coupler{
+        .length = 0.5, .E = 7e9, .density = 2700, .area = 2e-4, .Iy = 1e-8, .Iz = 2e-8};
     coupler.modes = 4;
     coupler.stiffening = choice.stiffening;
     robot.addBeam("coupler", coupler);

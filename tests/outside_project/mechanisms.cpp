@@ -102,7 +102,8 @@ void checkMechanisms() {
 }
 
 void checkFlexibleBodies() {
-  kempe::BeamOptions beam{.length = 1.0, .E = 7e10, .density = 2700, .area = 1e-4, .Iy = 1e-9, .Iz = 1e-9};
+  kempe::BeamOptions beam{
+      .length = 1.0, .E = 7e10, .density = 2700, .area = 1e-4, .Iy = 1e-9, .Iz = 1e-9};
   beam.interface = {"end"};
   kempe::Mechanism robot("flexible");
   robot.addBody("world");
@@ -117,10 +118,12 @@ void checkFlexibleBodies() {
   kempe::staticDeflection(model, data, q, Eigen::VectorXd::Zero(model.nv()), bent);
   check(bent[0] != 0.0 && bent.allFinite(), "static deflection");
   const Eigen::MatrixXd none = Eigen::MatrixXd::Zero(6, 6), node = Eigen::MatrixXd::Zero(1, 3);
-  check(throws<kempe::ModelError>([&] { (void)kempe::reduceFiniteElements("block", node, none, none); }),
+  check(throws<kempe::ModelError>(
+            [&] { (void)kempe::reduceFiniteElements("block", node, none, none); }),
         "dense matrices of finite elements");
   const Eigen::SparseMatrix<double> sparse(6, 6);
-  check(throws<kempe::ModelError>([&] { (void)kempe::reduceFiniteElements("block", node, sparse, sparse); }),
+  check(throws<kempe::ModelError>(
+            [&] { (void)kempe::reduceFiniteElements("block", node, sparse, sparse); }),
         "sparse matrices of finite elements");
 }
 
