@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # A directory includes from itself and from those before it. The last few do not include one
 # another; BESIDE names what they may.
-LAYERS = ("text", "expressions", "mechanism", "spatial", "tables", "loops", "constraints", "model",
-          "kernels", "algorithms")
+LAYERS = ("text", "expressions", "flexible", "mechanism", "spatial", "tables", "loops",
+          "constraints", "model", "kernels", "algorithms")
 BESIDE = {"lanes": LAYERS, "batch": LAYERS, "simulation": LAYERS,
           "io": ("text", "expressions", "mechanism")}
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')

@@ -16,6 +16,7 @@
 #include "kempe/errors.hpp"
 #include "kempe/export.hpp"
 #include "kempe/expression.hpp"
+#include "kempe/flexible.hpp"
 #include "kempe/jet.hpp"
 #include "kempe/spatial/transform.hpp"
 
@@ -91,7 +92,9 @@ enum class JointType {
   Universal,    ///< rotates about `axis` in the parent, then about `axis2` in the child
   Spherical,    ///< quaternion (x, y, z, w); angular velocity in the child's frame
   Planar,       ///< slides normal to its axis and rotates about it: (x, y, angle)
-  Free          ///< (x, y, z, quaternion); velocity [linear; angular] in the child's frame
+  Free,         ///< (x, y, z, quaternion); velocity [linear; angular] in the child's frame
+  Mode,         ///< a modal coordinate of a flexible body; Kempe adds these joints
+  Node          ///< holds a node of a flexible body, which moves with its modes; likewise
 };
 
 /// Bounds of a joint with one degree of freedom (DoF); infinite if there is no bound.
@@ -112,6 +115,7 @@ struct Joint {
   std::string name{};
   JointType type = JointType::Fixed;
   std::string parent{};
+  std::string parentNode{};  ///< of a flexible parent: `origin` is in this node's frame
   std::string child{};
   Pose origin{};
   Vector3 axis{0, 0, 1};
@@ -134,6 +138,11 @@ struct Joint {
   Joint& from(std::string_view parentBody) {
     parent = parentBody;
     return *this;
+  }
+  /// From a node of a flexible body.
+  Joint& from(std::string_view parentBody, std::string_view node) {
+    parentNode = node;
+    return from(parentBody);
   }
   Joint& to(std::string_view childBody) {
     child = childBody;
@@ -210,11 +219,13 @@ struct Joint {
 KEMPE_HD constexpr int positionSize(JointType type) {
   switch (type) {
     case JointType::Fixed:
+    case JointType::Node:
       return 0;
     case JointType::Revolute:
     case JointType::Continuous:
     case JointType::Prismatic:
     case JointType::Helical:
+    case JointType::Mode:
       return 1;
     case JointType::Cylindrical:
     case JointType::Universal:
@@ -302,6 +313,7 @@ struct LoopJoint {
   struct End {
     std::string body{};
     Pose frame{};
+    std::string node{};  ///< of a flexible body: `frame` is in this node's frame
   };
   std::string name{};
   LoopType type = LoopType::Revolute;
@@ -341,6 +353,7 @@ struct Rod {
   struct End {
     std::string body{};
     Vector3 point{};
+    std::string node{};  ///< of a flexible body: `point` is in this node's frame
   };
   std::string name{};
   End predecessor{};
@@ -412,8 +425,14 @@ class Mechanism {
   std::deque<LoopJoint> loops{};
   std::deque<Rod> rods{};
   std::deque<Function> functions{};
+  std::deque<FlexibleBody> flexibleBodies{};
 
   KEMPE_API Body& addBody(std::string_view bodyName);
+  /// Adds a body that bends as a beam does, reduced to modes (see flexible.hpp). Joints attach to its
+  /// nodes "start", "end" and "1", "2", … between them.
+  KEMPE_API FlexibleBody& addBeam(std::string_view bodyName, const BeamOptions& beam);
+  /// Adds a body with modes from elsewhere, such as reduceFiniteElements().
+  KEMPE_API FlexibleBody& addFlexibleBody(FlexibleBody flexible);
   KEMPE_API Joint& addJoint(std::string_view jointName, JointType type);
   Joint& addFixed(std::string_view jointName) { return addJoint(jointName, JointType::Fixed); }
   Joint& addRevolute(std::string_view jointName) {

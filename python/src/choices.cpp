@@ -99,6 +99,9 @@ JointType jointTypeCalled(const std::string& word) {
   using enum JointType;
   static const auto types = namesOf({Fixed, Revolute, Continuous, Prismatic, Helical, Cylindrical,
                                      Universal, Spherical, Planar, Free});
+  for (const JointType part : {Mode, Node}) {  // of flexible bodies, in pickles
+    if (word == toString(part)) return part;
+  }
   return chosen<JointType>("type of a joint", word, types);
 }
 

@@ -11,6 +11,7 @@
 #include "kempe/inverse_dynamics.hpp"
 #include "kempe/mass_matrix.hpp"
 #include "kempe/operational_inertia.hpp"
+#include "kempe/static_deflection.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -54,6 +55,24 @@ nb::object inverseDynamicsOf(const PyModel& self, nb::handle q, nb::handle v, nb
       [&](auto& batch, const auto& x, const auto& tau, const auto& forces) {
         inverseDynamics(model, batch, x[0], x[1], x[2], tau, forces);
       });
+}
+
+nb::object staticDeflectionOf(const PyModel& self, nb::handle q, nb::handle tau,
+                              nb::handle external, const std::string& reference, nb::handle out) {
+  const Model& model = self.model();
+  const nb::object zero =
+      tau.is_none() ? nb::module_::import_("numpy").attr("zeros")(model.nv()) : nb::borrow(tau);
+  Inputs inputs({argumentQ(self, q), argumentV(self, zero, "tau")}, Inputs::Precision::Double);
+  ExternalForces forces(self, external, reference);
+  forces.joinWith(inputs);
+  const Result result(inputs, {model.nq()}, out);
+  forces.separateFrom(result);
+  evaluateIn<double>(
+      self, inputs, result, [&](Data& data, const auto& x, double* bent, Eigen::Index state) {
+        const std::vector<FrameForce> own = forces.of(state);
+        staticDeflection(model, data, x[0], x[1], vectorAt(bent, model.nq()), {.external = own});
+      });
+  return result.array();
 }
 
 nb::object forwardDynamicsOf(const PyModel& self, nb::handle q, nb::handle v, nb::handle tau,
@@ -247,6 +266,17 @@ Raises:
     ValueError: wrong sizes, or numbers that are not finite.
     SingularityError: a loop is at a singular position, or a degree of freedom moves no
         inertia.)")
+      .def("static_deflection", &staticDeflectionOf,
+           signature("def static_deflection(self, q: ArrayLike, tau: ArrayLike | None = None, "
+                     "external: Forces = None, external_reference: str = 'local_world_aligned', "
+                     "Out) -> NDArray"),
+           "q"_a.none(), "tau"_a.none() = nb::none(), external, externalReference, nb::kw_only(),
+           out,
+           "How flexible bodies bend at rest under gravity, the forces tau along modal coordinates "
+           "and "
+           "external forces: the configuration with the modal coordinates changed and all others "
+           "held, "
+           "(nq,) or (N, nq). Raises RuntimeError where there is no equilibrium nearby.")
       .def("bias_forces", &biasForcesOf,
            signature(
                "def bias_forces(self, q: ArrayLike, v: ArrayLike, external: Forces = None, method: "

@@ -10,6 +10,7 @@
 #include "bindings.hpp"
 #include "conversions.hpp"
 #include "fields.hpp"
+#include "flexible.hpp"
 #include "functions.hpp"
 #include "keeping.hpp"
 #include "kempe/io.hpp"
@@ -190,7 +191,9 @@ void bindParts(nb::module_& m) {
                           "A joint of the spanning tree, from `parent` to `child`.");
   bindFields(
       joint, field("name", &Joint::name), field("type", &Joint::type),
-      field("parent", &Joint::parent), field("child", &Joint::child),
+      field("parent", &Joint::parent),
+      field("parent_node", &Joint::parentNode, "Node of a flexible parent; empty: none."),
+      field("child", &Joint::child),
       field("origin", &Joint::origin, "(R, p): the joint's frame in the parent."),
       field("axis", &Joint::axis, "In the joint's frame."),
       field("axis2", &Joint::axis2, "Universal joints only: in the child's frame."),
@@ -230,10 +233,16 @@ void bindParts(nb::module_& m) {
           "predecessor", [](LoopJoint& l) -> std::string& { return l.predecessor.body; },
           "A body."),
       field(
+          "predecessor_node", [](LoopJoint& l) -> std::string& { return l.predecessor.node; },
+          "Node of a flexible predecessor; empty: none."),
+      field(
           "predecessor_frame", [](LoopJoint& l) -> Pose& { return l.predecessor.frame; },
           "(R, p) in the predecessor."),
       field(
           "successor", [](LoopJoint& l) -> std::string& { return l.successor.body; }, "A body."),
+      field(
+          "successor_node", [](LoopJoint& l) -> std::string& { return l.successor.node; },
+          "Node of a flexible successor; empty: none."),
       field(
           "successor_frame", [](LoopJoint& l) -> Pose& { return l.successor.frame; },
           "(R, p) in the successor."),
@@ -251,10 +260,16 @@ void bindParts(nb::module_& m) {
       field(
           "predecessor", [](Rod& r) -> std::string& { return r.predecessor.body; }, "A body."),
       field(
+          "predecessor_node", [](Rod& r) -> std::string& { return r.predecessor.node; },
+          "Node of a flexible predecessor; empty: none."),
+      field(
           "predecessor_point", [](Rod& r) -> Vector3& { return r.predecessor.point; },
           "In the predecessor, metres, (3,)."),
       field(
           "successor", [](Rod& r) -> std::string& { return r.successor.body; }, "A body."),
+      field(
+          "successor_node", [](Rod& r) -> std::string& { return r.successor.node; },
+          "Node of a flexible successor; empty: none."),
       field(
           "successor_point", [](Rod& r) -> Vector3& { return r.successor.point; },
           "In the successor, metres, (3,)."),
@@ -318,12 +333,16 @@ void bindParts(nb::module_& m) {
 /// Pickled state of a mechanism.
 nb::tuple stateOf(const nb::object& self) {
   const auto& mechanism = nb::cast<Mechanism&>(self);
+  nb::list flexibles;
+  for (const FlexibleBody& body : mechanism.flexibleBodies) {
+    flexibles.append(stateOfFlexible(body));
+  }
   return nb::make_tuple(mechanism.name, Conversion<Vector3>::write(mechanism.gravity),
                         mechanism.source, mechanism.warnings, partsOf<&Mechanism::bodies>(self),
                         partsOf<&Mechanism::joints>(self), partsOf<&Mechanism::couplings>(self),
                         partsOf<&Mechanism::loops>(self), partsOf<&Mechanism::rods>(self),
                         partsOf<&Mechanism::functions>(self),
-                        Conversion<StartPose>::write(mechanism.startPose));
+                        Conversion<StartPose>::write(mechanism.startPose), nb::tuple(flexibles));
 }
 
 template <typename Part>
@@ -343,17 +362,20 @@ void setState(Mechanism& self, const nb::tuple& state) {
   addAll(self.rods, state[8]);
   addAll(self.functions, state[9]);
   self.startPose = Conversion<StartPose>::read(state[10], "start_pose");
+  for (const nb::handle flexible : state[11]) {
+    self.flexibleBodies.push_back(flexibleFromState(flexible));
+  }
   keepFunctions(nb::find(self), self);
 }
 
-#define KEMPE_JOINT_ARGUMENTS                                                \
-  "*, parent: str, child: str, xyz: ArrayLike = (0, 0, 0), "                 \
-  "rpy: ArrayLike = (0, 0, 0), axis: ArrayLike = (0, 0, 1), "                \
-  "axis2: ArrayLike = (0, 1, 0), pitch: float = 0, lower: float = ..., "     \
-  "upper: float = ..., max_velocity: float = ..., max_effort: float = ..., " \
-  "damping: float = 0, friction: float = 0, armature: float = 0, "           \
-  "stiffness: float = 0, spring_reference: float = 0, "                      \
-  "independent: bool | None = None, actuated: bool | None = None, "          \
+#define KEMPE_JOINT_ARGUMENTS                                                       \
+  "*, parent: str, child: str, parent_node: str = '', xyz: ArrayLike = (0, 0, 0), " \
+  "rpy: ArrayLike = (0, 0, 0), axis: ArrayLike = (0, 0, 1), "                       \
+  "axis2: ArrayLike = (0, 1, 0), pitch: float = 0, lower: float = ..., "            \
+  "upper: float = ..., max_velocity: float = ..., max_effort: float = ..., "        \
+  "damping: float = 0, friction: float = 0, armature: float = 0, "                  \
+  "stiffness: float = 0, spring_reference: float = 0, "                             \
+  "independent: bool | None = None, actuated: bool | None = None, "                 \
   "origin: tuple[ArrayLike, ArrayLike] = ...) -> Joint"
 
 void bindBuilder(nb::class_<Mechanism>& mechanism) {
@@ -372,6 +394,7 @@ void bindBuilder(nb::class_<Mechanism>& mechanism) {
            R"(Adds a joint of the spanning tree, from `parent` to `child`.
 
 Args:
+    parent_node: a node of a flexible parent; the joint's frame is then given in that of the node.
     type: "fixed", "revolute", "continuous", "prismatic", "helical", "cylindrical", "universal",
         "spherical", "planar" or "free".
     xyz, rpy: the joint's frame in the parent, in metres, and radians about fixed axes as in URDF;
@@ -414,6 +437,7 @@ Args:
       .def(
           "add_loop", &addLoop, "name"_a, "type"_a, "arguments"_a,
           signature("def add_loop(self, name: str, type: str, *, predecessor: str, successor: str, "
+                    "predecessor_node: str = '', successor_node: str = '', "
                     "predecessor_xyz: ArrayLike = (0, 0, 0), "
                     "predecessor_rpy: ArrayLike = (0, 0, 0), "
                     "successor_xyz: ArrayLike = (0, 0, 0), "
@@ -427,9 +451,11 @@ Args:
           "\"cylindrical\", \"universal\", \"spherical\", \"planar\" or \"fixed\". The frames are "
           "given in their bodies, by xyz and rpy or as (R, p); the axis is the same in both.")
       .def("add_rod", &addRod, "name"_a, "arguments"_a,
-           signature("def add_rod(self, name: str, *, predecessor: str, predecessor_point: "
-                     "ArrayLike, successor: str, successor_point: "
-                     "ArrayLike, length: float, cut: bool | None = None) -> Rod"),
+           signature(
+               "def add_rod(self, name: str, *, predecessor: str, predecessor_point: "
+               "ArrayLike, successor: str, successor_point: "
+               "ArrayLike, length: float, predecessor_node: str = '', successor_node: str = '', "
+               "cut: bool | None = None) -> Rod"),
            "Adds a massless rod with ball ends between points of two bodies, metres.")
       .def("add_function", &addFunction, "name"_a, "coordinates"_a, "rows"_a, "phi"_a,
            nb::kw_only(), "jacobian"_a.none() = nb::none(), "curvature"_a.none() = nb::none(), cut,
@@ -586,6 +612,7 @@ left cut (held by multipliers) or embedded in a cluster; the default is whicheve
       .def("__getstate__", &stateOf, signature("def __getstate__(self) -> State"))
       .def("__setstate__", &setState, signature("def __setstate__(self, state: State) -> None"));
   bindBuilder(mechanism);
+  bindFlexible(m, mechanism);
   bindFiles(m);
 }
 

@@ -483,6 +483,7 @@ void constrainedForwardDynamicsDerivatives(const Model& model, BasicData<T>& dat
     throw std::invalid_argument("method: constraints require Method::Cluster");
   }
   requireDifferentiable(e.impl);
+  requireRigid(e.impl, "derivatives under constraints");
   requireDifferentiable(constraints.table());
   const ExternalForces<T, T> external = e.prepareExternal(how.external);
   ConstraintSolver<T> solver(e);
@@ -511,6 +512,7 @@ void projectVelocitiesDerivatives(const Model& model, Data& data, const Constrai
   e.requireMatrix("dimpulses_dq", dimpulses_dq, rows, nv);
   e.requireMatrix("dimpulses_dv", dimpulses_dv, rows, nv);
   requireDifferentiable(e.impl);
+  requireRigid(e.impl, "derivatives under constraints");
   requireDifferentiable(constraints.table());
   e.prepareExternal({});
   ConstraintSolver<double> solver(e);

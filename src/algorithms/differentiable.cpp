@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "model/arguments.hpp"
 #include "text/messages.hpp"
 
 namespace kempe::detail {

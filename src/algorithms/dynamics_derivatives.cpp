@@ -2,8 +2,11 @@
 
 #include "algorithms/constrained_derivatives.hpp"
 #include "algorithms/motion_derivative_evaluation.hpp"
+#include "algorithms/varied_dynamics.hpp"
+#include "kempe/forward_dynamics.hpp"
 #include "kempe/forward_dynamics_derivatives.hpp"
 #include "kempe/inverse_dynamics_derivatives.hpp"
+#include "kempe/mass_matrix.hpp"
 
 namespace kempe {
 
@@ -21,13 +24,13 @@ class DerivativeEvaluation : public Evaluation<T> {
       throw std::invalid_argument("derivatives are computed by Method::Cluster only");
     }
     requireDifferentiable(this->impl);
-    request.memory = derivativeMemory(*this);
+    prepareMemory();
   }
   /// For gravity forces, on which loops that are left cut have no effect.
   DerivativeEvaluation(const Model& model, BasicData<T>& userData)
       : Evaluation<T>(model, userData), external{} {
     requireExpressions(this->impl);
-    request.memory = derivativeMemory(*this);
+    prepareMemory();
   }
 
   void requireOutputs(const std::array<std::pair<const char*, MatrixOutOf<T>*>, 3>& outputs) {
@@ -42,6 +45,13 @@ class DerivativeEvaluation : public Evaluation<T> {
 
   ExternalForces<T, T> external;
   DerivativeRequest<T, T> request;
+
+ private:
+  void prepareMemory() {
+    if (!takesVariedDynamics(this->impl)) {
+      request.memory = derivativeMemory(*this);
+    }
+  }
 };
 
 }  // namespace
@@ -56,6 +66,11 @@ void inverseDynamicsDerivatives(const Model& model, BasicData<T>& data, VectorIn
   e.requireInput("v", v);
   e.requireInput("a", a);
   e.requireOutputs({{{"dtau_dq", &dtau_dq}, {"dtau_dv", &dtau_dv}, {"H", &H}}});
+  if (takesVariedDynamics(e.impl)) {
+    variedInverseDynamics<T>(e, q, v.data(), a.data(), e.external, &dtau_dq, &dtau_dv);
+    massMatrix<T>(model, data, q, H);
+    return;
+  }
   e.require(e.kernels().derivatives.inverseDynamics(e.context(WorkStage::Motion), q.data(),
                                                     v.data(), a.data(), e.external, e.request),
             q);
@@ -71,6 +86,22 @@ void forwardDynamicsDerivatives(const Model& model, BasicData<T>& data, VectorIn
   e.requireInput("v", v);
   e.requireInput("tau", tau);
   e.requireOutputs({{{"da_dq", &da_dq}, {"da_dv", &da_dv}, {"da_dtau", &da_dtau}}});
+  if (takesVariedDynamics(e.impl)) {
+    // ∂a/∂x = −H⁻¹ ∂τ/∂x where inverse dynamics gives τ.
+    const int n = e.impl.tables.nv;
+    Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>> a(e.data.forceScratch.result.data(), n);
+    forwardDynamics<T>(model, data, q, v, tau, a, options);
+    variedInverseDynamics<T>(e, q, v.data(), a.data(), e.external, &da_dq, &da_dv);
+    for (MatrixOutOf<T>* matrix : {&da_dq, &da_dv}) {
+      for (int j = 0; j < n; ++j) {
+        a = -matrix->col(j);
+        applyInverseMassMatrix<T>(model, data, q, a, a);
+        matrix->col(j) = a;
+      }
+    }
+    inverseMassMatrix<T>(model, data, q, da_dtau);
+    return;
+  }
   if (!e.impl.cuts.entries.empty()) {
     ConstraintSolver<T> solver(e);
     solver.add(e.impl.cuts);
@@ -89,6 +120,10 @@ void gravityForcesDerivatives(const Model& model, BasicData<T>& data, VectorInOf
   DerivativeEvaluation<T> e(model, data);
   e.requireQ(q);
   e.requireMatrix("dtau_dq", dtau_dq, e.tables->nv, e.tables->nv);
+  if (takesVariedDynamics(e.impl)) {
+    variedInverseDynamics<T>(e, q, nullptr, nullptr, e.external, &dtau_dq, nullptr);
+    return;
+  }
   e.request.byQ = matrixAt<T>(dtau_dq);
   e.require(
       e.kernels().derivatives.gravityForces(e.context(WorkStage::Motion), q.data(), e.request), q);

@@ -23,6 +23,7 @@ class SecondDerivatives : public Evaluation<double> {
       throw std::invalid_argument("derivatives are computed by Method::Cluster only");
     }
     requireDifferentiable(impl);
+    requireRigid(impl, "second derivatives");
     Carver counter(nullptr);
     carve(counter);
     Carver carver(data.secondDerivatives.of(counter.used()));

@@ -27,6 +27,7 @@ class MotionDerivativeEvaluation : public TermEvaluation<T> {
   MotionDerivativeEvaluation(const Model& model, BasicData<T>& userData)
       : TermEvaluation<T>(model, userData) {
     requireExpressions(this->impl);
+    requireRigid(this->impl, "derivatives of kinematics and momentum");
     derivatives.memory = derivativeMemory(*this);
   }
 

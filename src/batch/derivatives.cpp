@@ -1,6 +1,7 @@
 #include <array>
 
 #include "algorithms/differentiable.hpp"
+#include "algorithms/varied_dynamics.hpp"
 #include "batch/batch_forces.hpp"
 #include "kempe/forward_dynamics_derivatives.hpp"
 #include "kempe/inverse_dynamics_derivatives.hpp"
@@ -38,6 +39,9 @@ void runDerivatives(const Model& model, BasicBatch<T>& batch, const States<const
   requireDifferentiable(call.impl());
   call.run(
       [&](Block<T>& block) {
+        if (takesVariedDynamics(call.impl())) {
+          return false;  // one state at a time
+        }
         const T* blockQ = block.gatherQ();
         const T* blockV = block.gather(v, block.worker.v);
         const T* blockX = block.gather(x, block.worker.x);
@@ -111,6 +115,9 @@ void gravityForcesDerivatives(const Model& model, BasicBatch<T>& batch, StatesIn
   call.runOnQ(
       dtau_dq,
       [&](Block<T>& block, const T* blockQ, T* result) {
+        if (takesVariedDynamics(call.impl())) {
+          return KernelOutcome{0, -1};  // one state at a time
+        }
         const DerivativeKernels<T>& kernels = block.set().derivatives;
         T* memory =
             block.worker.derivatives.of(kernels.memorySize(viewOf<T>(call.impl())) / sizeof(T) + 1);

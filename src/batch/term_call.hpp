@@ -59,6 +59,7 @@ class TermCall {
   TermCall& outputDerivative(const char* name, const States<T>& states, Eigen::Index rows,
                              const char* meaning, PlaceDerivative place) {
     requireExpressions(call_.impl());
+    requireRigid(call_.impl(), "derivatives of kinematics and momentum");
     differentiates_ = true;
     return add(name, states, rows * nv(), meaning, {.placeDerivative = place});
   }

@@ -200,6 +200,7 @@ template <typename T>
 void coriolisMatrix(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v,
                     StatesOut<T> C) {
   TermCall<T> call(model, batch, q);
+  requireRigid(model.impl(), "Coriolis matrices");
   call.takeV(v).outputCoriolis(C);
   call.run();
 }

@@ -40,6 +40,11 @@ class Writer {
                          ": there is no such joint. Check the name.");
       }
     }
+    if (!mechanism.flexibleBodies.empty()) {
+      throw ModelError(mechanism.place() + "flexible body " +
+                       inQuotes(mechanism.flexibleBodies.front().body) +
+                       ": URDF cannot hold bodies that bend. Build the robot in code.");
+    }
     printer_.PushHeader(false, true);
     open("robot", mechanism.name);
     if (!(mechanism.gravity == Mechanism().gravity)) {

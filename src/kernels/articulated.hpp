@@ -172,6 +172,9 @@ KEMPE_HD void sumInertias(const Tables& tables, const ClusterEntry& cluster,
       }
       continue;
     }
+    if (body.flexible >= 0) {
+      addBending<M>(tables, cluster, body.flexible, work, U, D);
+    }
     const Motion<T>* S = work.S + body.firstS;
     if (body.carrier) {
       addBody<M>(cluster, work.IA[b], S, U, D);
@@ -319,6 +322,9 @@ KEMPE_HD KEMPE_FLATTEN void composeCluster(const Tables& tables, const ClusterEn
       addRotor<M>(tables, cluster, body, work, U, D);
       continue;
     }
+    if (body.flexible >= 0) {
+      addBending<M>(tables, cluster, body.flexible, work, U, D);
+    }
     addBody<M>(cluster, work.I[b], work.S + body.firstS, U, D);
     if (cluster.output != kWorld) {
       work.I[cluster.output] += work.I[b];
@@ -385,7 +391,7 @@ template <typename T, typename Tables, typename R = typename Tables::Scalar>
     }
     const Motion<T> S =
         base ? Motion<T>{unit(i), unit(i - 3)} : work.S[tables.bodies[moving].firstS + i];
-    const RigidInertia<T> I = aboutOrigin(placed(work.X[b], body.central));
+    const RigidInertia<T> I = aboutOrigin(inertiaAt(tables, b, work));
     const T angular = sqrt(dot(S.angular, S.angular)), linear = sqrt(dot(S.linear, S.linear));
     sum += I.mass * linear * linear + T(2) * sqrt(dot(I.moment, I.moment)) * linear * angular +
            trace(I.rotation) * angular * angular;
@@ -434,7 +440,7 @@ KEMPE_HD int condenseInertias(const Tables& tables, const WorkView<T>& work) {
   for (int b = 0; b < tables.bodyCount; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (!body.folded) {
-      storeInertia(body, b, placed(work.X[b], body.central), work);
+      storeInertia(body, b, inertiaAt(tables, b, work), work);
     }
   }
   forEachCluster<Direction::Inward>(

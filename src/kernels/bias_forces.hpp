@@ -46,7 +46,7 @@ class BiasForces {
 
  private:
   KEMPE_HD KEMPE_FLATTEN void load(int b) const {  // (1)
-    work_.f[b] = forceOn(placed(work_.X[b], tables_.bodies[b].central), work_.v[b], work_.a[b]);
+    work_.f[b] = forceOn(inertiaAt(tables_, b, work_), work_.v[b], work_.a[b]);
   }
 
   KEMPE_HD KEMPE_FLATTEN void gatherSingle(const ClusterEntry& cluster,
@@ -88,8 +88,13 @@ class BiasForces {
       tau[j] = T(0);
     }
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-      if (tables_.bodies[b].folded) {
-        spin(cluster, tables_.bodies[b]);
+      const BodyEntry<R>& body = tables_.bodies[b];
+      if (body.folded && body.node < 0) {
+        spin(cluster, body);
+      }
+      if (body.flexible >= 0) {
+        work_.f[b] += bendingForce(tables_, body.flexible, work_, work_.accelerations, work_.a[b],
+                                   [&](int i, const T& force) { add(cluster, i, force); });
       }
     }
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {

@@ -32,7 +32,9 @@ KEMPE_HD KEMPE_FLATTEN MassSum<T> sumMasses(const TablesView<R>& tables, const W
   };
   for (int b = 0; b < tables.bodyCount; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
-    if (!body.folded) {
+    if (body.flexible >= 0) {
+      add(body.central.mass, work.bent[body.flexible].center);
+    } else if (!body.folded) {
       add(body.central.mass, turned(work.X[b].R, body.central.center) + work.X[b].p);
     }
   }
@@ -79,7 +81,7 @@ class MotionSums {
 
  private:
   KEMPE_HD KEMPE_FLATTEN void addBody(int b) {
-    const PlacedInertia<T> inertia = placed(work_.X[b], tables_.bodies[b].central);
+    const PlacedInertia<T> inertia = inertiaAt(tables_, b, work_);
     const Motion<T> v = work_.v[b];
     const Vec3<T> velocity = v.linear + cross(v.angular, inertia.center);
     const Vec3<T> linear = inertia.mass * velocity, angular = inertia.rotation * v.angular;
@@ -100,7 +102,12 @@ class MotionSums {
   KEMPE_HD void addSpins(const ClusterEntry& cluster) {
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       const BodyEntry<R>& body = tables_.bodies[b];
-      if (!body.folded) {
+      if (body.flexible >= 0) {
+        const Force<T> bending = momentumOfBending(tables_, body.flexible, work_);
+        sum_.momentum += bending;
+        sum_.twiceKinetic += T(2) * dot(bending, work_.v[b]);
+      }
+      if (!body.folded || body.node >= 0) {
         continue;
       }
       const T rate = rateOf(tables_, cluster, body.firstVelocity, work_, v_), J(body.spinInertia);
@@ -141,7 +148,7 @@ KEMPE_HD void forSpins(const TablesView<R>& tables, const ClusterEntry& cluster,
   }
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
-    if (body.folded) {
+    if (body.folded && body.node < 0) {
       visit(body.parent, T(body.spinInertia) * spinAxis(cluster, body, work),
             rateOf(tables, cluster, body.firstVelocity, work, v),
             accelerationOf(tables, cluster, body.firstVelocity, work, ydd));
@@ -156,8 +163,11 @@ KEMPE_HD Force<T> sumMomentumRates(const TablesView<R>& tables, const WorkView<T
   Force<T> sum{};
   for (int b = 0; b < tables.bodyCount; ++b) {
     if (!tables.bodies[b].folded) {
-      sum += forceOn(placed(work.X[b], tables.bodies[b].central), work.v[b],
-                     ownAcceleration(tables, work, b));
+      sum += forceOn(inertiaAt(tables, b, work), work.v[b], ownAcceleration(tables, work, b));
+      if (tables.bodies[b].flexible >= 0) {
+        sum += bendingForce(tables, tables.bodies[b].flexible, work, work.accelerations, work.a[b],
+                            [](int, const T&) {});
+      }
     }
   }
   for (int c = 0; c < tables.clusterCount; ++c) {

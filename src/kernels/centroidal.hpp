@@ -36,7 +36,7 @@ template <typename T, typename R>
 KEMPE_HD void composeMomenta(const TablesView<R>& tables, const WorkView<T>& work) {
   for (int b = 0; b < tables.bodyCount; ++b) {
     if (!tables.bodies[b].folded) {
-      work.I[b] = aboutOrigin(placed(work.X[b], tables.bodies[b].central));
+      work.I[b] = aboutOrigin(inertiaAt(tables, b, work));
     }
   }
   for (int k = tables.clusterCount - 1; k >= 0; --k) {

@@ -147,9 +147,16 @@ KEMPE_HD KEMPE_FLATTEN void biasCluster(const Tables& tables, const ClusterEntry
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (!body.folded) {
-      const PlacedInertia<T> inertia = placed(work.X[b], inertiaOf<kMerged>(tables, b));
+      const PlacedInertia<T> inertia = body.flexible < 0
+                                           ? placed(work.X[b], inertiaOf<kMerged>(tables, b))
+                                           : work.bent[body.flexible];
       work.f[b] = forceOn(inertia, work.v[b], work.a[b]);
       storeInertia(body, b, inertia, work);
+      if (body.flexible >= 0) {
+        work.f[b] += bendingForce(
+            tables, body.flexible, work, work.accelerations, work.a[b],
+            [&](int velocity, const T& force) { addToForce(cluster, velocity, -force, work); });
+      }
       continue;
     }
     work.f[b] = {};  // for external forces

@@ -133,7 +133,9 @@ class ImplicitLoops {
             {},
             {},
             work.loops.function,
-            work.loops.kept};
+            work.loops.kept,
+            nullptr,
+            work.nodeS};
   }
 
   const TablesOf<T>& tables_;

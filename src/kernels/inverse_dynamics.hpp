@@ -140,10 +140,18 @@ KEMPE_HD KEMPE_FLATTEN void loadBodies(const Tables& tables, const ClusterEntry&
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (!body.folded) {
-      work.f[b] = forceOn(placed(work.X[b], body.central), work.v[b], work.a[b]);
+      work.f[b] = forceOn(inertiaAt(tables, b, work), work.v[b], work.a[b]);
+      if (body.flexible >= 0) {
+        work.f[b] +=
+            bendingForce(tables, body.flexible, work, work.accelerations, work.a[b],
+                         [&](int velocity, const T& force) { work.tau[velocity] = force; });
+      }
       continue;
     }
     work.f[b] = {};  // for external forces
+    if (body.node >= 0) {
+      continue;
+    }
     const Vec3<T> z = spinAxis(cluster, body, work);
     work.tau[body.firstVelocity] = T(body.spinInertia) * (dot(z, work.a[body.parent].angular) +
                                                           work.accelerations[body.firstVelocity]);
@@ -157,8 +165,11 @@ KEMPE_HD KEMPE_FLATTEN void gatherForces(const Tables& tables, const ClusterEntr
                                          const WorkView<T>& work, T* tau) {
   for (int b = cluster.firstBody + cluster.bodies - 1; b >= cluster.firstBody; --b) {
     const BodyEntry<R>& body = tables.bodies[b];
+    if (body.node >= 0) {
+      addNodeForce(tables, b, work, work.f[b], work.tau);
+    }
     const Motion<T>* s = directionsOf(cluster, body, work);
-    for (int i = 0; i < velocitySize(body.type); ++i) {
+    for (int i = 0; i < velocitySize(body.type) && body.type != JointType::Mode; ++i) {
       const T along = dot(work.f[b], s[i]);  // (4)
       work.tau[body.firstVelocity + i] =
           body.folded ? work.tau[body.firstVelocity + i] + along : along;

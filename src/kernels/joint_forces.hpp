@@ -117,8 +117,14 @@ class InterBodyKernel {
     }
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {  // (1)
       const BodyEntry<R>& body = tables_.bodies[b];
+      for (int i = 0; body.flexible >= 0 && i < tables_.flexibles[body.flexible].modes; ++i) {
+        const FlexibleEntry& flexible = tables_.flexibles[body.flexible];
+        work_.f[b] += alongRatios<0>(m, ratiosOf(cluster, flexible.firstVelocity + i, work_),
+                                     request_.ydd + cluster.firstV) *
+                      work_.bentModes[flexible.firstMode + i].C;
+      }
       if (body.folded) {
-        if (body.parent >= cluster.firstBody) {
+        if (body.parent >= cluster.firstBody && body.node < 0) {
           work_.f[body.parent].moment +=
               (T(body.spinInertia) * spinUp(cluster, body)) * spinAxis(cluster, body, work_);
         }

@@ -65,7 +65,7 @@ class MassMatrixKernel {
   using Body = BodyEntry<typename Tables::Scalar>;
 
   KEMPE_HD KEMPE_FLATTEN void placeInertia(int b) const {
-    work_.I[b] = aboutOrigin(placed(work_.X[b], tables_.bodies[b].central));
+    work_.I[b] = aboutOrigin(inertiaAt(tables_, b, work_));
   }
 
   KEMPE_HD KEMPE_FLATTEN void composeSingle(int c, const ClusterEntry& cluster,

@@ -88,6 +88,12 @@ KEMPE_HD void moveVelocities(const TablesView<R>& tables, const ClusterEntry& cl
     if (onlySpins(cluster, body, work)) {
       continue;
     }
+    if (body.node >= 0) {
+      const NodeState<T> node = nodeState(tables, b, work);
+      work.v[b] =
+          work.v[body.parent] + alongModes(tables, tables.nodes[body.node], node, node.rates);
+      continue;
+    }
     const Motion<T>* s = directionsOf(cluster, body, work);
     Motion<T> velocity = work.v[body.parent];
     for (int i = 0; i < velocitySize(body.type); ++i) {

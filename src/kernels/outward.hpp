@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "kernels/flexible_bodies.hpp"
 #include "kernels/visit_clusters.hpp"
 #include "loops/expand_cluster.hpp"
 #include "spatial/joint_motion.hpp"
@@ -121,6 +122,10 @@ template <typename T, typename Tables, typename R = typename Tables::Scalar>
 [[gnu::noinline]] KEMPE_HD void placeBody(const Tables& tables, int b, const WorkView<T>& work,
                                           Motion<T>* s) {
   const BodyEntry<R>& body = tables.bodies[b];
+  if (body.node >= 0) {
+    placeNode(tables, b, work);
+    return;
+  }
   const int first = body.firstPosition;
   const auto turn = [&](int i, T& sine, T& cosine) {
     sine = work.sines[first + i];
@@ -133,6 +138,9 @@ template <typename T, typename Tables, typename R = typename Tables::Scalar>
     work.X[b].p = {};  // exactly: the common frame's origin is here
   }
   jointDirections(body.type, joint, work.X[b], body.pitch, s);
+  if (body.flexible >= 0) {
+    bendBody(tables, body.flexible, work);
+  }
 }
 
 /// Placements and directions of a cluster's bodies; of a rotor that only spins, [z; 0].
@@ -143,7 +151,9 @@ KEMPE_HD KEMPE_FLATTEN void placeBodies(const Tables& tables, const ClusterEntry
     const BodyEntry<R>& body = tables.bodies[b];
     Motion<T>* s = directionsOf(cluster, body, work);
     if (onlySpins(cluster, body, work)) {
-      s[0] = {turned(work.X[body.parent].R, body.placement.R.column(2)), {}};
+      if (body.node < 0) {
+        s[0] = {turned(work.X[body.parent].R, body.placement.R.column(2)), {}};
+      }
     } else if (turnsOrSlides(body.type)) {
       s[0] = placeSingle(b, body, work).s;
     } else {
@@ -312,6 +322,10 @@ KEMPE_HD KEMPE_FLATTEN void spanBodies(const Tables& tables, const ClusterEntry&
     if (body.folded && !work.wholeRotors) {
       continue;
     }
+    if (body.node >= 0) {
+      spanNode<M>(tables, cluster, b, work);
+      continue;
+    }
     Motion<T>* S = work.S + body.firstS;
     const bool inside = body.parent >= cluster.firstBody;
     const Motion<T>* parentS = inside ? work.S + tables.bodies[body.parent].firstS : nullptr;
@@ -478,6 +492,25 @@ KEMPE_HD Motion<T> accelerationAtRest(const BodyEntry<R>& body, const Motion<T>*
   return directionRates(body.type, velocitySize(body.type), s, rate, parentV, velocity);
 }
 
+/// Velocity of a node, and its acceleration with η̈ from `accelerations` (null: zero).
+template <typename T, typename Tables>
+[[gnu::noinline]] KEMPE_HD void moveNode(const Tables& tables, int b, const WorkView<T>& work,
+                                         const T* accelerations) {
+  const auto& body = tables.bodies[b];
+  const auto& node = tables.nodes[body.node];
+  const NodeState<T> state = nodeState(tables, b, work);
+  const Motion<T> bodyV = work.v[body.parent];
+  const Motion<T> relative = alongModes(tables, node, state, state.rates);
+  work.v[b] = bodyV + relative;
+  Motion<T> a =
+      work.a[body.parent] + nodeAccelerationAtRest(tables, node, state, work.X[b], relative, bodyV);
+  if (accelerations != nullptr) {
+    a += alongModes(tables, node, state,
+                    accelerations + tables.flexibles[node.flexible].firstVelocity);
+  }
+  work.a[b] = a;
+}
+
 /// Velocities of a cluster's bodies, and their accelerations where q̈ = 0 and the output body does
 /// not accelerate, for ImplicitLoops::bias.
 template <typename T, typename Tables, typename R = typename Tables::Scalar>
@@ -486,6 +519,10 @@ KEMPE_HD KEMPE_FLATTEN void moveRelative(const Tables& tables, const ClusterEntr
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (onlySpins(cluster, body, work)) {
+      continue;
+    }
+    if (body.node >= 0) {
+      moveNode(tables, b, work, static_cast<const T*>(nullptr));
       continue;
     }
     const Motion<T>* s = work.s + body.firstVelocity;
@@ -510,6 +547,10 @@ KEMPE_HD KEMPE_FLATTEN void moveAlongJoints(const Tables& tables, const ClusterE
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (onlySpins(cluster, body, work)) {
+      continue;
+    }
+    if (body.node >= 0) {
+      moveNode(tables, b, work, accelerates ? work.accelerations : nullptr);
       continue;
     }
     const Motion<T>* s = single ? work.S + body.firstS : directionsOf(cluster, body, work);

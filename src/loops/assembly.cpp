@@ -197,7 +197,11 @@ class Descent {
           }
         }
       };
-      if (loop.form.betweenBodies()) {
+      const auto first = tables_.columns.begin() + loop.firstColumn;
+      if (std::any_of(first, first + loop.columns,
+                      [](const LoopColumn& column) { return column.shape >= 0; })) {
+        add(n, [](int j) { return j; });  // columns of nodes occur twice
+      } else if (loop.form.betweenBodies()) {
         add(loop.columns, [&](int c) { return tables_.columns[loop.firstColumn + c].velocity; });
       } else {
         add(loop.terms, [&](int t) { return tables_.terms[loop.firstTerm + t].velocity; });

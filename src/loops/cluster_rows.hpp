@@ -2,6 +2,7 @@
 
 #include "loops/body_rows.hpp"
 #include "loops/coordinate_rows.hpp"
+#include "loops/node_motion.hpp"
 #include "spatial/joint_motion.hpp"
 
 /// Kinematics within one cluster, and φ, K, k of its loops.
@@ -25,11 +26,23 @@ struct ClusterState {
   T* function = nullptr;             ///< registers of the program of a function
   T* kept = nullptr;                 ///< registers that functions keep from slopes to second rates
   const T* accelerations = nullptr;  ///< q̈
+  Motion<T>* nodeS = nullptr;        ///< per shape of all nodes: directions along the modes
 };
 
 /// The tables that a computation with T reads.
 template <typename T>
 using TablesOf = TablesView<typename Lanes<T>::Scalar>;
+
+/// A node of a flexible body of the cluster, which `parent` is the placement of.
+template <typename T>
+KEMPE_HD NodeState<T> nodeState(const TablesOf<T>& tables, const ClusterEntry& cluster,
+                                const auto& node, const ClusterState<T>& state,
+                                const Transform<T>& parent) {
+  const FlexibleEntry& flexible = tables.flexibles[node.flexible];
+  return {state.q + (flexible.firstPosition - cluster.firstPosition),
+          state.rates + (flexible.firstVelocity - cluster.firstVelocity),
+          state.nodeS + node.firstShape, parent};
+}
 
 /// Placements and directions from positions.
 template <typename T>
@@ -39,6 +52,11 @@ KEMPE_HD void placeCluster(const TablesOf<T>& tables, const ClusterEntry& cluste
     const auto& body = tables.bodies[cluster.firstBody + i];
     const Transform<T>& parent =
         body.parent == cluster.output ? state.outputX : state.X[body.parent - cluster.firstBody];
+    if (body.node >= 0) {
+      const auto& node = tables.nodes[body.node];
+      state.X[i] = placeNode(tables, node, nodeState(tables, cluster, node, state, parent));
+      continue;
+    }
     const Transform<T> joint = placed(parent, body.placement);
     const T* q = state.q + (body.firstPosition - cluster.firstPosition);
     state.X[i] = jointPlacement(body.type, joint, q, body.pitch, body.middle);
@@ -56,6 +74,17 @@ KEMPE_HD void moveCluster(const TablesOf<T>& tables, const ClusterEntry& cluster
     const bool onOutput = body.parent == cluster.output;
     const Motion<T>& parentV = onOutput ? state.outputV : state.v[body.parent - cluster.firstBody];
     const Motion<T>& parentA = onOutput ? state.outputA : state.a[body.parent - cluster.firstBody];
+    if (body.node >= 0) {
+      const auto& node = tables.nodes[body.node];
+      const NodeState<T> own =
+          nodeState(tables, cluster, node, state,
+                    onOutput ? state.outputX : state.X[body.parent - cluster.firstBody]);
+      const Motion<T> relative = alongModes(tables, node, own, own.rates);
+      state.v[i] = parentV + relative;
+      state.a[i] =
+          parentA + nodeAccelerationAtRest(tables, node, own, state.X[i], relative, parentV);
+      continue;
+    }
     const int first = body.firstVelocity - cluster.firstVelocity;
     const int n = velocitySize(body.type);
     Motion<T> v = parentV;
@@ -169,9 +198,20 @@ template <typename T>
 KEMPE_HD void spreadWrench(const TablesOf<T>& tables, const auto& loop,
                            const ClusterState<T>& state, const Force<T>& f, T* row) {
   const LoopColumn* columns = tables.columns + loop.firstColumn;
+  const auto along = [&](const LoopColumn& column, const Motion<T>& s) {
+    return T(static_cast<typename Lanes<T>::Scalar>(column.sign)) * dot(f, s);
+  };
+  bool bends = false;
   for (int c = 0; c < loop.columns; ++c) {
-    row[columns[c].velocity] = T(static_cast<typename Lanes<T>::Scalar>(columns[c].sign)) *
-                               dot(f, state.s[columns[c].velocity]);
+    const bool node = columns[c].shape >= 0;
+    row[columns[c].velocity] = node ? T(0) : along(columns[c], state.s[columns[c].velocity]);
+    bends = bends || node;
+  }
+  // A mode moves all nodes of its body.
+  for (int c = 0; bends && c < loop.columns; ++c) {
+    if (columns[c].shape >= 0) {
+      row[columns[c].velocity] += along(columns[c], state.nodeS[columns[c].shape]);
+    }
   }
 }
 

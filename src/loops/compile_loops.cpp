@@ -99,6 +99,12 @@ class LoopCompiler {
           continue;
         }
         const BodyEntry<double>& moved = tables_.bodies[body];
+        if (moved.node >= 0) {
+          addNodeColumns(tables_.nodes[moved.node], sign, entry);
+        }
+        if (moved.type == JointType::Mode) {
+          continue;  // moves nothing but nodes
+        }
         for (int j = 0; j < velocitySize(moved.type); ++j) {
           tables_.columns.push_back({moved.firstVelocity - cluster_.firstVelocity + j, sign});
           ++entry.columns;
@@ -107,6 +113,15 @@ class LoopCompiler {
     };
     add(a, b, -1);
     add(b, a, +1);
+  }
+
+  void addNodeColumns(const NodeEntry<double>& node, int sign, LoopEntry<double>& entry) {
+    const FlexibleEntry& flexible = tables_.flexibles[node.flexible];
+    for (int i = 0; i < flexible.modes; ++i) {
+      tables_.columns.push_back(
+          {flexible.firstVelocity - cluster_.firstVelocity + i, sign, node.firstShape + i});
+      ++entry.columns;
+    }
   }
 
   const BodyPlaces& places_;

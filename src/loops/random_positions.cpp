@@ -17,6 +17,30 @@ Quaternion<double> randomQuaternion(Random& random) {
   }
 }
 
+namespace {
+
+/// A modal coordinate that displaces nodes by a fiftieth of the size of the body.
+double bendOf(const ModelTables<double>& tables, int b) {
+  constexpr double kSmall = 0.02;
+  const int velocity = tables.bodies[b].firstVelocity;
+  const auto found = std::ranges::find_if(tables.flexibles, [&](const FlexibleEntry& flexible) {
+    return velocity >= flexible.firstVelocity && velocity < flexible.firstVelocity + flexible.modes;
+  });
+  const BodyEntry<double>& body = tables.bodies[found->body];
+  const int mode = velocity - found->firstVelocity;
+  double largest = 0.0;
+  for (const NodeEntry<double>& node : tables.nodes) {
+    if (node.flexible == body.flexible) {
+      const NodeShapeEntry<double>& shape = tables.nodeShapes[node.firstShape + mode];
+      largest = std::max(largest, norm(shape.translation));
+    }
+  }
+  const double size = std::sqrt(body.inertia.rotation.trace() / body.inertia.mass);
+  return largest > 0.0 ? kSmall * size / largest : kSmall;
+}
+
+}  // namespace
+
 void randomPositions(const ModelTables<double>& tables, const ClusterEntry& cluster,
                      const double* lower, const double* upper, double reach, Random& random,
                      double* q) {
@@ -42,6 +66,10 @@ void randomPositions(const ModelTables<double>& tables, const ClusterEntry& clus
     constexpr double kTurn = std::numbers::pi;
     switch (body.type) {
       case JointType::Fixed:
+      case JointType::Node:
+        break;
+      case JointType::Mode:
+        draw(0, bendOf(tables, cluster.firstBody + b));
         break;
       case JointType::Revolute:
       case JointType::Continuous:

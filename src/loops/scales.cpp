@@ -62,6 +62,7 @@ void followCouplings(const ModelTables<double>& tables, const ClusterEntry& clus
 bool slides(JointType type, int velocity) {
   switch (type) {
     case JointType::Prismatic:
+    case JointType::Mode:
       return true;
     case JointType::Cylindrical:
       return velocity == 1;

@@ -32,6 +32,7 @@ struct LoopScratch {
     a.resize(bodies);
     s.resize(n);
     sRates.resize(n);
+    nodeS.resize(static_cast<std::size_t>(tables.nodeShapes.size()));
     q.resize(positions);
     rates.resize(n);
     step.resize(n);
@@ -53,8 +54,8 @@ struct LoopScratch {
 
   /// A state of the cluster seen from its output body, at positions `at`.
   ClusterState<T> state(const T* at) {
-    return {at, rates.data(), X.data(), s.data(),        v.data(),   a.data(),
-            {}, {},           {},       function.data(), kept.data()};
+    return {at, rates.data(), X.data(),        s.data(),    v.data(), a.data(),    {},
+            {}, {},           function.data(), kept.data(), nullptr,  nodeS.data()};
   }
   FunctionScratch forFunctions() { return calls.view(); }
   LoopWork<T> work() {
@@ -64,7 +65,7 @@ struct LoopScratch {
   }
 
   std::vector<Transform<T>> X;
-  std::vector<Motion<T>> v, a, s, sRates;
+  std::vector<Motion<T>> v, a, s, sRates, nodeS;
   std::vector<T> q, rates, step, trialStep;
   std::vector<T> phi, k, sorted, K, factors, normal, factor, gradient, rightSide;
   std::vector<int> pivots;

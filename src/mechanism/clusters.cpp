@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "mechanism/flexible_parts.hpp"
+
 namespace kempe {
 namespace {
 
@@ -138,14 +140,23 @@ std::optional<bool> cutWish(const Mechanism& mechanism, const LoopRef& loop) {
 }
 
 /// Bodies joined by the loops that are not cut.
-Partition joined(const Mechanism& mechanism, const std::vector<TiedBodies>& tied,
-                 const std::vector<char>& cut) {
+Partition joined(const Mechanism& mechanism, const MovingTree& tree,
+                 const std::vector<TiedBodies>& tied, const std::vector<char>& cut) {
   Partition partition(mechanism.bodies.size());
   for (std::size_t i = 0; i < tied.size(); ++i) {
     for (const int body : tied[i].bodies) {
       if (cut[i] == 0) {
         partition.join(body, tied[i].bodies.front());
       }
+    }
+  }
+  for (const FlexibleBody& flexible : mechanism.flexibleBodies) {
+    const int flesh = tree.tree().findBody(detail::modeName(flexible, 0));
+    for (std::size_t i = 1; i < flexible.modes.size(); ++i) {
+      partition.join(tree.tree().findBody(detail::modeName(flexible, i)), flesh);
+    }
+    for (const FlexibleNode& node : flexible.nodes) {
+      partition.join(tree.tree().findBody(detail::nodeName(flexible, node.name)), flesh);
     }
   }
   return partition;
@@ -296,10 +307,10 @@ BodyClusters findClusters(const Mechanism& mechanism, const MovingTree& tree, bo
   for (std::size_t i = 0; i < tied.size(); ++i) {
     cut[i] = cutWish(mechanism, tied[i].loop).value_or(false) ? 1 : 0;
   }
-  Partition partition = joined(mechanism, tied, cut);
+  Partition partition = joined(mechanism, tree, tied, cut);
   BodyClusters result;
   while (mayCut && cutWhatCostsLess(mechanism, tree, tied, partition, cut)) {
-    partition = joined(mechanism, tied, cut);
+    partition = joined(mechanism, tree, tied, cut);
     result.chosen = true;
   }
 

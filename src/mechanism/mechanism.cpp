@@ -29,6 +29,10 @@ std::string_view toString(JointType type) {
       return "planar";
     case JointType::Free:
       return "free";
+    case JointType::Mode:
+      return "mode";
+    case JointType::Node:
+      return "node";
   }
   return "unknown";
 }
@@ -57,6 +61,15 @@ Body& Mechanism::addBody(std::string_view bodyName) {
   Body& body = bodies.emplace_back();
   body.name = bodyName;
   return body;
+}
+
+FlexibleBody& Mechanism::addBeam(std::string_view bodyName, const BeamOptions& beam) {
+  return addFlexibleBody(reduceBeam(bodyName, beam));
+}
+
+FlexibleBody& Mechanism::addFlexibleBody(FlexibleBody flexible) {
+  addBody(flexible.body);
+  return flexibleBodies.emplace_back(std::move(flexible));
 }
 
 Joint& Mechanism::addJoint(std::string_view jointName, JointType type) {

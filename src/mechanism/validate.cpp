@@ -117,6 +117,7 @@ class Validator {
     std::unordered_map<std::string_view, const Joint*> above;
     for (const Joint& joint : m_.joints) {
       requireBody("joint", joint, joint.parent, "parent");
+      requireNode("joint", joint, joint.parent, joint.parentNode);
       requireBody("joint", joint, joint.child, "child");
       if (joint.parent == joint.child) {
         fail("joint", joint,
@@ -147,7 +148,7 @@ class Validator {
     }
     const bool moves = std::ranges::any_of(
         m_.joints, [](const Joint& joint) { return joint.type != JointType::Fixed; });
-    if (!moves) {
+    if (!moves && m_.flexibleBodies.empty()) {
       throw ModelError(m_.place() + "mechanism " + kempe::quoted(m_.name) +
                        " has no degree of freedom: all its bodies are fixed to the root " +
                        kempe::quoted(rootName(0)) +
@@ -205,6 +206,29 @@ class Validator {
   }
 
   template <typename Thing>
+  void requireNode(std::string_view kind, const Thing& thing, const std::string& body,
+                   const std::string& node) const {
+    if (node.empty()) {
+      return;
+    }
+    const auto flexible = std::ranges::find(m_.flexibleBodies, body, &FlexibleBody::body);
+    if (flexible == m_.flexibleBodies.end()) {
+      fail(kind, thing,
+           "body " + kempe::quoted(body) + " is rigid and has no node " + kempe::quoted(node) +
+               ". Name no node, or make the body flexible.");
+    }
+    if (flexible->findNode(node) == nullptr) {
+      std::vector<std::string> names;
+      for (const FlexibleNode& known : flexible->nodes) {
+        names.push_back(known.name);
+      }
+      fail(kind, thing,
+           "body " + kempe::quoted(body) + " has no node " + kempe::quoted(node) +
+               ". Its nodes are " + joined(names) + ".");
+    }
+  }
+
+  template <typename Thing>
   void requireFinite(std::string_view kind, const Thing& thing, bool finite,
                      std::string_view what) const {
     if (!finite) {
@@ -248,6 +272,14 @@ class Validator {
       fail("joint", joint,
            "its origin is not a finite position and a rotation. Give it by xyz and roll, pitch, "
            "yaw.");
+    }
+    const bool isPart = joint.type == JointType::Mode || joint.type == JointType::Node;
+    if (isPart && std::ranges::none_of(m_.flexibleBodies, [&](const FlexibleBody& flexible) {
+          return joint.name.starts_with(flexible.body + "/");
+        })) {
+      fail("joint", joint,
+           "joints of the type " + std::string(toString(joint.type)) +
+               " belong to flexible bodies, and Kempe makes them. Add a beam.");
     }
     checkAxis("joint", joint, joint.axis, needsAxis(joint.type), "axis");
     if (joint.type == JointType::Universal) {
@@ -341,12 +373,15 @@ class Validator {
   void checkEnds(std::string_view kind, const Loop& loop, const RigidGroups& groups) const {
     const int a = requireBody(kind, loop, loop.predecessor.body, "predecessor");
     const int b = requireBody(kind, loop, loop.successor.body, "successor");
-    if (a == b) {
+    requireNode(kind, loop, loop.predecessor.body, loop.predecessor.node);
+    requireNode(kind, loop, loop.successor.body, loop.successor.node);
+    if (a == b && loop.predecessor.node == loop.successor.node) {
       fail(kind, loop,
            "both ends are on body " + kempe::quoted(loop.predecessor.body) +
                ". Put one end on another body.");
     }
-    if (groups.leader(a) == groups.leader(b)) {
+    const bool bends = !loop.predecessor.node.empty() || !loop.successor.node.empty();
+    if (groups.leader(a) == groups.leader(b) && !bends) {
       fail(kind, loop,
            "bodies " + kempe::quoted(loop.predecessor.body) + " and " +
                kempe::quoted(loop.successor.body) +

@@ -51,6 +51,15 @@ void requireVector(const char* name, const Vector& x, int expected, const char* 
 template <typename T>
 void requireConfiguration(const char* name, const ModelImpl& model, VectorInOf<T> q);
 
+/// Refuses models with flexible bodies where an algorithm would leave their bending out.
+inline void requireRigid(const ModelImpl& model, const char* what) {
+  if (!model.mechanism.flexibleBodies.empty()) {
+    throw std::invalid_argument(std::string(what) + " of models with flexible bodies, such as \"" +
+                                model.mechanism.flexibleBodies.front().body +
+                                "\", are not available yet");
+  }
+}
+
 /// A frame by its number.
 inline const FrameEntry& frameAt(const ModelImpl& model, int index) {
   if (index < 0 || index >= static_cast<int>(model.frames.size())) {

@@ -5,8 +5,10 @@
 #include "loops/analysis.hpp"
 #include "loops/compile_loops.hpp"
 #include "mechanism/clusters.hpp"
+#include "mechanism/flexible_parts.hpp"
 #include "mechanism/group_warnings.hpp"
 #include "model/derive.hpp"
+#include "model/flexible.hpp"
 #include "model/fold_rotors.hpp"
 #include "model/inertia_check.hpp"
 #include "model/merge_gimbals.hpp"
@@ -28,6 +30,7 @@ class Compiler {
     if (options.mergeGimbals) {
       mergeGimbals(model_.mechanism);
     }
+    addFlexibleParts(model_.mechanism);
     model_.warnings = model_.mechanism.warnings;
     model_.warnings.insert(model_.warnings.end(), findings.begin(), findings.end());
     traceFunctions();
@@ -39,6 +42,7 @@ class Compiler {
     sources_ = std::move(found.clusters);
     placeBodies(tree);
     sumInertias(tree);
+    compileFlexibleBodies(model_);
     compileClusters(tree);
     analyzeClusters();
     if (model_.tables.nv == 0) {
@@ -57,6 +61,7 @@ class Compiler {
     for (BodyEntry<double>& body : model_.tables.bodies) {
       body.own = body.inertia;
     }
+    foldNodes(model_);
     if (model_.options.foldRotors) {
       foldRotors(model_);
     }
@@ -91,6 +96,8 @@ class Compiler {
       case JointType::Fixed:
       case JointType::Spherical:
       case JointType::Free:
+      case JointType::Mode:
+      case JointType::Node:
         return Rotation::identity();
       case JointType::Universal:
         return rotationTakingZTo(normalized(joint.axis2));
@@ -202,7 +209,8 @@ class Compiler {
       const bool couplingsOnly = std::ranges::all_of(
           sources_[c].loops, [](const LoopRef& loop) { return loop.kind == LoopKind::Coupling; });
       const bool scalar = cluster.positions == cluster.velocities;
-      cluster.kind = cluster.loops == 0        ? ClusterKind::Tree
+      const bool one = cluster.bodies == 1;  // otherwise the parts of a flexible body
+      cluster.kind = cluster.loops == 0 && one ? ClusterKind::Tree
                      : couplingsOnly && scalar ? ClusterKind::Explicit
                                                : ClusterKind::Implicit;
     }
@@ -216,8 +224,7 @@ class Compiler {
     model_.neutralPositions.resize(static_cast<std::size_t>(tables.positions));
     for (std::size_t c = 0; c < tables.clusters.size(); ++c) {
       ClusterEntry& cluster = tables.clusters[c];
-      const ClusterSolution solution =
-          cluster.kind == ClusterKind::Tree ? treeSolution(cluster) : loopSolution(c);
+      const ClusterSolution solution = cluster.loops == 0 ? treeSolution(cluster) : loopSolution(c);
       cluster.firstIndependent = static_cast<int>(tables.independent.size());
       cluster.firstDependent = static_cast<int>(tables.dependent.size());
       cluster.firstG = static_cast<int>(tables.G.size());
@@ -257,6 +264,14 @@ class Compiler {
     for (int i = 0; i < cluster.positions; ++i) {
       const int p = cluster.firstPosition + i;
       solution.neutral[i] = std::clamp(solution.neutral[i], model_.lower[p], model_.upper[p]);
+    }
+    if (cluster.kind == ClusterKind::Explicit) {  // the parts of a flexible body: q̇ = ẏ
+      const auto n = static_cast<std::size_t>(cluster.velocities);
+      solution.offset.assign(n, 0.0);
+      solution.G.assign(n * n, 0.0);
+      for (std::size_t i = 0; i < n; ++i) {
+        solution.G[i * n + i] = 1.0;
+      }
     }
     return solution;
   }
@@ -306,7 +321,7 @@ class Compiler {
     for (int b = 0; b < cluster.bodies; ++b) {
       const Joint& joint = model_.joint(cluster.firstBody + b);
       for (const std::string& name : velocityNames(joint)) {
-        if (model_.mechanism.startPose.contains(joint.name)) {
+        if (model_.mechanism.startPose.contains(joint.name) || joint.type == JointType::Mode) {
           problem.posed.push_back(static_cast<int>(problem.names.size()));
         }
         problem.names.push_back(name);

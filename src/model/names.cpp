@@ -21,11 +21,13 @@ std::vector<std::string> suffixed(const std::string& name,
 std::vector<std::string> positionNames(const Joint& joint) {
   switch (joint.type) {
     case JointType::Fixed:
+    case JointType::Node:
       return {};
     case JointType::Revolute:
     case JointType::Continuous:
     case JointType::Prismatic:
     case JointType::Helical:
+    case JointType::Mode:
       return {joint.name};
     case JointType::Cylindrical:
       return suffixed(joint.name, {"angle", "distance"});
@@ -88,7 +90,8 @@ void listActuated(ModelImpl& model) {
   for (std::size_t b = 0; b < model.tables.bodies.size(); ++b) {
     const Joint& joint = model.joint(static_cast<int>(b));
     for (std::string& name : velocityNames(joint)) {
-      const bool byDefault = !marked && joint.type != JointType::Free && independent.contains(name);
+      const bool byDefault = !marked && joint.type != JointType::Free &&
+                             joint.type != JointType::Mode && independent.contains(name);
       if (joint.actuation.value_or(byDefault)) {
         model.actuated.push_back(std::move(name));
       }

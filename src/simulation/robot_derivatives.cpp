@@ -26,6 +26,7 @@ Eigen::Vector3d column(const Eigen::MatrixXd& of, Eigen::Index row, Eigen::Index
 void RobotDerivatives::start() {
   Coordinates& chosen = work();
   requireDifferentiable(chosen.impl());
+  requireRigid(chosen.impl(), "linear models");
   if (equations_.isConstrained()) {
     throw std::invalid_argument(
         "linearize: the simulator has constraints or loops that are left cut, whose projection "

@@ -20,6 +20,8 @@ KEMPE_HD Transform<T> jointPlacement(JointType type, const Transform<T>& joint, 
   };
   switch (type) {
     case JointType::Fixed:
+    case JointType::Mode:
+    case JointType::Node:  // kernels/flexible.hpp adds the motion of the node
       return joint;
     case JointType::Revolute:
     case JointType::Continuous:
@@ -67,6 +69,10 @@ KEMPE_HD void jointDirections(JointType type, const Transform<T>& joint, const T
   const Vec3<T> z = body.R.column(2);
   switch (type) {
     case JointType::Fixed:
+    case JointType::Node:
+      return;
+    case JointType::Mode:
+      s[0] = {};
       return;
     case JointType::Revolute:
     case JointType::Continuous:

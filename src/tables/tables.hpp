@@ -28,6 +28,7 @@
 ///   unevenRotors   rotor of kernels/uneven_rotors.hpp   model/uneven_rotors.cpp
 ///   withRotors body                           model/uneven_rotors.cpp
 ///   drives     rotor that can take the place of an independent joint   model/rotors.cpp
+///   flexibles, modes, modePairs, nodes, nodeShapes, shortenings   model/flexible.cpp
 ///   links      moving body                    model/layout.cpp
 ///   armature, damping, friction, stiffness, springReference   spanning velocity   model/layout.cpp
 ///   inertiaScale   velocity                   model/shapes.cpp
@@ -71,6 +72,40 @@ struct BodyEntry {
   RigidInertia<T> own{};        ///< the inertia without the rotors that are folded into it
   CentralInertia<T> central{};  ///< `inertia`, about the centre of mass
   Single<T> single{};           ///< of `moving` in a cluster that has one
+  int flexible = -1;            ///< into TableArrays::flexibles: a body that bends
+  int node = -1;                ///< into TableArrays::nodes: a node of such a body, its parent
+};
+
+/// A body that bends, with the integrals of include/kempe/flexible.hpp in its own frame.
+struct FlexibleEntry {
+  int body = 0;
+  int modes = 0;
+  int firstMode = 0;      ///< into TableArrays::modes
+  int firstPair = 0;      ///< modes², into TableArrays::modePairs
+  int firstPosition = 0;  ///< of its modes, in the spanning position
+  int firstVelocity = 0;  ///< likewise
+};
+
+/// A mode of a flexible body, and the second-order terms of two.
+template <typename T>
+struct ModeTerms {
+  Vec3<T> linear{}, angular{};  ///< h_i, c_i; h_ij, c_ij
+  SymMat3<T> inertia{};         ///< J_i; J_ij
+};
+
+/// A node of a flexible body.
+template <typename T>
+struct NodeEntry {
+  int flexible = 0;
+  int firstShape = 0;        ///< one per mode, into TableArrays::nodeShapes, and WorkView::nodeS
+  int firstShortening = -1;  ///< modes², into TableArrays::shortenings; −1: none
+  Vec3<T> position{};
+};
+
+/// Its motion along a mode.
+template <typename T>
+struct NodeShapeEntry {
+  Vec3<T> translation{}, rotation{};
 };
 
 /// A folded rotor, for forces between bodies.
@@ -173,6 +208,7 @@ struct LoopEntry {
 struct LoopColumn {
   int velocity = 0;  ///< within the cluster
   int sign = 0;      ///< +1: it moves the successor's end, −1: the predecessor's
+  int shape = -1;    ///< into TableArrays::nodeShapes: it moves the end by this shape of a node
 };
 
 /// A scalar coordinate of a loop or constraint, by its places in the spanning position and velocity:
@@ -280,6 +316,11 @@ struct TableArrays {
   /// of those that it carries.
   Array<CentralInertia<R>> withRotors;
   Array<int> drives;
+  Array<FlexibleEntry> flexibles;
+  Array<ModeTerms<R>> modes, modePairs;
+  Array<NodeEntry<R>> nodes;
+  Array<NodeShapeEntry<R>> nodeShapes;
+  Array<Vec3<R>> shortenings;
   Array<Transform<R>> links;  ///< a body's own frame in its turned frame
   Array<R> armature, damping, friction, stiffness, springReference;
   /// A size of the inertia that a velocity moves, for numerical tests; never zero.

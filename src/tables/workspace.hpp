@@ -45,6 +45,15 @@ struct ChainWork {
   T* factor = nullptr;      ///< kMostChainRows per row: Λ, its unit lower factor
 };
 
+/// A mode of a flexible body as it is bent (kernels/flexible.hpp): C in the common frame, the terms
+/// of which it consists in the body's own.
+template <typename T>
+struct BentMode {
+  Force<T> C{};
+  Vec3<T> linear{}, angular{};
+  SymMat3<T> inertia{};
+};
+
 /// Scratch of one evaluation. Spatial quantities are in the common frame: axes of the world, origin
 /// at the floating base, or at the first joint where there is none. X, v, a, da and f have
 /// the world's at index kWorld.
@@ -75,6 +84,9 @@ struct WorkView {
   LoopWork<TwinOf<T>> twins{};  ///< of two clusters with equal loops at once; unused if TwinOf is T
   bool* solved = nullptr;       ///< per cluster: its twin solved its loops; likewise
   ChainWork<T> chains{};
+  PlacedInertia<T>* bent = nullptr;  ///< per flexible body
+  BentMode<T>* bentModes = nullptr;  ///< per mode of all flexible bodies
+  Motion<T>* nodeS = nullptr;        ///< per shape of all nodes: directions along the modes
   /// Whether folded rotors are placed and moved as bodies, for frames and forces on them.
   bool wholeRotors = false;
 };
@@ -119,6 +131,9 @@ void carveStage(const TablesView<R>& tables, WorkStage stage, Carver& carver, Wo
       w.loops.function = carver.take<T>(tables.functionNumbers);
       w.loops.kept = carver.take<T>(tables.keptRegisters);
       w.loops.sorted = carver.take<T>(tables.mostRows);
+      w.bent = carver.take<PlacedInertia<T>>(tables.flexibles.size());
+      w.bentModes = carver.take<BentMode<T>>(tables.modes.size());
+      w.nodeS = carver.take<Motion<T>>(tables.nodeShapes.size());
       if constexpr (!std::is_same_v<T, TwinOf<T>>) {
         w.twins.K = carver.take<TwinOf<T>>(tables.rowNumbers);
         w.twins.k = carver.take<TwinOf<T>>(tables.mostRows);

@@ -24,6 +24,7 @@ bool throws(const Call& call) {
 
 // Together they call every function that the library exports.
 void checkMechanisms();
+void checkFlexibleBodies();
 void checkModels();
 void checkConfigurations();
 void checkDynamics();

@@ -11,6 +11,7 @@ int main() {
     check(std::strcmp(kempe::version(), KEMPE_VERSION) == 0,
           std::string("library ") + kempe::version() + ", headers " + KEMPE_VERSION);
     checkMechanisms();
+    checkFlexibleBodies();
     checkModels();
     checkConfigurations();
     checkDynamics();

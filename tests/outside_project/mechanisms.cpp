@@ -101,6 +101,32 @@ void checkMechanisms() {
   check(robots::mechanism("tello").name == robots::tello().name, "a robot by name");
 }
 
+void checkFlexibleBodies() {
+  kempe::BeamOptions beam{
+      .length = 1.0, .E = 7e10, .density = 2700, .area = 1e-4, .Iy = 1e-9, .Iz = 1e-9};
+  beam.interface = {"end"};
+  kempe::Mechanism robot("flexible");
+  robot.addBody("world");
+  const kempe::FlexibleBody& rod = robot.addBeam("rod", beam);
+  check(rod.modes.front().frequency() > 0.0 && rod.findNode("end") != nullptr, "a beam");
+  robot.addFixed("clamp").from("world").to("rod");
+  robot.addFlexibleBody(kempe::reduceBeam("twig", beam));
+  robot.addRevolute("hinge").from("rod", "end").to("twig").about({0, 1, 0});
+  const kempe::Model model(robot);
+  kempe::Data data(model);
+  Eigen::VectorXd q = model.neutral(), bent = q;
+  kempe::staticDeflection(model, data, q, Eigen::VectorXd::Zero(model.nv()), bent);
+  check(bent[0] != 0.0 && bent.allFinite(), "static deflection");
+  const Eigen::MatrixXd none = Eigen::MatrixXd::Zero(6, 6), node = Eigen::MatrixXd::Zero(1, 3);
+  check(throws<kempe::ModelError>(
+            [&] { (void)kempe::reduceFiniteElements("block", node, none, none); }),
+        "dense matrices of finite elements");
+  const Eigen::SparseMatrix<double> sparse(6, 6);
+  check(throws<kempe::ModelError>(
+            [&] { (void)kempe::reduceFiniteElements("block", node, sparse, sparse); }),
+        "sparse matrices of finite elements");
+}
+
 void checkModels() {
   const kempe::Model model = kempe::robots::load("tello");
   check(model.name() == model.mechanism().name && model.options().foldRotors, "what it is made of");

@@ -1,0 +1,242 @@
+#include "flexible.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <utility>
+
+#include "bindings.hpp"
+#include "conversions.hpp"
+#include "keeping.hpp"
+#include "text.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kempe::python {
+
+namespace {
+
+/// Takes an argument out of `arguments`; what remains in the end is not known.
+template <typename T>
+void take(nb::kwargs& arguments, const char* name, T& value) {
+  if (arguments.contains(name)) {
+    value = Conversion<T>::read(arguments[name], name);
+    nb::del(arguments[name]);
+  }
+}
+void take(nb::kwargs& arguments, const char* name, std::optional<double>& value) {
+  if (arguments.contains(name) && !arguments[name].is_none()) {
+    value = Conversion<double>::read(arguments[name], name);
+  }
+  if (arguments.contains(name)) {
+    nb::del(arguments[name]);
+  }
+}
+
+/// A node by its name or number.
+std::string nodeOf(nb::handle node) {
+  return nb::cast<std::string>(nb::str(node));
+}
+
+BeamOptions beamOf(nb::kwargs arguments) {
+  BeamOptions beam;
+  take(arguments, "length", beam.length);
+  take(arguments, "E", beam.E);
+  take(arguments, "density", beam.density);
+  take(arguments, "area", beam.area);
+  take(arguments, "Iy", beam.Iy);
+  take(arguments, "Iz", beam.Iz);
+  take(arguments, "G", beam.G);
+  take(arguments, "J", beam.J);
+  take(arguments, "ky", beam.ky);
+  take(arguments, "kz", beam.kz);
+  take(arguments, "axis", beam.axis);
+  take(arguments, "elements", beam.elements);
+  take(arguments, "modes", beam.modes);
+  take(arguments, "fixed", beam.fixed);
+  take(arguments, "damping", beam.damping);
+  take(arguments, "stiffening", beam.stiffening);
+  if (arguments.contains("interface")) {
+    for (const nb::handle node : arguments["interface"]) {
+      beam.interface.push_back(nodeOf(node));
+    }
+    nb::del(arguments["interface"]);
+  }
+  if (arguments.contains("sections")) {
+    for (const nb::handle section : arguments["sections"]) {
+      const nb::dict parts = nb::cast<nb::dict>(section);
+      BeamSection read;
+      read.area = Conversion<double>::read(parts["area"], "area");
+      read.Iy = Conversion<double>::read(parts["Iy"], "Iy");
+      read.Iz = Conversion<double>::read(parts["Iz"], "Iz");
+      if (parts.contains("J")) {
+        read.J = Conversion<double>::read(parts["J"], "J");
+      }
+      beam.sections.push_back(read);
+    }
+    nb::del(arguments["sections"]);
+  }
+  for (const auto& [key, value] : arguments) {
+    const std::string text =
+        "add_beam: there is no argument " + nb::cast<std::string>(nb::repr(key));
+    throw nb::type_error(text.c_str());
+  }
+  return beam;
+}
+
+nb::object addBeam(const nb::object& self, const Text& name, nb::kwargs arguments) {
+  FlexibleBody& body = nb::cast<Mechanism&>(self).addBeam(name.get(), beamOf(std::move(arguments)));
+  nb::object object = nb::cast(&body, nb::rv_policy::reference);
+  keep(object, self);
+  return object;
+}
+
+/// All numbers of a flexible body, one after the other: calls visit(number) of each.
+template <typename Body, typename Visit>
+void forNumbers(Body& body, const Visit& visit) {
+  const auto vector = [&](auto& x) {
+    visit(x.x);
+    visit(x.y);
+    visit(x.z);
+  };
+  const auto symmetric = [&](auto& a) {
+    visit(a.xx);
+    visit(a.xy);
+    visit(a.xz);
+    visit(a.yy);
+    visit(a.yz);
+    visit(a.zz);
+  };
+  visit(body.rigid.mass);
+  vector(body.rigid.moment);
+  symmetric(body.rigid.rotation);
+  for (auto& mode : body.modes) {
+    visit(mode.mass);
+    visit(mode.stiffness);
+    visit(mode.damping);
+    vector(mode.linear);
+    vector(mode.angular);
+    symmetric(mode.inertia);
+  }
+  for (auto& pair : body.pairs) {
+    vector(pair.linear);
+    vector(pair.angular);
+    symmetric(pair.inertia);
+  }
+  for (auto& node : body.nodes) {
+    vector(node.position);
+    for (auto& shape : node.shapes) {
+      vector(shape.translation);
+      vector(shape.rotation);
+    }
+    for (auto& shortening : node.shortening) {
+      vector(shortening);
+    }
+  }
+}
+
+}  // namespace
+
+nb::object stateOfFlexible(const FlexibleBody& body) {
+  nb::list nodes;
+  for (const FlexibleNode& node : body.nodes) {
+    nodes.append(nb::make_tuple(node.name, !node.shortening.empty()));
+  }
+  std::vector<double> numbers;
+  forNumbers(body, [&](double number) { numbers.push_back(number); });
+  return nb::make_tuple(body.body, body.line, body.modes.size(), nb::tuple(nodes), numbers);
+}
+
+FlexibleBody flexibleFromState(nb::handle state) {
+  FlexibleBody body;
+  body.body = nb::cast<std::string>(state[0]);
+  body.line = nb::cast<int>(state[1]);
+  const auto modes = nb::cast<std::size_t>(state[2]);
+  body.modes.resize(modes);
+  body.pairs.resize(modes * modes);
+  for (const nb::handle entry : state[3]) {
+    FlexibleNode& node = body.nodes.emplace_back();
+    node.name = nb::cast<std::string>(entry[0]);
+    node.shapes.resize(modes);
+    node.shortening.resize(nb::cast<bool>(entry[1]) ? modes * modes : 0);
+  }
+  const auto numbers = nb::cast<std::vector<double>>(state[4]);
+  std::size_t next = 0;
+  forNumbers(body, [&](double& number) { number = numbers.at(next++); });
+  return body;
+}
+
+void bindFlexible(nb::module_& m, nb::class_<Mechanism>& mechanism) {
+  nb::class_<FlexibleBody>(m, "FlexibleBody", nb::type_slots(partSlots),
+                           "A body that bends, reduced to modes.")
+      .def_prop_ro("name", [](const FlexibleBody& self) { return self.body; })
+      .def_prop_ro(
+          "frequencies",
+          [](const FlexibleBody& self) {
+            nb::list list;
+            for (const Mode& mode : self.modes) {
+              list.append(mode.frequency());
+            }
+            return nb::module_::import_("numpy").attr("array")(list);
+          },
+          signature("def frequencies(self) -> NDArray"),
+          "Natural frequencies with the frame held, Hz, ascending.")
+      .def_prop_ro(
+          "nodes",
+          [](const FlexibleBody& self) {
+            nb::list list;
+            for (const FlexibleNode& node : self.nodes) {
+              list.append(node.name);
+            }
+            return nb::tuple(list);
+          },
+          signature("def nodes(self) -> tuple[str, ...]"), "Names of the nodes.")
+      .def_prop_ro("mass", [](const FlexibleBody& self) { return self.rigid.mass; })
+      .def("__repr__", [](const FlexibleBody& self) {
+        return "<kempe.FlexibleBody '" + self.body + "' of " + std::to_string(self.modes.size()) +
+               " modes>";
+      });
+  mechanism.def(
+      "add_beam", &addBeam, "name"_a, "arguments"_a,
+      signature("def add_beam(self, name: str, *, length: float, E: float, density: float, "
+                "area: float = 0, Iy: float = 0, Iz: float = 0, G: float | None = None, "
+                "J: float | None = None, ky: float | None = None, kz: float | None = None, "
+                "sections: Sequence[Mapping[str, float]] = (), axis: ArrayLike = (1, 0, 0), "
+                "elements: int = 10, modes: int = 6, fixed: str = 'start', "
+                "interface: Sequence[str | int] = (), damping: float = 0, "
+                "stiffening: bool = True) -> FlexibleBody"),
+      R"(Adds a body that bends as a straight beam does, from its frame's origin along `axis`.
+
+Joints attach to its nodes: add_joint(…, parent=name, parent_node="end"). Nodes are "start", "1",
+"2", … and "end"; frames are called "name/end". Modal coordinates are called "name/mode1" and so on.
+
+Args:
+    length, area: m, m².
+    E, G: Young's and shear modulus, Pa; G is E / 2.6 if not given.
+    density: kg/m³.
+    Iy, Iz: second moments of area, m⁴: of bending in the local x–z and x–y plane.
+    J: torsion constant, m⁴; Iy + Iz if not given.
+    ky, kz: shear coefficients: Timoshenko's beam; Euler's and Bernoulli's if not given.
+    sections: of a tapered beam, {"area": …, "Iy": …, "Iz": …, "J": …} at equal distances.
+    elements, modes: finite elements, and modal coordinates that are kept of them.
+    fixed: "start": the body's frame moves with the start node; "none": modes of the free beam.
+    interface: nodes whose deflections under forces there are exact, by name or number.
+    damping: ratio to critical damping, of every mode.
+    stiffening: geometric stiffening: bending shortens the beam.)");
+  mechanism.def_prop_ro(
+      "flexible_bodies",
+      [](const nb::object& self) {
+        nb::list list;
+        for (FlexibleBody& body : nb::cast<Mechanism&>(self).flexibleBodies) {
+          nb::object object = nb::cast(&body, nb::rv_policy::reference);
+          keep(object, self);
+          list.append(object);
+        }
+        return nb::tuple(list);
+      },
+      signature("def flexible_bodies(self) -> tuple[FlexibleBody, ...]"));
+}
+
+}  // namespace kempe::python

@@ -1,0 +1,201 @@
+#pragma once
+
+#include "loops/node_motion.hpp"
+#include "spatial/scalar_lanes.hpp"
+#include "tables/workspace.hpp"
+
+/// Bodies that bend, with the integrals h, c, J of include/kempe/flexible.hpp.
+///
+/// The frame of such a body F has velocity v = [ω; v] and the modal coordinates η; in its own axes,
+/// about its own origin, with I(η) the inertia of the bent body and C_i(η) the momentum of η̇_i,
+///
+///   momentum   p   = I v + Σ C_i η̇_i                                                   (1)
+///   force      f   = I a + v ×* I v + Σ C_i η̈_i + [J̇ ω + ω × A + Q ; 2 ω × L + q]      (2)
+///   with       L   = Σ C_i.linear η̇_i,  A = Σ C_i.angular η̇_i,  J̇ = Σ J'_i η̇_i,
+///              Q   = Σ c_ij η̇_i η̇_j,    q = Σ h_ij η̇_i η̇_j,     J'_i = J_i + Σ J_ij η_j
+///   on mode i  τ_i = C_iᵀ a + h'_i · (ω × v) − ½ ωᵀ J'_i ω + Σ_j (c_ij − c_ji) · ω η̇_j       (3)
+///                    + m_i η̈_i + d_i η̇_i + k_i η_i
+///
+/// which are the equations of Boltzmann and Hamel of the kinetic energy ½ vᵀ I v + vᵀ Σ C_i η̇_i +
+/// ½ Σ m_i η̇_i², so that power balances exactly (Shabana, Dynamics of Multibody Systems, ch. 5). The
+/// last line of (3) is that of any joint with armature, damping and a spring.
+namespace kempe::detail {
+
+/// Σ of vectors: x_i + Σ_j x_ij η_j of mode i.
+template <typename T, typename Tables>
+KEMPE_HD BentMode<T> bentMode(const Tables& tables, const FlexibleEntry& flexible, int i,
+                              const T* eta) {
+  using R = typename Tables::Scalar;
+  const ModeTerms<R>& mode = tables.modes[flexible.firstMode + i];
+  BentMode<T> bent;
+  bent.linear = mode.linear.template cast<T>();
+  bent.angular = mode.angular.template cast<T>();
+  bent.inertia = mode.inertia.template cast<T>();
+  const ModeTerms<R>* pairs = tables.modePairs + flexible.firstPair + i * flexible.modes;
+  for (int j = 0; j < flexible.modes; ++j) {
+    bent.linear += eta[j] * pairs[j].linear.template cast<T>();
+    bent.angular += eta[j] * pairs[j].angular.template cast<T>();
+    bent.inertia += eta[j] * pairs[j].inertia.template cast<T>();
+  }
+  return bent;
+}
+
+/// The inertia of the bent body and C of its modes, after its placement.
+template <typename T, typename Tables>
+[[gnu::noinline]] KEMPE_HD void bendBody(const Tables& tables, int index, const WorkView<T>& work) {
+  using R = typename Tables::Scalar;
+  const FlexibleEntry& flexible = tables.flexibles[index];
+  const BodyEntry<R>& body = tables.bodies[flexible.body];
+  const Transform<T>& X = work.X[flexible.body];
+  const T* eta = work.positions + flexible.firstPosition;
+  // h(η) and J(η) by half the terms of second order: η_i ½ (x_i + x'_i).
+  const RigidInertia<T> straight = body.inertia.template cast<T>();
+  Vec3<T> h = straight.moment;
+  SymMat3<T> J = straight.rotation;
+  for (int i = 0; i < flexible.modes; ++i) {
+    BentMode<T> bent = bentMode<T>(tables, flexible, i, eta);
+    const ModeTerms<R>& mode = tables.modes[flexible.firstMode + i];
+    const T half = T(0.5) * eta[i];
+    h += half * (mode.linear.template cast<T>() + bent.linear);
+    J += half * (mode.inertia.template cast<T>() + bent.inertia);
+    const Vec3<T> linear = X.R * bent.linear;
+    bent.C = {X.R * bent.angular + cross(X.p, linear), linear};
+    work.bentModes[flexible.firstMode + i] = bent;
+  }
+  const Vec3<T> center = (T(1) / straight.mass) * h;
+  work.bent[index] = {straight.mass, X.R * center + X.p,
+                      congruence(X.R, J - pointInertia(h, center))};
+}
+
+/// The inertia of a body in the common frame, after its placement; `body.central` of rigid ones.
+template <typename T, typename Tables>
+KEMPE_HD PlacedInertia<T> inertiaAt(const Tables& tables, int b, const WorkView<T>& work) {
+  const auto& body = tables.bodies[b];
+  return body.flexible < 0 ? placed(work.X[b], body.central) : work.bent[body.flexible];
+}
+
+/// The part of (2) that I does not give, with η̈ from `accelerations` (spanning; null: zero), in the
+/// common frame; calls addModal(velocity, τ) with (3) but its last line, where `accelerated` is a of
+/// the body's frame.
+template <typename T, typename Tables, typename AddModal>
+[[gnu::noinline]] KEMPE_HD Force<T> bendingForce(const Tables& tables, int index,
+                                                 const WorkView<T>& work, const T* accelerations,
+                                                 const Motion<T>& a, const AddModal& addModal) {
+  using R = typename Tables::Scalar;
+  const FlexibleEntry& flexible = tables.flexibles[index];
+  const Transform<T>& X = work.X[flexible.body];
+  const Motion<T>& velocity = work.v[flexible.body];
+  const T* rates = work.rates + flexible.firstVelocity;
+  const Vec3<T> w = transposeTimes(X.R, velocity.angular);
+  const Vec3<T> v = transposeTimes(X.R, velocity.linear + cross(velocity.angular, X.p));
+  const Vec3<T> wv = cross(w, v);
+  Vec3<T> L{}, A{}, Jw{}, Q{}, q{};
+  Force<T> sum{};
+  for (int i = 0; i < flexible.modes; ++i) {
+    const BentMode<T>& mode = work.bentModes[flexible.firstMode + i];
+    const ModeTerms<R>* pairs = tables.modePairs + flexible.firstPair;
+    const Vec3<T> turning = mode.inertia * w;
+    L += rates[i] * mode.linear;
+    A += rates[i] * mode.angular;
+    Jw += rates[i] * turning;
+    Vec3<T> gyroscopic{};
+    for (int j = 0; j < flexible.modes; ++j) {
+      const ModeTerms<R>& ij = pairs[i * flexible.modes + j];
+      const ModeTerms<R>& ji = pairs[j * flexible.modes + i];
+      const Vec3<T> own = ij.angular.template cast<T>();
+      const T product = rates[i] * rates[j];
+      Q += product * own;
+      q += product * ij.linear.template cast<T>();
+      gyroscopic += rates[j] * (own - ji.angular.template cast<T>());
+    }
+    if (accelerations != nullptr) {
+      sum += accelerations[flexible.firstVelocity + i] * mode.C;
+    }
+    addModal(flexible.firstVelocity + i, dot(mode.C, a) + dot(mode.linear, wv) -
+                                             T(0.5) * dot(turning, w) + dot(gyroscopic, w));  // (3)
+  }
+  const Vec3<T> force = X.R * (T(2) * cross(w, L) + q);
+  return sum + Force<T>{X.R * (Jw + cross(w, A) + Q) + cross(X.p, force), force};  // (2)
+}
+
+/// Σ C_i η̇_i in the common frame, of (1).
+template <typename T, typename Tables>
+KEMPE_HD Force<T> momentumOfBending(const Tables& tables, int index, const WorkView<T>& work) {
+  const FlexibleEntry& flexible = tables.flexibles[index];
+  Force<T> sum{};
+  for (int i = 0; i < flexible.modes; ++i) {
+    sum += work.rates[flexible.firstVelocity + i] * work.bentModes[flexible.firstMode + i].C;
+  }
+  return sum;
+}
+
+/// Adds C of the modes to U and D of articulated.hpp: U += Σ C_i r_i, D += r_iᵀ C_iᵀ S + (…)ᵀ with the
+/// rows r_i of G and S of the body.
+template <int M, typename T, typename Tables>
+[[gnu::noinline]] KEMPE_HD void addBending(const Tables& tables, const ClusterEntry& cluster,
+                                           int index, const WorkView<T>& work, Force<T>* U, T* D) {
+  const int m = M > 0 ? M : cluster.nv;
+  const FlexibleEntry& flexible = tables.flexibles[index];
+  const auto& body = tables.bodies[flexible.body];
+  const bool inside = body.parent >= cluster.firstBody;
+  const Motion<T>* S = work.S + body.firstS;
+  for (int i = 0; i < flexible.modes; ++i) {
+    const Force<T>& C = work.bentModes[flexible.firstMode + i].C;
+    const T* r =
+        work.G + cluster.firstRatio + (flexible.firstVelocity + i - cluster.firstVelocity) * m;
+    for (int j = 0; j < m; ++j) {
+      U[j] += r[j] * C;
+      for (int k = 0; inside && k <= j; ++k) {
+        D[j * m + k] += r[j] * dot(C, S[k]) + r[k] * dot(C, S[j]);
+      }
+    }
+  }
+}
+
+/// A node of a flexible body in the memory of the recursions.
+template <typename T, typename Tables>
+KEMPE_HD NodeState<T> nodeState(const Tables& tables, int b, const WorkView<T>& work) {
+  const auto& body = tables.bodies[b];
+  const auto& node = tables.nodes[body.node];
+  const FlexibleEntry& flexible = tables.flexibles[node.flexible];
+  return {work.positions + flexible.firstPosition, work.rates + flexible.firstVelocity,
+          work.nodeS + node.firstShape, work.X[body.parent]};
+}
+
+/// Placement of a node, and its directions along the modes.
+template <typename T, typename Tables>
+[[gnu::noinline]] KEMPE_HD void placeNode(const Tables& tables, int b, const WorkView<T>& work) {
+  work.X[b] = placeNode(tables, tables.nodes[tables.bodies[b].node], nodeState(tables, b, work));
+}
+
+/// Forces along the modes of a force on a node, onto the spanning forces.
+template <typename T, typename Tables>
+KEMPE_HD void addNodeForce(const Tables& tables, int b, const WorkView<T>& work, const Force<T>& f,
+                           T* spanning) {
+  const auto& node = tables.nodes[tables.bodies[b].node];
+  const FlexibleEntry& flexible = tables.flexibles[node.flexible];
+  for (int i = 0; i < flexible.modes; ++i) {
+    spanning[flexible.firstVelocity + i] += dot(f, work.nodeS[node.firstShape + i]);
+  }
+}
+
+/// S of a node: that of its body and its own directions.
+template <int M, typename T, typename Tables>
+KEMPE_HD void spanNode(const Tables& tables, const ClusterEntry& cluster, int b,
+                       const WorkView<T>& work) {
+  const int m = M > 0 ? M : cluster.nv;
+  const auto& body = tables.bodies[b];
+  const auto& node = tables.nodes[body.node];
+  const FlexibleEntry& flexible = tables.flexibles[node.flexible];
+  Motion<T>* S = work.S + body.firstS;
+  const Motion<T>* parentS = work.S + tables.bodies[body.parent].firstS;
+  const T* G = work.G + cluster.firstRatio + (flexible.firstVelocity - cluster.firstVelocity) * m;
+  for (int j = 0; j < m; ++j) {
+    S[j] = parentS[j];
+    for (int i = 0; i < flexible.modes; ++i) {
+      S[j] += G[i * m + j] * work.nodeS[node.firstShape + i];
+    }
+  }
+}
+
+}  // namespace kempe::detail

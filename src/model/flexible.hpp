@@ -1,0 +1,14 @@
+#pragma once
+
+#include "model/model_impl.hpp"
+
+namespace kempe::detail {
+
+/// Fills the tables of flexible bodies, after their parts have been placed among the bodies.
+void compileFlexibleBodies(ModelImpl& model);
+
+/// Marks nodes on which nothing hangs, so that they are placed only for frames and forces on them,
+/// after everything that needs them as bodies.
+void foldNodes(ModelImpl& model);
+
+}  // namespace kempe::detail

@@ -1,0 +1,215 @@
+"""Bodies that bend, against closed forms, chains of rigid segments and published motions."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import kempe
+
+LENGTH, YOUNG, DENSITY, AREA, SECOND = 1.0, 70e9, 2700.0, 4e-4, 1.3e-8
+
+
+def clamped(**options) -> kempe.Mechanism:
+    """A beam along x, clamped at its start, with a small load that hangs on its end."""
+    mechanism = kempe.Mechanism("cantilever")
+    mechanism.add_body("world")
+    arguments = dict(length=LENGTH, E=YOUNG, density=DENSITY, area=AREA, Iy=SECOND, Iz=SECOND)
+    mechanism.add_beam("rod", **{**arguments, **options})
+    mechanism.add_fixed("clamp", parent="world", child="rod")
+    return mechanism
+
+
+def test_modal_coordinates_and_nodes_have_names() -> None:
+    mechanism = clamped(modes=3, elements=4)
+    model = kempe.Model(mechanism)
+    assert model.q_names == model.v_names == ["rod/mode1", "rod/mode2", "rod/mode3"]
+    assert mechanism.flexible_bodies[0].nodes == ("start", "1", "2", "3", "end")
+    assert {"rod/start", "rod/1", "rod/end"} <= set(model.frame_names)
+    assert model.total_mass == pytest.approx(DENSITY * AREA * LENGTH, rel=1e-12)
+
+
+@pytest.mark.parametrize("direction", [(0, 1, 0), (0, 0, 1), (0, 0.6, -0.8)])
+def test_deflection_under_a_force_at_the_end(direction: tuple[float, ...]) -> None:
+    mechanism = clamped(interface=["end"], stiffening=False)
+    mechanism.gravity = (0, 0, 0)
+    model = kempe.Model(mechanism)
+    force = 20.0 * np.array(direction)
+    q = model.static_deflection(model.neutral(), external={"rod/end": [*force, 0, 0, 0]})
+    _, tip = model.frame_placement(q, "rod/end")
+    expected = force * LENGTH**3 / (3 * YOUNG * SECOND)
+    assert np.abs(tip - [LENGTH, 0, 0] - expected).max() < 1e-9
+
+
+def test_a_compressed_beam_buckles_at_eulers_load() -> None:
+    mechanism = clamped(interface=["end"], modes=12)
+    mechanism.gravity = (0, 0, 0)
+    model = kempe.Model(mechanism)
+    critical = np.pi**2 * YOUNG * SECOND / (4 * LENGTH**2)
+    side = 1.0
+
+    def bent(load: float) -> float:
+        q = model.static_deflection(
+            model.neutral(), external={"rod/end": [-load, 0, side, 0, 0, 0]})
+        return model.frame_placement(q, "rod/end")[1][2]
+
+    # Below the critical load the deflection grows by 1 / (1 − P / P_crit), to first order.
+    for fraction in (0.3, 0.6):
+        ratio = bent(fraction * critical) / bent(0.0)
+        assert ratio == pytest.approx(1 / (1 - fraction), rel=0.02)
+
+
+def test_natural_frequencies_of_the_model_are_those_of_the_beam() -> None:
+    mechanism = clamped(modes=8, elements=20)
+    model = kempe.Model(mechanism)
+    q = np.zeros(model.nq)
+    H = model.mass_matrix(q)
+    K = model.gravity_forces_derivatives(q)
+    poles = np.sort(np.sqrt(np.linalg.eigvals(np.linalg.solve(H, K)).real)) / (2 * np.pi)
+    roots = np.array([1.875104, 4.694091, 7.854757])
+    expected = np.repeat(roots**2 * np.sqrt(YOUNG * SECOND / (DENSITY * AREA)), 2) / (2 * np.pi)
+    assert poles[:6] == pytest.approx(expected, rel=2e-3)  # rotary inertia lowers the highest
+
+
+def segments(count: int) -> kempe.Model:
+    """The same beam on a hinge, as rigid segments with springs between them."""
+    mechanism = kempe.Mechanism("segments")
+    mechanism.add_body("world")
+    h, parent = LENGTH / count, "world"
+    for i in range(count):
+        mass = DENSITY * AREA * h
+        mechanism.add_body(f"s{i}", mass=mass, center_of_mass=(h / 2, 0, 0),
+                           inertia=(1e-6, mass * h**2 / 12, mass * h**2 / 12))
+        stiffness = 0.0 if i == 0 else YOUNG * SECOND / h
+        mechanism.add_revolute(f"j{i}", parent=parent, child=f"s{i}", xyz=(h if i else 0, 0, 0),
+                               axis=(0, 1, 0), stiffness=stiffness)
+        parent = f"s{i}"
+    return kempe.Model(mechanism)
+
+
+def test_a_falling_beam_moves_as_rigid_segments_with_springs() -> None:
+    hinged = kempe.Mechanism("hinged")
+    hinged.add_body("world")
+    hinged.add_beam("rod", length=LENGTH, E=YOUNG, density=DENSITY, area=AREA, Iy=SECOND, Iz=10 * SECOND,
+                    modes=4, elements=20)
+    hinged.add_revolute("hinge", parent="world", child="rod", axis=(0, 1, 0))
+    beam = kempe.Model(hinged)
+    chain = segments(40)
+    times = np.linspace(0, 0.3, 31)
+    rate = 8.0  # fast, so that centrifugal forces matter
+    start = np.zeros(beam.nv)
+    start[0] = rate
+    ends = []
+    for model, v, frame, offset in ((beam, start, "rod/end", 0.0),
+                                    (chain, rate * np.eye(chain.nv)[0], "s39", LENGTH / 40)):
+        run = kempe.simulate(model, np.zeros(model.nq), v, duration=0.3, dt=0.01)
+        R, p = model.frame_placement(run.q, frame)
+        ends.append(p + offset * R[:, :, 0])
+    assert len(ends[0]) == len(times)
+    bending = np.abs(ends[0] - ends[1]).max()
+    assert bending < 2e-4
+
+
+def test_a_spinning_beam_gets_stiffer_and_longer() -> None:
+    """Simo and Vu-Quoc (1986): a steady spin of 6 rad/s stretches the beam by 5.14e-4."""
+    EA, EI, mass, length, speed = 2.8e7, 1.4e4, 1.2, 10.0, 6.0
+    mechanism = kempe.Mechanism("spin")
+    mechanism.gravity = (0, 0, 0)
+    mechanism.add_body("world")
+    mechanism.add_beam("rod", length=length, E=EA / 0.01, density=mass / 0.01, area=0.01,
+                       Iy=100 * EI * 0.01 / EA, Iz=EI * 0.01 / EA, modes=10, elements=20,
+                       interface=["end"])
+    mechanism.add_revolute("hub", parent="world", child="rod")
+    model = kempe.Model(mechanism)
+    v = np.zeros(model.nv)
+    v[0] = speed
+    rod = mechanism.flexible_bodies[0]
+    # The steady deformation is where no force along the modes is left.
+    q = np.zeros(model.nq)
+    for _ in range(20):
+        force = model.inverse_dynamics(q, v, 0 * v)[1:]
+        slope = model.inverse_dynamics_derivatives(q, v, 0 * v)[0][1:, 1:]
+        q[1:] -= np.linalg.solve(slope, force)
+    _, tip = model.frame_placement(q, "rod/end")
+    assert tip[0] - length == pytest.approx(mass * speed**2 * length**3 / (3 * EA), rel=2e-3)
+    slope = model.inverse_dynamics_derivatives(q, v, 0 * v)[0][1:, 1:]
+    stiffer = np.sqrt(np.min(np.linalg.eigvalsh(slope)))
+    assert stiffer > 2 * np.pi * rod.frequencies[0]
+
+
+def test_a_stiff_beam_is_a_rigid_one() -> None:
+    def arm(stiff: bool) -> kempe.Model:
+        mechanism = kempe.Mechanism("arm")
+        mechanism.add_body("world")
+        if stiff:
+            mechanism.add_beam("rod", length=1.0, E=1e6 * YOUNG, density=DENSITY, area=AREA, Iy=SECOND,
+                               Iz=SECOND)
+        else:
+            mass = DENSITY * AREA
+            mechanism.add_body("rod", mass=mass, center_of_mass=(0.5, 0, 0), inertia=(
+                2 * DENSITY * SECOND, mass / 12 + DENSITY * SECOND, mass / 12 + DENSITY * SECOND))
+        mechanism.add_revolute("shoulder", parent="world", child="rod", axis=(0, 1, 0))
+        mechanism.add_body("load", mass=2.0, center_of_mass=(0, 0.1, 0), inertia=(0.01, 0.02, 0.03))
+        node = {"parent_node": "end"} if stiff else {"xyz": (1, 0, 0)}
+        mechanism.add_revolute("elbow", parent="rod", child="load", axis=(1, 0, 0), **node)
+        return kempe.Model(mechanism)
+
+    flexible, rigid = arm(True), arm(False)
+    places = [flexible.v_names.index(name) for name in rigid.v_names]
+    q, v = np.array([0.3, -0.5]), np.array([1.0, 2.0])
+    q_all, v_all = np.zeros(flexible.nq), np.zeros(flexible.nv)
+    q_all[places], v_all[places] = q, v
+    bent = q_all.copy()
+    modes = [i for i in range(flexible.nv) if i not in places]
+    for _ in range(5):  # where the modes follow without vibrating
+        a = flexible.forward_dynamics(bent, v_all, np.zeros(flexible.nv))
+        slope = flexible.forward_dynamics_derivatives(bent, v_all, np.zeros(flexible.nv))[0]
+        bent[modes] -= np.linalg.solve(slope[np.ix_(modes, modes)], a[modes])
+    a = flexible.forward_dynamics(bent, v_all, np.zeros(flexible.nv))
+    assert a[places] == pytest.approx(rigid.forward_dynamics(q, v, np.zeros(2)), rel=1e-6, abs=1e-6)
+
+
+def test_copies_and_pickles_are_equal() -> None:
+    model = kempe.Model(clamped(modes=4))
+    q = model.random_configuration(1)
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert np.array_equal(other.mass_matrix(q), model.mass_matrix(q))
+
+
+@pytest.mark.parametrize("options, reason", [
+    ({"modes": 500}, "modes"), ({"length": 0.0}, "length"), ({"E": -1.0}, "E"),
+    ({"area": float("nan")}, "area"), ({"fixed": "middle"}, "fixed"), ({"interface": ["tip"]}, "tip"),
+    ({"damping": -0.1}, "damping"), ({"elements": 0}, "elements"),
+])
+def test_beams_that_are_none_are_refused(options: dict, reason: str) -> None:
+    with pytest.raises((kempe.ModelError, ValueError), match=reason):
+        clamped(**options)
+
+
+def test_unknown_arguments_and_nodes_are_refused() -> None:
+    with pytest.raises(TypeError, match="lenght"):
+        clamped(lenght=2.0)
+    mechanism = clamped()
+    mechanism.add_body("load", mass=1.0)
+    mechanism.add_revolute("hook", parent="rod", parent_node="tip", child="load")
+    with pytest.raises(kempe.ModelError, match='no node "tip". Its nodes are start, 1'):
+        kempe.Model(mechanism)
+
+
+@pytest.mark.parametrize("refused", [
+    lambda m, q, v: m.coriolis_matrix(q, v),
+    lambda m, q, v: m.forward_dynamics(q, v, v, method="projection"),
+    lambda m, q, v: m.frame_velocity_derivatives(q, v, "rod/end"),
+    lambda m, q, v: m.inverse_dynamics_second_derivatives(q, v, v, v),
+    lambda m, q, v: kempe.Simulator(m).linearize(1e-3),
+])
+def test_what_would_leave_bending_out_is_refused(refused) -> None:
+    model = kempe.Model(clamped(modes=3))
+    with pytest.raises(ValueError, match='flexible bodies, such as "rod"'):
+        refused(model, np.zeros(3), np.zeros(3))
+
+
+def test_files_cannot_hold_flexible_bodies() -> None:
+    with pytest.raises(kempe.ModelError, match='flexible body "rod"'):
+        kempe.write_urdf_text(clamped())
