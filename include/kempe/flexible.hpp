@@ -62,19 +62,6 @@ struct FlexibleNode {
   std::vector<Vec3<double>> shortening{};  ///< b_ij, modes × modes, row-major; empty: none
 };
 
-/// A flexible body, reduced to modes. Its frame moves with the joint above the body.
-struct FlexibleBody {
-  std::string body{};
-  RigidInertia<double> rigid{};   ///< of the undeformed body, about the body frame's origin
-  std::vector<Mode> modes{};      ///< ascending frequencies
-  std::vector<ModePair> pairs{};  ///< modes × modes, row-major
-  std::vector<FlexibleNode> nodes{};
-  int line = 0;
-
-  /// The node of that name or, if the name is a number, of that index; null if there is none.
-  [[nodiscard]] KEMPE_API const FlexibleNode* findNode(std::string_view name) const;
-};
-
 /// The cross-section of a beam at one place.
 struct BeamSection {
   double area = 0.0;          ///< m²
@@ -118,6 +105,20 @@ struct BeamOptions {
   std::vector<std::string> interface = {};
   double damping = 0.0;    ///< ratio to critical damping, of every mode
   bool stiffening = true;  ///< geometric stiffening: the shortening of the bent beam, b_ij
+};
+
+/// A flexible body, reduced to modes. Its frame moves with the joint above the body.
+struct FlexibleBody {
+  std::string body{};
+  RigidInertia<double> rigid{};   ///< of the undeformed body, about the body frame's origin
+  std::vector<Mode> modes{};      ///< ascending frequencies
+  std::vector<ModePair> pairs{};  ///< modes × modes, row-major
+  std::vector<FlexibleNode> nodes{};
+  std::optional<BeamOptions> beam{};  ///< what it was reduced from, to write it to a file
+  int line = 0;
+
+  /// The node of that name or, if the name is a number, of that index; null if there is none.
+  [[nodiscard]] KEMPE_API const FlexibleNode* findNode(std::string_view name) const;
 };
 
 /// Reduces a beam to modes. Nodes are "start", "1", "2", … , "end".

@@ -93,6 +93,44 @@ nb::object addBeam(const nb::object& self, const Text& name, nb::kwargs argument
   return object;
 }
 
+/// The options of a beam, to pickle them.
+nb::object stateOfBeam(const BeamOptions& beam) {
+  nb::list sections;
+  for (const BeamSection& section : beam.sections) {
+    sections.append(nb::make_tuple(section.area, section.Iy, section.Iz, section.J));
+  }
+  return nb::make_tuple(beam.length, beam.E, beam.density, beam.area, beam.Iy, beam.Iz, beam.G,
+                        beam.J, beam.ky, beam.kz, nb::tuple(sections),
+                        Conversion<Vector3>::write(beam.axis), beam.elements, beam.modes,
+                        beam.fixed, beam.interface, beam.damping, beam.stiffening);
+}
+BeamOptions beamFromState(nb::handle state) {
+  using Optional = std::optional<double>;
+  BeamOptions beam;
+  beam.length = nb::cast<double>(state[0]);
+  beam.E = nb::cast<double>(state[1]);
+  beam.density = nb::cast<double>(state[2]);
+  beam.area = nb::cast<double>(state[3]);
+  beam.Iy = nb::cast<double>(state[4]);
+  beam.Iz = nb::cast<double>(state[5]);
+  beam.G = nb::cast<Optional>(state[6]);
+  beam.J = nb::cast<Optional>(state[7]);
+  beam.ky = nb::cast<Optional>(state[8]);
+  beam.kz = nb::cast<Optional>(state[9]);
+  for (const nb::handle section : nb::borrow(state[10])) {
+    beam.sections.push_back({nb::cast<double>(section[0]), nb::cast<double>(section[1]),
+                             nb::cast<double>(section[2]), nb::cast<Optional>(section[3])});
+  }
+  beam.axis = Conversion<Vector3>::read(state[11], "axis");
+  beam.elements = nb::cast<int>(state[12]);
+  beam.modes = nb::cast<int>(state[13]);
+  beam.fixed = nb::cast<std::string>(state[14]);
+  beam.interface = nb::cast<std::vector<std::string>>(state[15]);
+  beam.damping = nb::cast<double>(state[16]);
+  beam.stiffening = nb::cast<bool>(state[17]);
+  return beam;
+}
+
 /// All numbers of a flexible body, one after the other: calls visit(number) of each.
 template <typename Body, typename Visit>
 void forNumbers(Body& body, const Visit& visit) {
@@ -146,7 +184,8 @@ nb::object stateOfFlexible(const FlexibleBody& body) {
   }
   std::vector<double> numbers;
   forNumbers(body, [&](double number) { numbers.push_back(number); });
-  return nb::make_tuple(body.body, body.line, body.modes.size(), nb::tuple(nodes), numbers);
+  return nb::make_tuple(body.body, body.line, body.modes.size(), nb::tuple(nodes), numbers,
+                        body.beam ? stateOfBeam(*body.beam) : nb::none());
 }
 
 FlexibleBody flexibleFromState(nb::handle state) {
@@ -165,6 +204,9 @@ FlexibleBody flexibleFromState(nb::handle state) {
   const auto numbers = nb::cast<std::vector<double>>(state[4]);
   std::size_t next = 0;
   forNumbers(body, [&](double& number) { number = numbers.at(next++); });
+  if (!nb::borrow(state[5]).is_none()) {
+    body.beam = beamFromState(state[5]);
+  }
   return body;
 }
 

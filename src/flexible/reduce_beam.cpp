@@ -243,6 +243,7 @@ FlexibleBody reduceBeam(std::string_view body, const BeamOptions& options) {
 
   FlexibleBody result;
   result.body = body;
+  result.beam = options;
   for (const BeamMode& mode : modes) {
     Mode& added = result.modes.emplace_back();
     added.stiffness = mode.value;

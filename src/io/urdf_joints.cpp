@@ -119,6 +119,7 @@ void addJointFrom(const Element& element, Robot& robot) {
   joint.line = element.line();
   joint.type = readType<JointType>(element, types);
   joint.parent = readEndLink(element, "parent", robot);
+  joint.parentNode = readNode(*element.child("parent"));
   joint.child = readEndLink(element, "child", robot);
   joint.origin = readOrigin(element);
   joint.independence = element.boolean("independent");

@@ -14,14 +14,14 @@ constexpr TypeName<LoopType> types[] = {
 
 LoopJoint::End readLoopEnd(const Element& loop, std::string_view tag, const Robot& robot) {
   const Element end = requiredEnd(loop, tag);
-  end.expect({.attributes = {"link"}, .once = {"origin"}});
-  return {readLinkName(end, robot), readOrigin(end)};
+  end.expect({.attributes = {"link", "node"}, .once = {"origin"}});
+  return {readLinkName(end, robot), readOrigin(end), readNode(end)};
 }
 
 Rod::End readRodEnd(const Element& rod, std::string_view tag, const Robot& robot) {
   const Element end = requiredEnd(rod, tag);
-  end.expect({.attributes = {"link", "xyz"}});
-  return {readLinkName(end, robot), end.vector("xyz").value_or(Vector3{})};
+  end.expect({.attributes = {"link", "node", "xyz"}});
+  return {readLinkName(end, robot), end.vector("xyz").value_or(Vector3{}), readNode(end)};
 }
 
 double readValue(const Element& parent, std::string_view tag, std::string_view remedy) {

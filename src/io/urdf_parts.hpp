@@ -74,6 +74,12 @@ constexpr bool hasPositionLimits(JointType type) {
 /// The <origin> in an element: identity where it has none.
 Pose readOrigin(const Element& parent);
 
+/// The <flexible> in a link.
+void addFlexibleFrom(const Element& link, const Body& body, Robot& robot);
+
+/// The node of a flexible link to which something attaches; empty: the link itself.
+std::string readNode(const Element& end);
+
 /// The direction in a child such as <axis xyz="0 0 1"/>.
 std::optional<Vector3> readDirection(const Element& parent, std::string_view tag);
 

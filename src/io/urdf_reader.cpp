@@ -50,8 +50,9 @@ void readStrayOrigin(const Element& link) {
 }
 
 void addBodyFrom(const Element& element, const Materials& materials, Robot& robot) {
-  element.expect(
-      {.attributes = {"name"}, .once = {"inertial", "origin"}, .many = {"visual", "collision"}});
+  element.expect({.attributes = {"name"},
+                  .once = {"inertial", "origin", "flexible"},
+                  .many = {"visual", "collision"}});
   readStrayOrigin(element);
   Body& body = robot.mechanism.addBody(element.requiredName());
   robot.links.insert(body.name);
@@ -59,6 +60,7 @@ void addBodyFrom(const Element& element, const Materials& materials, Robot& robo
   if (const auto inertial = element.child("inertial")) {
     readInertial(*inertial, body);
   }
+  addFlexibleFrom(element, body, robot);
   const auto readShapes = [&](std::string_view tag, std::vector<Shape>& shapes) {
     for (const Element& shape : element.children(tag)) {
       shape.tolerate([&] { shapes.push_back(readShape(shape, materials)); },
@@ -218,7 +220,7 @@ Element requiredEnd(const Element& element, std::string_view tag) {
 
 std::string readEndLink(const Element& element, std::string_view tag, const Robot& robot) {
   const Element end = requiredEnd(element, tag);
-  end.expect({.attributes = {"link"}});
+  end.expect({.attributes = {"link", "node"}});
   return readLinkName(end, robot);
 }
 

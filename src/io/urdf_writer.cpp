@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,18 +42,27 @@ class Writer {
                          ": there is no such joint. Check the name.");
       }
     }
-    if (!mechanism.flexibleBodies.empty()) {
-      throw ModelError(mechanism.place() + "flexible body " +
-                       inQuotes(mechanism.flexibleBodies.front().body) +
-                       ": URDF cannot hold bodies that bend. Build the robot in code.");
-    }
+    flexibleBodies_ = &mechanism.flexibleBodies;
     printer_.PushHeader(false, true);
     open("robot", mechanism.name);
     if (!(mechanism.gravity == Mechanism().gravity)) {
       vector("gravity", "xyz", mechanism.gravity);
     }
-    std::ranges::for_each(mechanism.bodies, [&](const Body& b) { body(b); });
-    std::ranges::for_each(mechanism.joints, [&](const Joint& j) { joint(j, mechanism.startPose); });
+    for (const Joint& j : mechanism.joints) {  // the reader makes them again
+      if (j.type == JointType::Mode || j.type == JointType::Node) {
+        parts_.insert(j.child);
+      }
+    }
+    for (const Body& b : mechanism.bodies) {
+      if (!parts_.contains(b.name)) {
+        body(b);
+      }
+    }
+    for (const Joint& j : mechanism.joints) {
+      if (!parts_.contains(j.child)) {
+        joint(j, mechanism.startPose);
+      }
+    }
     std::ranges::for_each(mechanism.couplings, [&](const Coupling& c) { coupling(c); });
     std::ranges::for_each(mechanism.loops, [&](const LoopJoint& l) { loop(l); });
     std::ranges::for_each(mechanism.rods, [&](const Rod& r) { rod(r); });
@@ -146,9 +157,66 @@ class Writer {
       close();
       close();
     }
+    const auto bends = std::ranges::find(*flexibleBodies_, body.name, &FlexibleBody::body);
+    if (bends != flexibleBodies_->end()) {
+      flexible(*bends);
+    }
     std::ranges::for_each(body.visuals, [&](const Shape& s) { shape("visual", s); });
     std::ranges::for_each(body.collisions, [&](const Shape& s) { shape("collision", s); });
     close();
+  }
+
+  void flexible(const FlexibleBody& body) {
+    if (!body.beam) {
+      throw ModelError(
+          "flexible body " + inQuotes(body.body) +
+          ": URDF holds beams, but no other bodies that bend. Build the robot in code.");
+    }
+    const BeamOptions& beam = *body.beam;
+    const auto given = [&](const char* attribute, const std::optional<double>& value) {
+      if (value) {
+        modulus(attribute, *value);
+      }
+    };
+    open("flexible");
+    number("length", beam.length);
+    modulus("E", beam.E);
+    given("G", beam.G);
+    number("density", beam.density);
+    if (beam.sections.empty()) {
+      number("area", beam.area);
+      number("Iy", beam.Iy);
+      number("Iz", beam.Iz);
+      given("J", beam.J);
+    }
+    given("ky", beam.ky);
+    given("kz", beam.kz);
+    xyz("axis", beam.axis);
+    printer_.PushAttribute("elements", beam.elements);
+    printer_.PushAttribute("modes", beam.modes);
+    text("fixed", beam.fixed);
+    if (!beam.interface.empty()) {
+      std::string names;
+      for (const std::string& node : beam.interface) {
+        names += (names.empty() ? "" : " ") + node;
+      }
+      text("interface", names);
+    }
+    number("damping", beam.damping);
+    text("stiffening", beam.stiffening ? "true" : "false");
+    for (const BeamSection& section : beam.sections) {
+      open("section");
+      number("area", section.area);
+      number("Iy", section.Iy);
+      number("Iz", section.Iz);
+      given("J", section.J);
+      close();
+    }
+    close();
+  }
+  /// Moduli of materials are larger than other numbers.
+  void modulus(const char* attribute, double value) {
+    printer_.PushAttribute(attribute, formatNumber(value).c_str());
   }
 
   void shape(const char* tag, const Shape& shape) {
@@ -205,10 +273,23 @@ class Writer {
     close();
   }
 
-  void link(const char* tag, const std::string& name) {
+  void link(const char* tag, const std::string& name, const std::string& node = {}) {
     open(tag);
-    text("link", name);
+    attached(name, node);
     close();
+  }
+  /// A link and a node of it; nodes of a compiled mechanism are bodies.
+  void attached(const std::string& name, const std::string& node) {
+    if (!parts_.contains(name)) {
+      text("link", name);
+      if (!node.empty()) {
+        text("node", node);
+      }
+      return;
+    }
+    const std::size_t slash = name.rfind('/');
+    text("link", name.substr(0, slash));
+    text("node", name.substr(slash + 1));
   }
 
   void joint(const Joint& joint, const std::map<std::string, std::vector<double>>& startPose) {
@@ -227,7 +308,7 @@ class Writer {
       }
       text("start_pose", positions);
     }
-    link("parent", joint.parent);
+    link("parent", joint.parent, joint.parentNode);
     link("child", joint.child);
     origin(joint.origin);
     if (hasAxis(joint.type)) {
@@ -303,7 +384,7 @@ class Writer {
     cut(loop.cut);
     const auto end = [&](const char* tag, const LoopJoint::End& e) {
       open(tag);
-      text("link", e.body);
+      attached(e.body, e.node);
       origin(e.frame);
       close();
     };
@@ -323,7 +404,7 @@ class Writer {
     cut(rod.cut);
     const auto end = [&](const char* tag, const Rod::End& e) {
       open(tag);
-      text("link", e.body);
+      attached(e.body, e.node);
       xyz("xyz", e.point);
       close();
     };
@@ -370,6 +451,8 @@ class Writer {
 
   tinyxml2::XMLPrinter printer_;
   std::string subject_;
+  const std::deque<FlexibleBody>* flexibleBodies_ = nullptr;
+  std::set<std::string> parts_;  ///< bodies that stand for modes and nodes
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "kempe/model.hpp"
+#include "mechanism/flexible_parts.hpp"
 #include "model/model_impl.hpp"
 #include "text/messages.hpp"
 
@@ -63,7 +64,7 @@ class TreePrinter {
   void printCluster(const ClusterInfo& cluster, const std::string& first, const std::string& rest) {
     if (cluster.loops.empty()) {
       out_ << first;
-      printBody(cluster, 0);
+      printBody(cluster, 0);  // of a flexible body, its first part
       out_ << "\n";
       return;
     }
@@ -92,6 +93,20 @@ class TreePrinter {
         model_.foldedRotors().end()) {
       out_ << ", folded";
     }
+    for (const FlexibleBody& flexible : model_.mechanism().flexibleBodies) {
+      if (cluster.bodies[b] == detail::modeName(flexible, 0)) {
+        printFrequencies(flexible);
+      }
+    }
+  }
+
+  void printFrequencies(const FlexibleBody& flexible) {
+    constexpr std::size_t kMost = 4;
+    out_ << ", bends in " << counted(flexible.modes.size(), "mode") << ":";
+    for (std::size_t i = 0; i < std::min(kMost, flexible.modes.size()); ++i) {
+      out_ << (i > 0 ? ", " : " ") << shortNumber(flexible.modes[i].frequency());
+    }
+    out_ << (flexible.modes.size() > kMost ? ", … Hz" : " Hz");
   }
 
   std::ostream& out_;

@@ -210,6 +210,36 @@ def test_what_would_leave_bending_out_is_refused(refused) -> None:
         refused(model, np.zeros(3), np.zeros(3))
 
 
-def test_files_cannot_hold_flexible_bodies() -> None:
-    with pytest.raises(kempe.ModelError, match='flexible body "rod"'):
-        kempe.write_urdf_text(clamped())
+def test_files_hold_beams(tmp_path) -> None:
+    mechanism = clamped(modes=7, interface=["end", 3], ky=0.8, axis=(0, 0.6, 0.8), damping=0.01)
+    mechanism.add_body("load", mass=1.0, inertia=(1e-3, 1e-3, 1e-3))
+    mechanism.add_revolute("hook", parent="rod", parent_node="end", child="load", xyz=(0, 0.1, 0))
+    mechanism.add_body("stay", mass=0.1, inertia=(1e-4, 1e-4, 1e-4))
+    mechanism.add_joint("ball", "spherical", parent="world", child="stay", xyz=(0, 0.3, 0))
+    mechanism.add_rod("rope", predecessor="rod", predecessor_node="3", predecessor_point=(0, 0, 0),
+                      successor="stay", successor_point=(0.1, 0, 0), length=0.4)
+    model = kempe.Model(mechanism)
+    q = model.random_configuration(3)
+    for text in (kempe.write_urdf_text(mechanism), kempe.write_urdf_text(model.mechanism),
+                 kempe.write_urdf_text(pickle.loads(pickle.dumps(mechanism)))):
+        again = kempe.Model(kempe.read_urdf_text(text))
+        assert again.q_names == model.q_names
+        assert np.abs(again.mass_matrix(q) - model.mass_matrix(q)).max() < 1e-12
+
+
+@pytest.mark.parametrize("attributes, reason", [
+    ('length="1" density="2700" E="7e10" area="1e-4" Iy="1e-9"', "Iz"),
+    ('density="2700" E="7e10" area="1e-4" Iy="1e-9" Iz="1e-9"', "length"),
+    ('length="1" density="2700" E="7e10" area="1e-4" Iy="1e-9" Iz="1e-9" modes="0"', "modes"),
+    ('length="1" density="2700" E="7e10" area="1e-4" Iy="1e-9" Iz="1e-9" colour="red"', "colour"),
+    ('length="1" density="2700" E="stiff" area="1e-4" Iy="1e-9" Iz="1e-9"', "stiff"),
+])
+def test_beams_in_files_that_are_none_are_refused(attributes: str, reason: str) -> None:
+    text = f"""<robot name="r">
+<link name="world"/>
+<link name="rod"><flexible {attributes}/></link>
+<joint name="clamp" type="fixed"><parent link="world"/><child link="rod"/></joint>
+</robot>"""
+    with pytest.raises(kempe.ModelError, match=f"urdf:3.*{reason}") as raised:
+        kempe.read_urdf_text(text)
+    assert "flexible" in str(raised.value) or "rod" in str(raised.value)

@@ -118,6 +118,9 @@ def described(model: kempe.Model) -> dict[str, Any]:
                       "independent": cluster.independent, "output_body": cluster.output_body,
                       "mobility": cluster.mobility, "redundant_rows": cluster.redundant_rows}
                      for cluster in model.clusters],
+        "flexible_bodies": [{"name": body.name, "nodes": list(body.nodes),
+                             "frequencies": list(map(float, body.frequencies))}
+                            for body in mechanism.flexible_bodies],
         "warnings": list(model.warnings),
         "outside_limits": limits_violated(model),
     }

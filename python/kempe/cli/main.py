@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 import kempe
-from kempe.cli import bench, check, convert, info, linearize, simulate, studies, view
+from kempe.cli import bench, check, convert, info, linearize, modes, simulate, studies, view
 from kempe.cli.common import (
     BAD_INPUT,
     EXIT_CODES,
@@ -44,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("--version", action="version", version=f"kempe {kempe.__version__}")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in (info, check, simulate, linearize, view, convert, bench):
+    for module in (info, check, simulate, linearize, modes, view, convert, bench):
         command = commands.add_parser(
             module.NAME, help=module.SUMMARY, description=module.DESCRIPTION,
             epilog=module.EXAMPLES + "\n" + EXIT_CODES,
