@@ -1,12 +1,17 @@
 """Bodies that bend, against closed forms, chains of rigid segments and published motions."""
 
 import copy
+import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
+from program import kempe_program
 
 import kempe
+
+ARM = Path(__file__).resolve().parents[2] / "examples" / "flexible_arm.urdf"
 
 LENGTH, YOUNG, DENSITY, AREA, SECOND = 1.0, 70e9, 2700.0, 4e-4, 1.3e-8
 
@@ -91,8 +96,8 @@ def segments(count: int) -> kempe.Model:
 def test_a_falling_beam_moves_as_rigid_segments_with_springs() -> None:
     hinged = kempe.Mechanism("hinged")
     hinged.add_body("world")
-    hinged.add_beam("rod", length=LENGTH, E=YOUNG, density=DENSITY, area=AREA, Iy=SECOND, Iz=10 * SECOND,
-                    modes=4, elements=20)
+    hinged.add_beam("rod", length=LENGTH, E=YOUNG, density=DENSITY, area=AREA, Iy=SECOND,
+                    Iz=10 * SECOND, modes=4, elements=20)
     hinged.add_revolute("hinge", parent="world", child="rod", axis=(0, 1, 0))
     beam = kempe.Model(hinged)
     chain = segments(40)
@@ -143,8 +148,8 @@ def test_a_stiff_beam_is_a_rigid_one() -> None:
         mechanism = kempe.Mechanism("arm")
         mechanism.add_body("world")
         if stiff:
-            mechanism.add_beam("rod", length=1.0, E=1e6 * YOUNG, density=DENSITY, area=AREA, Iy=SECOND,
-                               Iz=SECOND)
+            mechanism.add_beam("rod", length=1.0, E=1e6 * YOUNG, density=DENSITY, area=AREA,
+                               Iy=SECOND, Iz=SECOND)
         else:
             mass = DENSITY * AREA
             mechanism.add_body("rod", mass=mass, center_of_mass=(0.5, 0, 0), inertia=(
@@ -179,8 +184,8 @@ def test_copies_and_pickles_are_equal() -> None:
 
 @pytest.mark.parametrize("options, reason", [
     ({"modes": 500}, "modes"), ({"length": 0.0}, "length"), ({"E": -1.0}, "E"),
-    ({"area": float("nan")}, "area"), ({"fixed": "middle"}, "fixed"), ({"interface": ["tip"]}, "tip"),
-    ({"damping": -0.1}, "damping"), ({"elements": 0}, "elements"),
+    ({"area": float("nan")}, "area"), ({"fixed": "middle"}, "fixed"),
+    ({"interface": ["tip"]}, "tip"), ({"damping": -0.1}, "damping"), ({"elements": 0}, "elements"),
 ])
 def test_beams_that_are_none_are_refused(options: dict, reason: str) -> None:
     with pytest.raises((kempe.ModelError, ValueError), match=reason):
@@ -243,3 +248,19 @@ def test_beams_in_files_that_are_none_are_refused(attributes: str, reason: str) 
     with pytest.raises(kempe.ModelError, match=f"urdf:3.*{reason}") as raised:
         kempe.read_urdf_text(text)
     assert "flexible" in str(raised.value) or "rod" in str(raised.value)
+
+
+def test_the_command_line_shows_frequencies() -> None:
+    model = kempe.load(ARM)
+    tree = kempe_program("info", ARM)
+    first = model.mechanism.flexible_bodies[0].frequencies[0]
+    assert "bends in 6 modes: " in tree.stdout and f"{first:.3g}"[:3] in tree.stdout
+    report = json.loads(kempe_program("info", ARM, "--json").stdout)
+    assert [body["name"] for body in report["flexible_bodies"]] == ["upper_arm", "forearm"]
+    modes = json.loads(kempe_program("modes", ARM, "--json").stdout)
+    # What hangs on the links makes them slower.
+    assert modes["flexible_bodies"][0]["frequencies"][0] == pytest.approx(first)
+    assert 0 < modes["frequencies"][0] < first and len(modes["frequencies"]) == 12
+    assert "natural frequencies" in kempe_program("modes", ARM).stdout
+    refused = kempe_program("modes", "four_bar")
+    assert refused.returncode == 2 and "no flexible bodies" in refused.stderr
