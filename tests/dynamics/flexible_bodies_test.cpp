@@ -46,7 +46,7 @@ class FlexibleBodies : public ::testing::TestWithParam<Bending> {
     inverseDynamics(model, data, at, rates, accelerations, tau, how);
     return tau;
   }
-  MatrixXd H(const VectorXd& at) {
+  MatrixXd massMatrixAt(const VectorXd& at) {
     MatrixXd matrix = MatrixXd::Constant(n, n, kNaN);
     massMatrix(model, data, at, matrix);
     return matrix;
@@ -76,7 +76,7 @@ TEST_P(FlexibleBodies, MassMatrixAndForcesAreThoseOfInverseDynamics) {
   for (int j = 0; j < n; ++j) {
     columns.col(j) = inverse(q, v, VectorXd::Unit(n, j)) - bias;
   }
-  expectClose(H(q), columns, 1e-9);
+  expectClose(massMatrixAt(q), columns, 1e-9);
   VectorXd found = VectorXd::Constant(n, kNaN);
   biasForces(model, data, q, v, found);
   expectClose(found, bias, 1e-12);
@@ -84,11 +84,11 @@ TEST_P(FlexibleBodies, MassMatrixAndForcesAreThoseOfInverseDynamics) {
   expectClose(found, inverse(q, zero, zero), 1e-12);
   MatrixXd inverseH = MatrixXd::Constant(n, n, kNaN);
   inverseMassMatrix(model, data, q, inverseH);
-  expectClose(H(q) * inverseH, MatrixXd::Identity(n, n), 1e-7);
+  expectClose(massMatrixAt(q) * inverseH, MatrixXd::Identity(n, n), 1e-7);
 }
 
 TEST_P(FlexibleBodies, KineticEnergyIsThatOfTheMassMatrix) {
-  EXPECT_NEAR(energy(model, data, q, v).kinetic, 0.5 * v.dot(H(q) * v),
+  EXPECT_NEAR(energy(model, data, q, v).kinetic, 0.5 * v.dot(massMatrixAt(q) * v),
               1e-12 * energy(model, data, q, v).kinetic);
 }
 
@@ -118,7 +118,7 @@ TEST_P(FlexibleBodies, EquationsAreThoseOfLagrange) {
   const DynamicsOptions none;
   const VectorXd tau = inverse(q, v, a, none);
   const VectorXd momentumRate =
-      differentiated([&](double t) { return VectorXd(H(qAt(t)) * vAt(t)); }, 1e-4);
+      differentiated([&](double t) { return VectorXd(massMatrixAt(qAt(t)) * vAt(t)); }, 1e-4);
   const auto& names = model.vNames();
   for (int j = 0; j < n; ++j) {
     const Joint* joint = model.mechanism().findJoint(names[static_cast<std::size_t>(j)]);
@@ -197,14 +197,14 @@ TEST_P(FlexibleBodies, OperationalInertiaIsThatOfTheMassMatrix) {
     frameJacobian(model, data, q, frames[f], block);
     J.middleRows(static_cast<Eigen::Index>(6 * f), 6) = block;
   }
-  expectClose(omega, J * H(q).lu().solve(J.transpose()), 1e-7);
+  expectClose(omega, J * massMatrixAt(q).lu().solve(J.transpose()), 1e-7);
 }
 
 TEST_P(FlexibleBodies, DerivativesAreThoseOfDifferences) {
   const DynamicsOptions how{.external = external};
   MatrixXd byQ = MatrixXd::Constant(n, n, kNaN), byV = byQ, third = byQ;
   inverseDynamicsDerivatives(model, data, q, v, a, byQ, byV, third, how);
-  expectClose(third, H(q), 1e-12);
+  expectClose(third, massMatrixAt(q), 1e-12);
   for (int j = 0; j < n; ++j) {
     const VectorXd unit = VectorXd::Unit(n, j);
     expectClose(
@@ -217,8 +217,8 @@ TEST_P(FlexibleBodies, DerivativesAreThoseOfDifferences) {
   const VectorXd tau = inverse(q, v, a, how);
   MatrixXd ofA = MatrixXd::Constant(n, n, kNaN), ofV = ofA, ofTau = ofA;
   forwardDynamicsDerivatives(model, data, q, v, tau, ofA, ofV, ofTau, how);
-  expectClose(H(q) * ofA, -byQ, 1e-6);
-  expectClose(H(q) * ofV, -byV, 1e-6);
+  expectClose(massMatrixAt(q) * ofA, -byQ, 1e-6);
+  expectClose(massMatrixAt(q) * ofV, -byV, 1e-6);
 }
 
 TEST_P(FlexibleBodies, BatchesEqualSingles) {
