@@ -137,6 +137,7 @@ GENERIC: dict[str, Algorithm] = {
 # Algorithms that always compute in double.
 DOUBLE: dict[str, Algorithm] = {
     "project": lambda m, s: m.project(s.q),
+    "static_deflection": lambda m, s: m.static_deflection(s.q, s.tau),
     "inverse_dynamics_second_derivatives": lambda m, s: np.stack(
         m.inverse_dynamics_second_derivatives(s.q, s.v, s.a, s.tau), axis=-3),
     "inverse_dynamics_hessian_product": lambda m, s: np.stack(
