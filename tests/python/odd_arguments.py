@@ -59,6 +59,7 @@ FUNCTIONS = {
     "centroidal_momentum_matrix*": ("q",),
     "energy": ("q", "v"),
     "project*": ("q",),
+    "static_deflection*": ("q", "tau", "external"),
     "integrate*": ("q", "v", "dt"),
     "difference*": ("start", "end"),
     "spanning": ("q", "v"),
