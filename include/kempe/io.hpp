@@ -40,7 +40,12 @@ KEMPE_API void addClosuresFromYamlText(Mechanism& mechanism, std::string_view te
 
 /// Returns the mechanism as URDF with Kempe's tags; numbers have all their digits. Throws
 /// ModelError if the mechanism has a constraint function, which a file cannot represent.
-KEMPE_API std::string writeUrdfText(const Mechanism& mechanism);
+/// @param file  where the text will be: relative names of meshes and textures, which count from the
+///              folder of Mechanism::source, then count from the folder of this file; empty: they
+///              stay as they are
+KEMPE_API std::string writeUrdfText(const Mechanism& mechanism,
+                                    const std::filesystem::path& file = {});
+/// The same, written to a file.
 KEMPE_API void writeUrdf(const Mechanism& mechanism, const std::filesystem::path& path);
 
 }  // namespace kempe

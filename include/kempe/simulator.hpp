@@ -44,6 +44,10 @@ struct SimulatorOptions {
   /// their steps: a pulse that is shorter than a step can pass between them. Half the length of the
   /// shortest pulse is enough.
   double maxStep = std::numeric_limits<double>::infinity();
+  /// Greater than zero, in rad/s or m/s: the friction F of the model's joints (Joint::friction) is
+  /// F tanh(q̇ / frictionSlipSpeed), as that of JointFriction with a slipSpeed, so that a robot at rest
+  /// can be linearised. Infinity: without this friction. 0: exact.
+  double frictionSlipSpeed = 0.0;
 };
 
 /// Effort of an integrator since the simulator was created.
@@ -237,14 +241,15 @@ class Simulator {
   /// @param A  output, 2 nv × 2 nv
   /// @param B  output, 2 nv × nv
   ///
-  /// Throws std::invalid_argument if there is no such derivative: a joint is held by dry friction or
-  /// a rigid stop, or friction or a stop changes its mode within the step; if step(dt) would be
+  /// Throws std::invalid_argument if there is no such derivative: a joint is held by dry friction
+  /// (see SimulatorOptions::frictionSlipSpeed) or a rigid stop, or friction or a stop changes its mode within the step; if step(dt) would be
   /// divided; if constraints are on, a loop is left cut, or a loop function is no expression.
   /// Throws SingularityError at dead points and change points.
   KEMPE_API void linearize(double dt, MatrixOut A, MatrixOut B) const;
   /// Computes the derivatives of the rates of change at this state in the same way:
   /// d/dt δx = A δx + B δtau. The tangent moves with q: where a joint turns with velocity v, the upper
-  /// left block of A is −ad_v, otherwise zero.
+  /// left block of A is −ad_v, otherwise zero. Throws SingularityError at dead points of the model's
+  /// coordinates.
   KEMPE_API void linearizeRates(MatrixOut A, MatrixOut B) const;
 
   // --- constraints ---

@@ -296,7 +296,8 @@ def _archive(path: str | os.PathLike[str]) -> dict[str, np.ndarray[Any, Any]]:
     except (OSError, MemoryError):
         raise
     except Exception as error:  # numpy and zipfile raise many kinds for other files
-        raise ValueError(f"{path}: not a recorded run (.npz of numpy)") from error
+        raise ValueError(f"{path}: not a recorded run: neither a .recording, which begins with "
+                         f'"{RECORDING.decode()}", nor an .npz of numpy') from error
     if "kempe_run" not in content:
         raise ValueError(f"{path}: not a run recorded by kempe; it lacks kempe_run")
     version = content["kempe_run"]

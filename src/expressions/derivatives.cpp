@@ -96,8 +96,13 @@ int Graph::derivativeOf(int node, std::span<const int> rates) {
     case Operation::Pow: {  // aᵇ: b aᵇ⁻¹ ȧ + aᵇ log(a) ḃ
       const int less = apply(Operation::Pow, {x[0], d.difference(x[1], d.number(1.0))});
       const int byBase = d.product(d.product(x[1], less), dx[0]);
-      const int byExponent =
-          dx[1] == kZero ? kZero : d.product(d.product(node, d.of(Operation::Log, x[0])), dx[1]);
+      if (dx[1] == kZero) {
+        return byBase;
+      }
+      // 0ᵇ log 0 is the limit, 0, and so are its derivatives of orders below b.
+      const int base = d.choice(Operation::SelectLessEqual, d.of(Operation::Abs, x[0]),
+                                d.number(0.0), d.number(1.0), x[0]);
+      const int byExponent = d.product(d.product(node, d.of(Operation::Log, base)), dx[1]);
       return d.sum(byBase, byExponent);
     }
     case Operation::Hypot:

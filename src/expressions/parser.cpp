@@ -7,6 +7,7 @@
 
 #include "expressions/grammar.hpp"
 #include "expressions/graph.hpp"
+#include "text/decimals.hpp"
 #include "text/messages.hpp"
 
 namespace kempe {
@@ -191,9 +192,9 @@ class Parser {
   double number() {
     double value = 0.0;
     const char* const first = text_.data() + place_;
-    const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), value);
+    const auto [end, error] = readDecimal(text_.substr(place_), value);
     if (error == std::errc::result_out_of_range) {
-      fail(place_, "the number is too large or too small for double precision.");
+      fail(place_, "the number is too large for double precision.");
     }
     if (error != std::errc()) {
       fail(place_, "expected a number, found " + found() + ".");

@@ -6,6 +6,8 @@
 #include <limits>
 #include <system_error>
 
+#include "text/decimals.hpp"
+
 namespace kempe::io {
 namespace {
 
@@ -23,28 +25,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// Whether a decimal number without sign that no double can hold is too small rather than too
-/// large: the place of its first digit other than 0 decides.
-bool isTiny(std::string_view number) {
-  const auto exponentAt = number.find_first_of("eE");
-  const std::string_view mantissa = number.substr(0, exponentAt);
-  const auto point = std::min(mantissa.find('.'), mantissa.size());
-  const auto leading = std::min(mantissa.find_first_of("123456789"), mantissa.size());
-  const auto place = static_cast<long>(point) - static_cast<long>(leading);
-  if (exponentAt == std::string_view::npos) {
-    return place < 0;
-  }
-  const std::string_view exponent = number.substr(exponentAt + 1);
-  const bool negative = exponent.starts_with('-');
-  long size = 0;
-  const std::string_view digits = exponent.substr(exponent.find_first_of("0123456789"));
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
-  if (error != std::errc{}) {
-    return negative;  // an exponent beyond any mantissa that fits in memory
-  }
-  return place + (negative ? -size : size) < 0;
-}
-
 }  // namespace
 
 std::optional<double> parseNumber(std::string_view text) {
@@ -59,15 +39,9 @@ std::optional<double> parseNumber(std::string_view text) {
   }
   double value = 0.0;
   const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  if (error == std::errc::invalid_argument || end != last) {
+  const auto [end, error] = readDecimal(text, value);
+  if (error != std::errc{} || end != last) {
     return std::nullopt;
-  }
-  if (error == std::errc::result_out_of_range) {
-    if (!isTiny(text)) {
-      return std::nullopt;
-    }
-    value = 0.0;
   }
   return negative ? -value : value;
 }

@@ -70,10 +70,12 @@ void readDynamics(const Element& element, Joint& joint) {
   if (const auto dynamics = element.child("dynamics")) {
     dynamics->expect({.attributes = {"damping", "friction", "armature", "spring_stiffness",
                                      "spring_reference"}});
-    joint.damping = dynamics->number("damping").value_or(0.0);
-    joint.friction = dynamics->number("friction").value_or(0.0);
+    // Not geometry, inertia or ratios, and so not limited.
+    constexpr double any = std::numeric_limits<double>::max();
+    joint.damping = dynamics->number("damping", any).value_or(0.0);
+    joint.friction = dynamics->number("friction", any).value_or(0.0);
     joint.armature = dynamics->number("armature").value_or(0.0);
-    joint.stiffness = dynamics->number("spring_stiffness").value_or(0.0);
+    joint.stiffness = dynamics->number("spring_stiffness", any).value_or(0.0);
     joint.springReference = dynamics->number("spring_reference").value_or(0.0);
   }
 }

@@ -4,10 +4,13 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "expressions/grammar.hpp"
@@ -32,9 +35,48 @@ Vector3 rollPitchYaw(const Rotation& R) {
           std::atan2(-turnedBack.r2.x, turnedBack.r0.x), yaw};
 }
 
+/// Names of files beside a robot, as another file in another folder refers to them.
+class FileNames {
+ public:
+  /// Both are files, or empty: names then stay as they are. So they do if `source` is no file, but
+  /// the name of a text.
+  FileNames(const std::string& source, const std::filesystem::path& target) {
+    std::error_code error;
+    if (source.empty() || target.empty() || !std::filesystem::is_regular_file(source, error)) {
+      return;
+    }
+    from_ = folderOf(source);
+    to_ = folderOf(target);
+  }
+
+  [[nodiscard]] std::string operator()(const std::string& name) const {
+    const std::string scheme = name.starts_with("file://") ? "file://" : "";
+    const std::filesystem::path path = name.substr(scheme.size());
+    if (from_ == to_ || path.empty() || path.is_absolute() ||
+        name.find("://", scheme.size()) != std::string::npos) {
+      return name;
+    }
+    const std::filesystem::path whole = (from_ / path).lexically_normal();
+    const std::filesystem::path relative = whole.lexically_relative(to_);
+    return scheme + (relative.empty() ? whole : relative).generic_string();
+  }
+
+ private:
+  static std::filesystem::path folderOf(const std::filesystem::path& file) {
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::absolute(file, error).parent_path();
+    const std::filesystem::path real = std::filesystem::weakly_canonical(folder, error);
+    return error ? folder.lexically_normal() : real;
+  }
+
+  std::filesystem::path from_, to_;
+};
+
 /// Writes elements in order; an element that a file cannot represent causes an error that names it.
 class Writer {
  public:
+  explicit Writer(const FileNames& files) : files_(files) {}
+
   std::string write(const Mechanism& mechanism) {
     for (const auto& [name, positions] : mechanism.startPose) {
       if (mechanism.findJoint(name) == nullptr) {
@@ -94,8 +136,12 @@ class Writer {
     }
     printer_.PushAttribute(attribute, value.c_str());
   }
-  void number(const char* attribute, double value) {
-    printer_.PushAttribute(attribute, format(value).c_str());
+  void number(const char* attribute, double value, double largest = largestNumber) {
+    printer_.PushAttribute(attribute, format(attribute, value, largest).c_str());
+  }
+  /// Not of geometry, inertia or ratios, such as a modulus: as large as a double can be.
+  void anyNumber(const char* attribute, double value) {
+    number(attribute, value, std::numeric_limits<double>::max());
   }
   void bound(const char* attribute, double value) {
     if (std::isnan(value)) {
@@ -106,24 +152,30 @@ class Writer {
     printer_.PushAttribute(attribute, formatNumber(written).c_str());
   }
   void xyz(const char* attribute, const Vector3& v) {
-    const std::string value = format(v.x) + " " + format(v.y) + " " + format(v.z);
+    const std::string value =
+        format(attribute, v.x) + " " + format(attribute, v.y) + " " + format(attribute, v.z);
     printer_.PushAttribute(attribute, value.c_str());
   }
   void vector(const char* tag, const char* attribute, const Vector3& v) {
     open(tag);
-    xyz(attribute, v);
+    printer_.PushAttribute(
+        attribute, (format(tag, v.x) + " " + format(tag, v.y) + " " + format(tag, v.z)).c_str());
     close();
   }
   void value(const char* tag, double x) {
     open(tag);
-    number("value", x);
+    printer_.PushAttribute("value", format(tag, x).c_str());
     close();
   }
 
-  [[nodiscard]] std::string format(double value) const {
-    if (!(std::abs(value) <= largestNumber)) {
-      fail("a number is not finite or larger than " + formatNumber(largestNumber) +
-           ". Correct it before writing.");
+  [[nodiscard]] std::string format(const char* what, double value,
+                                   double largest = largestNumber) const {
+    if (!std::isfinite(value)) {
+      fail(std::string(what) + " is not finite. Correct it before writing.");
+    }
+    if (std::abs(value) > largest) {
+      fail(std::string(what) + " = " + shortNumber(value) + " is larger than " +
+           formatNumber(largest) + ", which no file may hold. Correct it before writing.");
     }
     return formatNumber(value);
   }
@@ -175,12 +227,12 @@ class Writer {
     const BeamOptions& beam = *body.beam;
     const auto given = [&](const char* attribute, const std::optional<double>& value) {
       if (value) {
-        modulus(attribute, *value);
+        anyNumber(attribute, *value);
       }
     };
     open("flexible");
     number("length", beam.length);
-    modulus("E", beam.E);
+    anyNumber("E", beam.E);
     given("G", beam.G);
     number("density", beam.density);
     if (beam.sections.empty()) {
@@ -214,10 +266,6 @@ class Writer {
     }
     close();
   }
-  /// Moduli of materials are larger than other numbers.
-  void modulus(const char* attribute, double value) {
-    printer_.PushAttribute(attribute, formatNumber(value).c_str());
-  }
 
   void shape(const char* tag, const Shape& shape) {
     open(tag);
@@ -233,15 +281,15 @@ class Writer {
       text("name", shape.material);
       if (shape.color) {
         const auto& [red, green, blue, alpha] = *shape.color;
-        const std::string rgba =
-            format(red) + " " + format(green) + " " + format(blue) + " " + format(alpha);
+        const std::string rgba = format("rgba", red) + " " + format("rgba", green) + " " +
+                                 format("rgba", blue) + " " + format("rgba", alpha);
         open("color");
         printer_.PushAttribute("rgba", rgba.c_str());
         close();
       }
       if (!shape.texture.empty()) {
         open("texture");
-        text("filename", shape.texture);
+        text("filename", files_(shape.texture));
         close();
       }
       close();
@@ -266,7 +314,7 @@ class Writer {
         break;
       case Shape::Kind::Mesh:
         open("mesh");
-        text("filename", shape.mesh);
+        text("filename", files_(shape.mesh));
         xyz("scale", shape.size);
         break;
     }
@@ -304,7 +352,7 @@ class Writer {
     if (const auto start = startPose.find(joint.name); start != startPose.end()) {
       std::string positions;
       for (const double position : start->second) {
-        positions += (positions.empty() ? "" : " ") + format(position);
+        positions += (positions.empty() ? "" : " ") + format("start_pose", position);
       }
       text("start_pose", positions);
     }
@@ -324,13 +372,13 @@ class Writer {
     const bool sprung = joint.stiffness != 0.0 || joint.springReference != 0.0;
     if (joint.damping != 0.0 || joint.friction != 0.0 || joint.armature != 0.0 || sprung) {
       open("dynamics");
-      number("damping", joint.damping);
-      number("friction", joint.friction);
+      anyNumber("damping", joint.damping);
+      anyNumber("friction", joint.friction);
       if (joint.armature != 0.0) {
         number("armature", joint.armature);
       }
       if (sprung) {
-        number("spring_stiffness", joint.stiffness);
+        anyNumber("spring_stiffness", joint.stiffness);
         number("spring_reference", joint.springReference);
       }
       close();
@@ -449,6 +497,7 @@ class Writer {
     return formula;
   }
 
+  const FileNames& files_;
   tinyxml2::XMLPrinter printer_;
   std::string subject_;
   const std::deque<FlexibleBody>* flexibleBodies_ = nullptr;
@@ -458,12 +507,13 @@ class Writer {
 }  // namespace
 }  // namespace io
 
-std::string writeUrdfText(const Mechanism& mechanism) {
-  return io::Writer().write(mechanism);
+std::string writeUrdfText(const Mechanism& mechanism, const std::filesystem::path& file) {
+  const io::FileNames files(mechanism.source, file);
+  return io::Writer(files).write(mechanism);
 }
 
 void writeUrdf(const Mechanism& mechanism, const std::filesystem::path& path) {
-  const std::string text = writeUrdfText(mechanism);
+  const std::string text = writeUrdfText(mechanism, path);
   std::ofstream file(path, std::ios::binary);
   file << text << std::flush;
   if (!file) {

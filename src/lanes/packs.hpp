@@ -2,6 +2,7 @@
 
 #include <xsimd/xsimd.hpp>
 
+#include "lanes/pack_functions.hpp"
 #include "lanes/pack_trigonometry.hpp"
 #include "lanes/twin.hpp"
 #include "lanes/wide.hpp"
@@ -33,6 +34,11 @@ struct Lanes<xsimd::batch<S, Arch>> : RowOperations<xsimd::batch<S, Arch>> {
     for (int i = 0; i < n; ++i) {
       packSinCos(x[i], sines[i], cosines[i]);
     }
+  }
+
+  template <typename Operands>
+  static bool function(Operation operation, const Operands& x, Pack& result) {
+    return packFunction(operation, x, result);
   }
 };
 

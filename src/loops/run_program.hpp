@@ -25,14 +25,19 @@ KEMPE_HD void runSinesAndCosines(const ProgramStep<R>* step, const T* registers,
   }
 }
 
-/// One of the operations that are rare in programs. Not inlined: it contains every function of
-/// <cmath>.
+/// One of the operations that are rare in programs, by the function of Lanes<T> if that has one. Not
+/// inlined: it contains every function of <cmath>.
 template <typename T, typename R>
 KEMPE_HD __attribute__((noinline)) void runOperation(const ProgramStep<R>& step, const T* registers,
                                                      T& result) {
   result = T(step.constant);
-  result = applied<T>(step.operation,
-                      [&](int operand) -> const T& { return registers[step.operands[operand]]; });
+  const auto x = [&](int operand) -> const T& { return registers[step.operands[operand]]; };
+  if constexpr (requires { Lanes<T>::function(step.operation, x, result); }) {
+    if (Lanes<T>::function(step.operation, x, result)) {
+      return;
+    }
+  }
+  result = applied<T>(step.operation, x);
 }
 
 /// Runs a program on registers whose first ones hold the arguments. Returns its results.

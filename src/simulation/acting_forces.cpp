@@ -9,7 +9,10 @@
 
 namespace kempe::detail {
 
-void ActingForces::addFriction(const Model& model) {
+void ActingForces::addFriction(const Model& model, double slipSpeed) {
+  if (std::isinf(slipSpeed)) {
+    return;
+  }
   const ModelTables<double>& tables = model.impl().tables;
   for (std::size_t b = 0; b < tables.bodies.size(); ++b) {
     const BodyEntry<double>& body = tables.bodies[b];
@@ -17,8 +20,8 @@ void ActingForces::addFriction(const Model& model) {
       const double friction = tables.friction[body.firstVelocity + i];
       if (friction > 0.0) {
         const int position = hasScalarCoordinates(body.type) ? body.firstPosition + i : -1;
-        elements.switches.addFriction(model.impl(), model.impl().jointNames[b],
-                                      {position, body.firstVelocity + i}, {.coulomb = friction});
+        elements.place(model, model.impl().jointNames[b], {position, body.firstVelocity + i},
+                       {.coulomb = friction, .slipSpeed = slipSpeed});
       }
     }
   }

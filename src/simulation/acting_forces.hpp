@@ -15,8 +15,8 @@ namespace kempe::detail {
 /// Everything that acts on a robot beside gravity, the dampers of its joints and its constraints.
 class ActingForces {
  public:
-  /// Adds the friction of a model's joints, as elements.
-  void addFriction(const Model& model);
+  /// Adds the friction of a model's joints, as elements (SimulatorOptions::frictionSlipSpeed).
+  void addFriction(const Model& model, double slipSpeed);
   /// Allocates memory for a model in any coordinates.
   void resize(const Model& model);
   /// Allocates memory for elements that have been added.

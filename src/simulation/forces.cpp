@@ -172,6 +172,15 @@ int ForceElements::add(const Model& model, const JointLimit& limit) {
   return limits_++;
 }
 
+void ForceElements::place(const Model& model, const std::string& joint, SpanningPlace at,
+                          const JointFriction& friction) {
+  if (friction.slipSpeed > 0.0) {
+    smoothFrictions_.push_back({friction, at});
+  } else {
+    switches.addFriction(model.impl(), joint, at, friction);
+  }
+}
+
 int ForceElements::add(const Model& model, const JointFriction& friction) {
   const std::string name = "friction of joint " + kempe::quoted(friction.joint.joint);
   const SpanningPlace place = placeOf(model, name, friction.joint);
@@ -184,11 +193,7 @@ int ForceElements::add(const Model& model, const JointFriction& friction) {
     refuse(name, "breakaway " + shortNumber(friction.breakaway) + " is less than coulomb " +
                      shortNumber(friction.coulomb));
   }
-  if (friction.slipSpeed > 0.0) {
-    smoothFrictions_.push_back({friction, place});
-  } else {
-    switches.addFriction(model.impl(), friction.joint.joint, place, friction);
-  }
+  this->place(model, friction.joint.joint, place, friction);
   return frictions_++;
 }
 

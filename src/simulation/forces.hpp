@@ -16,6 +16,9 @@ class ForceElements {
   int add(const Model& model, const PointSpring& spring);
   int add(const Model& model, const JointLimit& limit);
   int add(const Model& model, const JointFriction& friction);
+  /// Adds friction at a place, without a number of its own.
+  void place(const Model& model, const std::string& joint, SpanningPlace at,
+             const JointFriction& friction);
   int add(const Model& model, const Motor& motor);
 
   [[nodiscard]] int motors() const { return static_cast<int>(motors_.size()); }

@@ -55,13 +55,20 @@ void Simulation::requireOneStep(double h) {
     return;
   }
   events_.startStep();
-  steps_.attempt(h);
+  if (!(steps_.attempt(h) <= 1.0)) {
+    // The step counts whatever its error, but rates at its end were not computed.
+    const State& end = motion_.next;
+    equations_.evaluate(end.time, end.q, end.v, *motion_.last);
+  }
   const SwitchEvent event = events_.ofStep(h);
   if (event.which >= 0) {
-    throw std::invalid_argument("linearize: friction or an end stop of joint " +
-                                kempe::quoted(switches().joint(event.which)) +
-                                " changes its mode within " + shortNumber(h) +
-                                " s, where the motion has no derivative. Give a shorter dt.");
+    throw std::invalid_argument(
+        "linearize: friction or an end stop of joint " +
+        kempe::quoted(switches().joint(event.which)) + " changes its mode within " +
+        shortNumber(h) +
+        " s, where the motion has no derivative. Give a shorter dt, or make "
+        "friction smooth (" +
+        kSmoothFriction + ").");
   }
 }
 
@@ -102,15 +109,22 @@ void Simulation::linearize(double h, MatrixOut A, MatrixOut B) {
 void Simulation::linearizeRates(MatrixOut A, MatrixOut B) {
   requireOutputs(A, B);
   startDerivatives();
-  if (choices_.index() != 0) {
-    throw std::invalid_argument(
-        "linearize_rates: the simulator uses other coordinates than the model's here, because "
-        "these "
-        "are near a dead point. Choose other coordinates for the model (with_independent).");
+  // In the user's coordinates, also where the motion is followed in others: they determine the
+  // motion everywhere but at a dead point.
+  struct Users {
+    explicit Users(CoordinateChoices& all) : choices(all), before(all.index()) { all.select(0); }
+    ~Users() { choices.select(before); }
+    Users(const Users&) = delete;
+    Users& operator=(const Users&) = delete;
+    CoordinateChoices& choices;
+    std::size_t before;
+  } const users(choices_);
+  if (users.before != 0) {
+    derivatives_.start();
   }
   StageDerivatives& stage = stepDerivatives_.stage;
   const Eigen::Index n = model.nv();
-  derivatives_.ofAccelerations(motion_.state.time, motion_.state.q, motion_.state.v, *motion_.last,
+  derivatives_.ofAccelerations(motion_.state.time, motion_.state.q, motion_.v, *motion_.last,
                                stage);
   A.setZero();
   ChartDerivatives::tangentRates(work(), motion_.last->G.data(), motion_.last->velocities,

@@ -42,6 +42,7 @@ void visitControl(Control& control, const Visit& visit) {
 }
 
 constexpr double kMostCount = 1e9;  // of hints and patience
+constexpr double kMostSamples = 1e10;
 
 void writeNumber(std::string& line, double x) {
   std::array<char, 32> digits{};
@@ -317,8 +318,12 @@ Recording Recording::load(const std::filesystem::path& path) {
       recording.warnings.push_back(rest);
     } else if (word == "samples") {
       const double given = lines.number(at);
-      if (!(given >= 1.0 && given < 1e10)) {
+      if (!(given >= 1.0)) {
         lines.fail("at least one sample is needed, got " + shortNumber(given));
+      }
+      if (!(given < kMostSamples)) {
+        lines.fail("at most " + shortNumber(kMostSamples) + " samples are possible, got " +
+                   shortNumber(given));
       }
       count = static_cast<std::size_t>(given);
       described = true;

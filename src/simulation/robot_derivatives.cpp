@@ -38,7 +38,8 @@ void RobotDerivatives::start() {
       throw std::invalid_argument(
           "linearize: joint " + kempe::quoted(switches.joint(i)) +
           " is held by dry friction or by a rigid end stop, where the motion has no derivative. "
-          "Give its friction a slip speed, or its stop a stiffness.");
+          "Make friction smooth (" +
+          kSmoothFriction + "), or give the stop a stiffness.");
     }
   }
   const int n = chosen.model().nv();

@@ -5,6 +5,12 @@
 
 namespace kempe::detail {
 
+/// How to make friction smooth, for messages.
+inline constexpr const char* kSmoothFriction =
+    "slip_speed of add_friction, and friction_slip_speed of the simulator for friction that the "
+    "file "
+    "gives; in C++ slipSpeed and frictionSlipSpeed; --slip-speed of kempe linearize";
+
 /// The derivatives of RobotEquations. Functions of the user (controllers, external forces) are
 /// constant: their forces at a state do not change with it. Friction and end stops keep their modes.
 class RobotDerivatives : public EquationDerivatives {

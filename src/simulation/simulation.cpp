@@ -84,7 +84,11 @@ Simulation::Simulation(const Model& userModel, const SimulatorOptions& chosen)
     throw std::invalid_argument("maxStep: a positive number of seconds is needed, got " +
                                 shortNumber(options.maxStep));
   }
-  acting.addFriction(model);
+  if (!(options.frictionSlipSpeed >= 0.0)) {
+    throw std::invalid_argument("frictionSlipSpeed: zero or more is needed, got " +
+                                shortNumber(options.frictionSlipSpeed));
+  }
+  acting.addFriction(model, options.frictionSlipSpeed);
   start(model);
   resizeForElements();
   setMotion(model.neutral(), Eigen::VectorXd::Zero(model.nvSpanning()), 0.0);

@@ -186,6 +186,20 @@ TEST(Derivatives, OfAPowerAtZeroAreFinite) {
   EXPECT_EQ(valueOf(first.derivative(0).derivative(0), {0.0}), 0.0);
 }
 
+TEST(Derivatives, OfAPowerOfAFunctionAtZeroAreFinite) {
+  const Expression f =
+      traceOne(2, [](const auto& x) { return pow(x[0], x[1]) + pow(Symbol(0.0), x[1]); });
+  EXPECT_EQ(f.jacobian()(std::vector{0.0, 3.0}), (std::vector{0.0, 0.0}));
+  for (const int first : {0, 1}) {
+    EXPECT_EQ(f.derivative(first).jacobian()(std::vector{0.0, 3.0}), (std::vector{0.0, 0.0}));
+    EXPECT_EQ(f.derivative(first).derivative(1).jacobian()(std::vector{0.0, 4.0}),
+              (std::vector{0.0, 0.0}));
+  }
+  EXPECT_EQ(f.jacobian()(std::vector{0.0, 1.0}), (std::vector{1.0, 0.0}));
+  EXPECT_EQ(valueOf(f.derivative(1), {2.0, 3.0}), 8.0 * std::log(2.0));
+  EXPECT_TRUE(std::isnan(valueOf(f.derivative(1), {-2.0, 3.0})));
+}
+
 TEST(Derivatives, DoNotGrowWithoutBound) {
   // Horner's scheme: without sharing, derivatives would double with each level.
   const Expression f = traceOne(1, [](const auto& x) {

@@ -78,8 +78,9 @@ TEST(Parse, ErrorsNameTheColumn) {
   EXPECT_EQ(refusal("atan2(a)"),
             "column 8 of the formula: atan2 takes 2 numbers; expected \",\", found \")\".");
   EXPECT_EQ(refusal("sin a"), "column 5 of the formula: expected \"(\" after sin, found \"a\".");
+  EXPECT_EQ(refusal("a + 1e-400 * b + 0.000001e-330"), "accepted");
   EXPECT_EQ(refusal("1e999"),
-            "column 1 of the formula: the number is too large or too small for double precision.");
+            "column 1 of the formula: the number is too large for double precision.");
   EXPECT_EQ(refusal("a = 3; a"),
             "column 1 of the formula: \"a\" has a meaning already. Choose another name for the "
             "definition.");

@@ -277,6 +277,35 @@ TEST(Writer, RefusesWhatNoFileCanHold) {
   EXPECT_THROW(writeUrdfText(controlled), ModelError);
 }
 
+TEST(Writer, NamesTheNumberThatIsTooLarge) {
+  Mechanism robot("arm");
+  robot.addBody("ground");
+  robot.addBody("arm").withMass(1.0).withInertia(1, 1, 1);
+  robot.addRevolute("j1").from("ground").to("arm").about({0, 0, 1});
+  robot.joints.front().stiffness = 3e12;
+  robot.joints.front().damping = 2e13;
+  robot.joints.front().friction = 1e14;
+  const Mechanism read = readUrdfText(writeUrdfText(robot));
+  EXPECT_EQ(read.joints.front().stiffness, 3e12);
+  EXPECT_EQ(read.joints.front().damping, 2e13);
+  EXPECT_EQ(read.joints.front().friction, 1e14);
+  const auto refusal = [&]() -> std::string {
+    try {
+      return writeUrdfText(robot);
+    } catch (const ModelError& error) {
+      return error.what();
+    }
+  };
+  robot.joints.front().armature = 3e12;
+  EXPECT_EQ(
+      refusal(),
+      "joint \"j1\": armature = 3e+12 is larger than 1e+12, which no file may hold. Correct it "
+      "before writing.");
+  robot.joints.front().armature = 0.0;
+  robot.bodies.back().mass = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(refusal(), "link \"arm\": mass is not finite. Correct it before writing.");
+}
+
 TEST(Writer, WritesFiles) {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / "kempe_writer_test.urdf";

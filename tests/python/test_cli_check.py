@@ -50,6 +50,39 @@ def test_many_warnings_do_not_fill_the_page() -> None:
     assert len(kempe_program("check", "jvrc1", "--samples", "2").stdout.splitlines()) < 40
 
 
+SCARA = """<robot name="scara"><link name="table"/>
+  <link name="arm"><inertial><mass value="1"/><origin xyz="0.2 0 0"/>
+    <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>
+  <link name="hand"><inertial><mass value="1"/><origin xyz="0.2 0 0"/>
+    <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>
+  <joint name="shoulder" type="continuous"><parent link="table"/><child link="arm"/>
+    <axis xyz="0 0 1"/></joint>
+  <joint name="elbow" type="continuous"><parent link="arm"/><child link="hand"/>
+    <origin xyz="0.4 0 0"/><axis xyz="0 0 1"/></joint>
+  <loop name="feet" type="planar"><predecessor link="table"/><successor link="hand"/>
+    <axis xyz="0 0 1"/></loop></robot>"""
+
+SECOND_BALL = """<robot name="ball"><link name="base"/>
+  <link name="bob"><inertial><mass value="1"/><origin xyz="0.2 0 0"/>
+    <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>
+  <joint name="shoulder" type="spherical"><parent link="base"/><child link="bob"/></joint>
+  <loop name="twin" type="spherical"><predecessor link="base"/><successor link="bob"/></loop>
+  </robot>"""
+
+
+@pytest.mark.parametrize("text", [SCARA, SECOND_BALL])
+@pytest.mark.parametrize("command", [["check"], ["info"], ["linearize"],
+                                     ["simulate", "--duration", "0.01"]])
+def test_loops_that_restrict_nothing(tmp_path: Path, text: str, command: list[str]) -> None:
+    file = tmp_path / "robot.urdf"
+    file.write_text(text)
+    result = kempe_program(command[0], file, *command[1:], "--json")
+    assert result.returncode == 0, result.stderr
+    if command == ["check"]:
+        found = json.loads(result.stdout)["findings"]
+        assert [cluster["worst"] for cluster in found["conditioning"]["clusters"]] == [1.0]
+
+
 def test_without_loops(tmp_path: Path) -> None:
     file = tmp_path / "pendulum.urdf"
     file.write_text(PENDULUM)

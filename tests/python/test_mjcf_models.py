@@ -229,6 +229,23 @@ def test_geoms_are_shapes(tmp_path: Path) -> None:
         assert np.linalg.norm(expected - corner, axis=1).min() < 1e-6
 
 
+@pytest.mark.parametrize("start", ["models", "."])
+def test_meshes_of_a_file_with_a_relative_path(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: str) -> None:
+    """Their paths do not depend on the working folder."""
+    (tmp_path / "models" / "parts").mkdir(parents=True)
+    (tmp_path / "models" / "parts" / "wedge.obj").write_text(WEDGE)
+    file = written(tmp_path / "models", """<body name="arm"><joint/>
+      <geom type="mesh" mesh="wedge"/></body>""",
+                   head="""<compiler meshdir="parts"/>
+      <asset><mesh name="wedge" file="wedge.obj"/></asset>""")
+    monkeypatch.chdir(tmp_path / start)
+    mechanism = kempe.read_mechanism(file.relative_to(tmp_path / start))
+    body = mechanism.find_body("arm")
+    assert body is not None
+    assert body.visuals[0].mesh == str(tmp_path / "models" / "parts" / "wedge.obj")
+
+
 def test_floating_and_fixed_base(tmp_path: Path) -> None:
     file = written(tmp_path, f"""<body name="torso" pos="0 0 1" euler=".1 .2 .3">{GEOM}
       <body><joint name="j" axis="0 1 0"/>{GEOM}</body></body>""")

@@ -103,7 +103,18 @@ def test_format_1_has_neither_accelerations_nor_forces(tmp_path: pathlib.Path) -
     np.testing.assert_array_equal(old.q, kempe.Run.load(FILE).q)
 
 
+@pytest.mark.parametrize("content", [b"", b"garbage", b"kempe"])
+@pytest.mark.parametrize("name", ["run.recording", "run.npz"])
+def test_other_files_are_no_runs(tmp_path: pathlib.Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match="neither a .recording, which begins with "
+                                         '"kempe recording ", nor an .npz of numpy'):
+        kempe.Run.load(tmp_path / name)
+
+
 @pytest.mark.parametrize(("change", "text"), [
+    (lambda whole: whole.replace("samples 5", "samples 99999999999"),
+     r"at most 1e\+10 samples are possible, got 1e\+11"),
     (lambda whole: whole[:-200], r"bad\.recording:\d+: "),
     (lambda whole: whole.replace("recording 2", "recording 9"), "bad.recording:1: not a recording"),
     (lambda whole: whole.replace("\n0.025 ", "\n0 "), "times must increase"),

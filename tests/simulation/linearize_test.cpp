@@ -318,6 +318,64 @@ TEST(Linearize, IsInTheModelsCoordinates) {
   }
 }
 
+/// Of a robot near the dead point of its coordinates, which the simulator leaves.
+TEST(Linearize, OfRatesIsInTheModelsCoordinates) {
+  Simulator simulator(Model(crankSlider("slide")), {.integrator = Integrator::RungeKutta4});
+  const Model& model = simulator.model();
+  simulator.addSpring(JointSpring{.joint = "crank", .stiffness = 3.0, .rest = 0.2});
+  Simulator helper{model};
+  helper.setState(NamedValues{{"crank", {0.15}}});
+  simulator.setForces(one(0.3));
+  simulator.setState(helper.q(), one(-0.02));
+  Eigen::MatrixXd A = poisoned(2, 2), B = poisoned(2, 1);
+  simulator.linearizeRates(A, B);
+  EXPECT_NE(simulator.coordinates(), model.vNames());
+  const auto rate = [&](double h) {
+    const Matrices step = linearized(simulator, h);
+    return Matrices{(step.A - Eigen::Matrix2d::Identity()) / h, step.B / h};
+  };
+  const Matrices coarse = rate(2e-6), fine = rate(1e-6);
+  EXPECT_TRUE(closeTo(2.0 * fine.A - coarse.A, A, 1e-5));
+  EXPECT_TRUE(closeTo(2.0 * fine.B - coarse.B, B, 1e-5));
+
+  simulator.setState(NamedValues{{"crank", {0.0}}});
+  EXPECT_THROW(simulator.linearizeRates(A, B), SingularityError);
+}
+
+/// m v̇ = τ − F tanh(v / s)
+TEST(Linearize, OfSmoothFrictionOfTheModel) {
+  Mechanism robot = block(2.0);
+  robot.joints.front().friction = 0.6;
+  Eigen::MatrixXd A(2, 2), B(2, 1);
+  Simulator dry{Model(robot)};
+  EXPECT_NE(refusal([&] { dry.linearizeRates(A, B); }).find("frictionSlipSpeed"),
+            std::string::npos);
+  for (const double slipSpeed : {0.05, std::numeric_limits<double>::infinity()}) {
+    Simulator smooth(Model(robot), {.frictionSlipSpeed = slipSpeed});
+    smooth.linearizeRates(A, B);
+    EXPECT_TRUE(closeTo(A, Eigen::Matrix2d{{0.0, 1.0}, {0.0, -0.6 / (2.0 * slipSpeed)}}, 1e-14));
+    EXPECT_TRUE(closeTo(B, Eigen::Vector2d(0.0, 0.5), 1e-14));
+    EXPECT_EQ(smooth.addFriction({.joint = "slide", .coulomb = 0.1, .slipSpeed = 0.1}), 0);
+  }
+  EXPECT_NE(refusal([&] {
+              Simulator bad(Model(robot), {.frictionSlipSpeed = -1.0});
+            }).find("frictionSlipSpeed: zero or more"),
+            std::string::npos);
+}
+
+/// One step of Radau IIA counts whatever its error.
+TEST(Linearize, OfRadauIgnoresItsErrorBesideFriction) {
+  Simulator simulator(Model(chain()), {.integrator = Integrator::Radau});
+  const Model& model = simulator.model();
+  const int n = model.nv();
+  simulator.setState(model.randomConfiguration(4), Eigen::VectorXd::LinSpaced(n, -1, 1));
+  const Matrices without = linearized(simulator, 0.02);
+  simulator.addFriction({.joint = "hip", .coulomb = 1e-9});
+  const Matrices found = linearized(simulator, 0.02);
+  EXPECT_TRUE(closeTo(found.A, without.A, 1e-6));
+  EXPECT_TRUE(closeTo(found.B, without.B, 1e-6));
+}
+
 /// Radau IIA is of order five, so that its derivative is that of many short steps.
 TEST(Linearize, OfRadauIsThatOfManyShortSteps) {
   const Model model(chain());

@@ -81,10 +81,12 @@ class ClusterLoops:
                 self._moves.append(mover(types[joint], start, component))
                 units.append(size if component in SLIDES.get(types[joint], ()) else 1.0)
         self._units = np.array(units)
+        self._lengths = np.ones((1, 1))
+        if not self._dependent:
+            return  # see ratios()
 
         # Rows have different units. Their scale must not depend on the position, as a row may
         # vanish at a dead point.
-        self._lengths = np.ones((1, 1))
         typical = self._jacobians(model.random_configuration(0, SCALED)) * self._units
         lengths = np.linalg.norm(typical, axis=2)
         self._lengths = np.maximum(lengths.max(axis=0), NOTHING * lengths.max())[:, None]
@@ -102,7 +104,11 @@ class ClusterLoops:
         return np.asarray(K / self._lengths)
 
     def ratios(self, q: Array) -> Array:
-        """The smallest singular value of K_d over the largest of K, at N positions."""
+        """The smallest singular value of K_d over the largest of K, at N positions. Where the
+        loops restrict nothing, as a planar loop over joints in its plane, all coordinates are
+        independent, and the ratio is 1."""
+        if not self._dependent:
+            return np.ones(len(q))
         K = self._jacobians(q) * self._units
         largest = np.linalg.svd(K, compute_uv=False)[:, 0]
         dependent = np.linalg.svd(K[:, :, self._dependent], compute_uv=False)

@@ -88,8 +88,8 @@ class Shapes:
         path = bytes(model.paths)[start:].split(b"\0", 1)[0].decode("utf-8", "replace")
         if not path:
             return None
-        folder = os.path.dirname(self._reading.source.path)
-        shape = Shape("mesh", mesh=os.path.abspath(os.path.join(folder, path)),
+        folder = os.path.dirname(os.path.abspath(self._reading.source.path))
+        shape = Shape("mesh", mesh=os.path.normpath(os.path.join(folder, path)),
                       size=model.mesh_scale[mesh])
         return shape, pose(model.mesh_pos[mesh], model.mesh_quat[mesh])
 

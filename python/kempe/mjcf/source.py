@@ -106,7 +106,8 @@ def compiled(path: str | os.PathLike[str]) -> Source:
 def parsed(mujoco: Any, file: Path, shown: str, *, single: bool) -> Any:
     """MuJoCo's description of a file."""
     if file.suffix in (".xml", ".urdf"):
-        return mujoco.MjSpec.from_file(os.fspath(file))
+        # With this path MuJoCo makes those of meshes, which must not depend on the working folder.
+        return mujoco.MjSpec.from_file(os.fspath(file.absolute()))
     # MuJoCo refuses other suffixes, but not the text; meshes are then found in this folder.
     if not single:
         raise ModelError(f"{shown}: includes other files, which MuJoCo only reads if the name ends "
