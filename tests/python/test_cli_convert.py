@@ -50,7 +50,8 @@ def test_options_of_the_robot(tmp_path: Path) -> None:
 
 MESHES = """<robot name="r"><link name="g"/><joint name="j" type="continuous">
   <parent link="g"/><child link="a"/></joint><link name="a"><inertial><mass value="1"/>
-  <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial><visual><geometry><mesh filename="{0}"/></geometry>
+  <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+  <visual><geometry><mesh filename="{0}"/></geometry>
   <material name="m"><texture filename="{1}"/></material></visual></link></robot>"""
 
 
