@@ -29,8 +29,9 @@ void put(const Matrix& matrix, const Result& result, Eigen::Index state) {
 
 nb::tuple constrainedForwardDynamicsDerivativesOf(const PyModel& self, nb::handle q, nb::handle v,
                                                   nb::handle tau, const PyConstraints& constraints,
-                                                  double time, nb::handle external,
+                                                  nb::handle timeGiven, nb::handle external,
                                                   const std::string& reference) {
+  const double time = timeFrom(timeGiven);
   const Model& model = self.model();
   const std::shared_ptr<const Constraints> now = constraints.now();
   Inputs inputs{argumentQ(self, q), argumentV(self, v), argumentV(self, tau, "tau")};
@@ -56,7 +57,8 @@ nb::tuple constrainedForwardDynamicsDerivativesOf(const PyModel& self, nb::handl
 }
 
 nb::tuple projectVelocitiesDerivativesOf(const PyModel& self, nb::handle q, nb::handle v,
-                                         const PyConstraints& constraints, double time) {
+                                         const PyConstraints& constraints, nb::handle timeGiven) {
+  const double time = timeFrom(timeGiven);
   const Model& model = self.model();
   const std::shared_ptr<const Constraints> now = constraints.now();
   Inputs inputs({argumentQ(self, q), argumentV(self, v)}, Inputs::Precision::Double);

@@ -127,6 +127,21 @@ std::string summary(const PyConstraints& self) {
   return text + (self.get().count() == 0 ? " none>" : ">");
 }
 
+}  // namespace
+
+double timeFrom(nb::handle time) {
+  const Py_ssize_t count = nb::isinstance<nb::str>(time) ? -1 : PyObject_Length(time.ptr());
+  PyErr_Clear();  // numbers have no length
+  if (count >= 0 && count != 1) {
+    throw std::invalid_argument("time: one number for all states is needed, got " +
+                                std::to_string(count) +
+                                " numbers. Call the function once for each time.");
+  }
+  return Conversion<double>::read(time, "time");
+}
+
+namespace {
+
 // --- algorithms ----------------------------------------------------------------------------------
 
 constexpr auto kInDouble = Inputs::Precision::Double;
@@ -143,8 +158,9 @@ nb::object oneOrAll(const Inputs& inputs, const auto& values, const char* type) 
 
 ConstrainedMotion constrainedForwardDynamicsOf(const PyModel& self, nb::handle q, nb::handle v,
                                                nb::handle tau, const PyConstraints& constraints,
-                                               double time, nb::handle external,
+                                               nb::handle timeGiven, nb::handle external,
                                                const std::string& reference) {
+  const double time = timeFrom(timeGiven);
   const Model& model = self.model();
   const std::shared_ptr<const Constraints> now = constraints.now();
   Inputs inputs{argumentQ(self, q), argumentV(self, v), argumentV(self, tau, "tau")};
@@ -192,7 +208,8 @@ nb::object inDouble(const PyModel& self, Inputs inputs, Eigen::Index size, const
 }
 
 nb::object constraintErrorsOf(const PyModel& self, nb::handle q, const PyConstraints& constraints,
-                              double time) {
+                              nb::handle timeGiven) {
+  const double time = timeFrom(timeGiven);
   const auto now = constraints.now();
   return inDouble(self, Inputs({argumentQ(self, q)}, kInDouble), now->rows(),
                   [&](Data& data, const auto& x, auto errors) {
@@ -201,7 +218,8 @@ nb::object constraintErrorsOf(const PyModel& self, nb::handle q, const PyConstra
 }
 
 nb::object constraintVelocityErrorsOf(const PyModel& self, nb::handle q, nb::handle v,
-                                      const PyConstraints& constraints, double time) {
+                                      const PyConstraints& constraints, nb::handle timeGiven) {
+  const double time = timeFrom(timeGiven);
   const auto now = constraints.now();
   return inDouble(self, Inputs({argumentQ(self, q), argumentV(self, v)}, kInDouble), now->rows(),
                   [&](Data& data, const auto& x, auto errors) {
@@ -210,7 +228,8 @@ nb::object constraintVelocityErrorsOf(const PyModel& self, nb::handle q, nb::han
 }
 
 nb::object constraintRowsOf(const PyModel& self, nb::handle q, const PyConstraints& constraints,
-                            double time) {
+                            nb::handle timeGiven) {
+  const double time = timeFrom(timeGiven);
   const Model& model = self.model();
   const auto now = constraints.now();
   Inputs inputs({argumentQ(self, q)}, kInDouble);
@@ -223,7 +242,8 @@ nb::object constraintRowsOf(const PyModel& self, nb::handle q, const PyConstrain
 }
 
 nb::object projectedPositions(const PyModel& self, nb::handle q, const PyConstraints& constraints,
-                              double time) {
+                              nb::handle timeGiven) {
+  const double time = timeFrom(timeGiven);
   const auto now = constraints.now();
   return inDouble(self, Inputs({argumentQ(self, q)}, kInDouble), self.model().nq(),
                   [&](Data& data, const auto& x, auto closed) {
@@ -232,7 +252,8 @@ nb::object projectedPositions(const PyModel& self, nb::handle q, const PyConstra
 }
 
 nb::tuple projectedVelocities(const PyModel& self, nb::handle q, nb::handle v,
-                              const PyConstraints& constraints, double time) {
+                              const PyConstraints& constraints, nb::handle timeGiven) {
+  const double time = timeFrom(timeGiven);
   const Model& model = self.model();
   const auto now = constraints.now();
   Inputs inputs({argumentQ(self, q), argumentV(self, v)}, kInDouble);
@@ -247,7 +268,8 @@ nb::tuple projectedVelocities(const PyModel& self, nb::handle q, nb::handle v,
 
 nb::object constraintWrenchOf(const PyModel& self, nb::handle q, nb::handle multipliers,
                               const PyConstraints& constraints, const std::string& name,
-                              double time) {
+                              nb::handle timeGiven) {
+  const double time = timeFrom(timeGiven);
   const auto now = constraints.now();
   const int number = constraints.numberOf(name);
   return inDouble(

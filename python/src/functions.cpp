@@ -243,8 +243,9 @@ std::vector<Symbol> withSymbols(std::size_t rows, const std::string& name, const
     return numbersFrom<Symbol>(compute(), rows, name);
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_Exception)) throw;  // KeyboardInterrupt
-    throw TracingError("it cannot be computed with symbols (" +
-                       nb::cast<std::string>(nb::str(error.value())) +
+    std::string reason = nb::cast<std::string>(nb::str(error.value()));
+    reason.erase(reason.find_last_not_of(". \n") + 1);
+    throw TracingError("it cannot be computed with symbols (" + reason +
                        "). Compute with arithmetic and the functions of numpy or kempe.math, and "
                        "use kempe.math.select instead of branches.");
   } catch (const std::invalid_argument& error) {

@@ -1,10 +1,13 @@
 #include "kempe/mechanism.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <deque>
+#include <filesystem>
+#include <optional>
 #include <string>
 
 #include "bindings.hpp"
@@ -509,9 +512,16 @@ void bindFiles(nb::module_& m) {
       "Adds the loop closures of YAML text to a mechanism; `source` is its name in error messages. "
       "Raises ModelError.");
   m.def(
-      "write_urdf_text", &writeUrdfText, "mechanism"_a,
-      "The mechanism as URDF with Kempe's tags, numbers in full precision. Raises ModelError if it "
-      "has a constraint function, which no file format can store.");
+      "write_urdf_text",
+      [](const Mechanism& mechanism, const std::optional<PathText>& path) {
+        return writeUrdfText(mechanism, path ? path->get() : std::filesystem::path());
+      },
+      "mechanism"_a, "path"_a = nb::none(),
+      signature("def write_urdf_text(mechanism: Mechanism, path: Path | None = None) -> str"),
+      "The mechanism as URDF with Kempe's tags, numbers in full precision. `path` is the file that "
+      "the text is for: relative names of meshes and textures, which count from the folder of "
+      "`source`, then count from that of this file. Raises ModelError if the mechanism has a "
+      "constraint function, which no file format can store.");
   m.def(
       "write_urdf",
       [](const Mechanism& mechanism, const PathText& path) { writeUrdf(mechanism, path.get()); },

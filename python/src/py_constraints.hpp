@@ -48,4 +48,7 @@ class PyConstraints {
   std::shared_ptr<Constraints> own_;
 };
 
+/// The argument `time`, one number for all states of a batch.
+double timeFrom(nanobind::handle time);
+
 }  // namespace kempe::python

@@ -865,24 +865,36 @@ forces are always expressed in the model's own. For a simple run use kempe.simul
       "__init__",
       [](PySimulator* self, const PyModel& model, const std::string& integrator,
          double relativeTolerance, double absoluteTolerance, const std::string& stabilization,
-         double baumgarteRate, double maxStep) {
+         double baumgarteRate, double maxStep, double frictionSlipSpeed) {
         requireOptions(relativeTolerance, absoluteTolerance, maxStep);
-        const SimulatorOptions options{
-            integratorCalled(integrator),       relativeTolerance, absoluteTolerance,
-            stabilizationCalled(stabilization), baumgarteRate,     maxStep};
+        if (!(frictionSlipSpeed >= 0.0)) {
+          throw std::invalid_argument("friction_slip_speed: zero or more is needed, got " +
+                                      shown(nb::float_(frictionSlipSpeed)));
+        }
+        const SimulatorOptions options{integratorCalled(integrator),
+                                       relativeTolerance,
+                                       absoluteTolerance,
+                                       stabilizationCalled(stabilization),
+                                       baumgarteRate,
+                                       maxStep,
+                                       frictionSlipSpeed};
         unlocked([&] { new (self) PySimulator(model, options); });
         keepFunctions(nb::find(self), model.model().mechanism());
       },
       "model"_a, "integrator"_a = std::string(toString(SimulatorOptions{}.integrator)),
       nb::kw_only(), "relative_tolerance"_a = 1e-8, "absolute_tolerance"_a = 1e-10,
       "stabilization"_a = "projection", "baumgarte_rate"_a = 100.0,
-      "max_step"_a = std::numeric_limits<double>::infinity(),
+      "max_step"_a = std::numeric_limits<double>::infinity(), "friction_slip_speed"_a = 0.0,
       R"(Starts at rest in the neutral position at time 0.
 
 The integrator is "adaptive", "radau", "auto", "rk4", "semi_implicit_euler" or "implicit_midpoint";
 the tolerances are those of the first three. Positions count relative to one radian or metre,
 velocities relative to their size, but at least one: motions of micrometres need smaller ones. No
 step is longer than `max_step` seconds: half the length of the shortest pulse of force.
+
+`friction_slip_speed` greater than zero (rad/s or m/s) makes the friction F of the model's joints
+smooth, F tanh(v / friction_slip_speed), so that a robot at rest can be linearised; math.inf leaves
+this friction out.
 
 Drift of cut loops and constraints is removed by "projection" after every step, reduced by
 "baumgarte" stabilisation, which makes errors decay at a rate (1/s), or ignored ("none").)");

@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,17 @@ Symbol sinhOf(const Symbol& x) {
 }
 Symbol coshOf(const Symbol& x) {
   return (exp(x) + exp(-x)) / 2.0;
+}
+
+/// The formula, with arguments named x0, x1, …
+std::string formulaOf(const Symbol& x) {
+  const std::span<const Symbol> result(&x, 1);
+  try {
+    static_cast<void>(x == x);  // throws unless it is a constant, which belongs to no trace
+  } catch (const TracingError&) {
+    return Expression(result, result).text();  // any symbol of a trace stands for its arguments
+  }
+  return Expression({}, result).text();
 }
 
 void bindCondition(nb::module_& m) {
@@ -59,6 +71,7 @@ arithmetic and the functions of numpy or of kempe.math; use kempe.math.select() 
       .def(
           "__eq__", [](const Symbol& a, const Symbol& b) { return a == b; }, nb::is_operator(),
           nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def("__repr__", [](const Symbol& self) { return "<kempe.Symbol: " + formulaOf(self) + ">"; })
       .def("sinh", &sinhOf)
       .def("cosh", &coshOf)
       .def("tanh", [](const Symbol& x) { return 1.0 - 2.0 / (exp(2.0 * x) + 1.0); });

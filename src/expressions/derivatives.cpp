@@ -105,8 +105,9 @@ int Graph::derivativeOf(int node, std::span<const int> rates) {
       const int byExponent = d.product(d.product(node, d.of(Operation::Log, base)), dx[1]);
       return d.sum(byBase, byExponent);
     }
-    case Operation::Hypot:
-      return d.quotient(d.sum(d.product(x[0], dx[0]), d.product(x[1], dx[1])), node);
+    case Operation::Hypot:  // quotients first, lest products overflow where the length does not
+      return d.sum(d.product(d.quotient(x[0], node), dx[0]),
+                   d.product(d.quotient(x[1], node), dx[1]));
     case Operation::Abs:
       return d.choice(Operation::SelectLess, x[0], d.number(0.0), d.negative(dx[0]), dx[0]);
     case Operation::Min:  // of std::min: b < a ? b : a

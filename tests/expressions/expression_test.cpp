@@ -186,6 +186,17 @@ TEST(Derivatives, OfAPowerAtZeroAreFinite) {
   EXPECT_EQ(valueOf(first.derivative(0).derivative(0), {0.0}), 0.0);
 }
 
+TEST(Derivatives, OfALengthNeitherOverflowNorUnderflow) {
+  for (const double size : {1e-200, 1e200}) {
+    const Expression f =
+        traceOne(2, [&](const auto& x) { return hypot(size * x[0], size * x[1]) / size; });
+    const std::vector<double> slopes = f.jacobian()(std::vector{3.0, 4.0});
+    EXPECT_NEAR(slopes[0], 0.6, 1e-15);
+    EXPECT_NEAR(slopes[1], 0.8, 1e-15);
+    EXPECT_NEAR(valueOf(f.derivative(0).derivative(0), {3.0, 4.0}), 0.128, 1e-15);
+  }
+}
+
 TEST(Derivatives, OfAPowerOfAFunctionAtZeroAreFinite) {
   const Expression f =
       traceOne(2, [](const auto& x) { return pow(x[0], x[1]) + pow(Symbol(0.0), x[1]); });

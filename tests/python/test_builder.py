@@ -342,6 +342,18 @@ def test_symbols(operation: Callable[[object], object]) -> None:
     assert follower == pytest.approx(float(operation(leader + 0.7)), abs=1e-12)  # type: ignore
 
 
+def test_symbols_show_their_formula() -> None:
+    shown = []
+
+    def function(q: np.ndarray) -> object:
+        shown.extend([repr(q[0]), repr(np.sin(q[0]) * 2 - q[1])])
+        return phi(q)
+
+    assert cam(phi=function).functions[0].formula is not None
+    assert shown[:2] == ["<kempe.Symbol: x0>", "<kempe.Symbol: sin(x0) * 2 - x1>"]
+    assert repr(kempe.Symbol(0.5)) == "<kempe.Symbol: 0.5>"
+
+
 def test_formula_of_a_function() -> None:
     (function,) = cam(phi=phi).functions
     assert function.formula == "0.5 * sin(x0) + 0.1 * x0^2 - x1"
@@ -361,6 +373,7 @@ def test_functions_that_are_no_formulas_are_called_back_with_a_warning(
     (warning,) = (text for text in model.warnings if "formula" in text)
     assert 'function "cam" is not a formula' in warning
     assert "kempe.math.select instead of branches" in warning
+    assert ".)" not in warning
     with pytest.raises(kempe.ModelError, match='function "cam": a file can hold it only as a form'):
         kempe.write_urdf_text(mechanism)
 

@@ -29,6 +29,61 @@ def test_json(tmp_path: Path) -> None:
     assert report["loops"] > 0
 
 
+def test_options_of_the_robot(tmp_path: Path) -> None:
+    file = tmp_path / "out.urdf"
+
+    def converted(*arguments: str | Path) -> kempe.Model:
+        result = kempe_program("convert", *arguments, file)
+        assert result.returncode == 0, result.stderr
+        return kempe.load(file)
+
+    assert len(converted("belt_chain", "-n", "3").mechanism.joints) == len(
+        kempe.robots.mechanism("belt_chain", 3).joints)
+    leg = ROOT / "examples" / "geared_four_bar_leg.urdf"
+    bare = kempe.load(leg).nv
+    assert converted(leg, "--floating-base").nv == bare + 6
+    assert converted("mini_cheetah", "--fixed-base").nv == 12
+    joint = kempe.robots.load("four_bar").v_names[0]
+    posed = converted("four_bar", "--start-pose", f"{joint}=0.4")
+    assert posed.mechanism.start_pose[joint] == (0.4,)
+
+
+MESHES = """<robot name="r"><link name="g"/><joint name="j" type="continuous">
+  <parent link="g"/><child link="a"/></joint><link name="a"><inertial><mass value="1"/>
+  <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+  <visual><geometry><mesh filename="{0}"/></geometry>
+  <material name="m"><texture filename="{1}"/></material></visual></link></robot>"""
+
+
+@pytest.mark.parametrize(("name", "moved"), [
+    ("parts/a.stl", "../in/parts/a.stl"), ("../a.stl", "../a.stl"),
+    ("file://parts/a.stl", "file://../in/parts/a.stl"), ("package://p/a.stl", "package://p/a.stl"),
+    ("/abs/a.stl", "/abs/a.stl"), ("file:///abs/a.stl", "file:///abs/a.stl"),
+    ("https://host/a.stl", "https://host/a.stl")])
+def test_names_of_files_count_from_the_new_file(tmp_path: Path, name: str, moved: str) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out").mkdir()
+    source = tmp_path / "in" / "r.urdf"
+    source.write_text(MESHES.format(name, name.replace("stl", "png")))
+
+    def names(file: Path) -> tuple[str, str]:
+        body = kempe.read_mechanism(file).find_body("a")
+        assert body is not None
+        shape = body.visuals[0]
+        return shape.mesh, shape.texture.replace("png", "stl")
+
+    result = kempe_program("convert", "in/r.urdf", "out/r.urdf", folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert names(tmp_path / "out" / "r.urdf") == (moved, moved)
+    mechanism = kempe.read_mechanism(source)
+    for file, expected in [(tmp_path / "in" / "same.urdf", name),
+                           (tmp_path / "out" / "other.urdf", moved)]:
+        kempe.write_urdf(mechanism, file)
+        assert names(file) == (expected, expected)
+    text = kempe.write_urdf_text(mechanism)
+    assert f'"{name}"' in text
+
+
 def test_errors(tmp_path: Path) -> None:
     def error(*arguments: str | Path) -> str:
         result = kempe_program("convert", *arguments)

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 from program import kempe_program
 
 import kempe
@@ -94,9 +95,55 @@ def test_rounding_of_poles_is_not_printed() -> None:
         assert not re.search(dust, result.stdout), result.stdout
 
 
+@pytest.mark.parametrize("options", [["--continuous"], [], ["--dt", "0.01"]])
+def test_rounding_of_double_poles_is_no_oscillation(options: list[str]) -> None:
+    result = kempe_program("linearize", "planar_leg", *options, "--json")
+    assert result.returncode == 0, result.stderr
+    continuous = [(row.get("continuous_real", row["real"]),
+                   row.get("continuous_imaginary", row["imaginary"]))
+                  for row in json.loads(result.stdout)["poles"]]
+    zeros = [pole for pole in continuous if np.hypot(*pole) < 1e-2]
+    assert len(zeros) == 2
+    assert all(pole == (0, 0) for pole in zeros)
+
+
+def test_poles_that_are_small_stay() -> None:
+    for small in (1e-6, 1e-4, 1.0):
+        A = np.array([[0, 1], [-small**2, 0]])
+        poles, least = linearize.rounding(A)
+        found = linearize.without_rounding(poles, least, discrete=False)
+        np.testing.assert_allclose(np.abs(found), small)
+        poles, least = linearize.rounding(np.diag([small, 1e4]))
+        assert linearize.without_rounding(poles, least, discrete=False)[0] == small
+
+
+def test_dry_friction_is_smoothed_or_left_out(tmp_path: Path) -> None:
+    mechanism = kempe.read_mechanism(pendulum(tmp_path))
+    mechanism.joints[0].friction = 0.1
+    file = tmp_path / "rough.urdf"
+    kempe.write_urdf(mechanism, file)
+    held = kempe_program("linearize", file)
+    assert held.returncode == 1
+    assert "--slip-speed" in held.stderr
+    bare = json.loads(kempe_program("linearize", pendulum(tmp_path), "--continuous",
+                                    "--json").stdout)
+    without = kempe_program("linearize", file, "--continuous", "--no-friction", "--json")
+    assert without.returncode == 0, without.stderr
+    assert json.loads(without.stdout)["A"] == bare["A"]
+    smooth = kempe_program("linearize", file, "--continuous", "--slip-speed", "0.5", "--json")
+    assert smooth.returncode == 0, smooth.stderr
+    found = json.loads(smooth.stdout)
+    np.testing.assert_allclose(found["A"][1][1] - bare["A"][1][1], -0.2 * bare["B"][1][0])
+    wrong = kempe_program("linearize", file, "--slip-speed", "0")
+    assert wrong.returncode == 2
+    assert "--slip-speed" in wrong.stderr
+
+
 def test_errors_are_explained(tmp_path: Path) -> None:
     for arguments, text in [
         (["four_bar", "--dt", "0"], "--dt"),
+        (["four_bar", "--continuous", "--dt", "5"], "--dt is for steps"),
+        (["four_bar", "--continuous", "--integrator", "rk4"], "--integrator is for steps"),
         (["four_bar", "--at", "nowhere"], '--at: "nowhere"'),
         (["four_bar", "--output", str(tmp_path / "a.txt")], "--output"),
     ]:

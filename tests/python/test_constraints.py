@@ -244,6 +244,23 @@ def test_many_states_are_as_one_by_one() -> None:
     assert single.multipliers.dtype == np.float32
 
 
+def test_all_states_of_a_batch_have_one_time() -> None:
+    model = cart()
+    constraints = kempe.Constraints(model)
+    q, v, tau = np.zeros((3, model.nq)), np.zeros((3, model.nv)), np.zeros((3, model.nv))
+    for time in (np.zeros(3), [0.0, 1.0, 2.0]):
+        for call in (lambda time: model.constrained_forward_dynamics(q, v, tau, constraints, time),
+                     lambda time: model.constrained_forward_dynamics_derivatives(
+                         q, v, tau, constraints, time),
+                     lambda time: model.project_velocities(q, v, constraints, time),
+                     lambda time: model.constraint_errors(q, constraints, time)):
+            with pytest.raises(ValueError, match="time: one number for all states is needed, got "
+                                                 "3 numbers"):
+                call(time)
+    for one in (1, np.float32(1), np.array(1.0)):
+        model.constraint_errors(q, constraints, one)
+
+
 def test_constraints_that_change_while_others_compute() -> None:
     model = cart()
     constraints = kempe.Constraints(model)

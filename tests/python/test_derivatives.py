@@ -185,6 +185,25 @@ def test_second_derivatives_give_those_of_forward_dynamics(name):
         np.testing.assert_allclose(found, expected, atol=1e-5 * max(1, abs(expected).max()))
 
 
+def test_a_step_of_radau_beside_friction_is_linearized_whatever_its_error():
+    model = kempe.robots.load("planar_leg")
+    q = model.random_configuration(seed=4)
+    v = np.random.default_rng(4).normal(size=model.nv)
+
+    def linearized(integrator, friction):
+        simulator = kempe.Simulator(model, integrator)
+        if friction:
+            simulator.add_friction("base_to_thigh", friction)
+        simulator.set_state(q, v)
+        simulator.set_forces(model.gravity_forces(q))
+        return simulator.linearize(1e-2)[0]
+
+    np.testing.assert_allclose(linearized("radau", 1e-9), linearized("radau", 0), rtol=1e-5)
+    expected = linearized("rk4", 0.01)
+    np.testing.assert_allclose(linearized("radau", 0.01), expected,
+                               atol=1e-2 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("name", ["mini_cheetah", "tello", "four_bar", "planar_leg"])
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler", "implicit_midpoint"])
 def test_linearized_steps_are_those_of_differences(name, integrator):

@@ -22,6 +22,7 @@ from rich.table import Table
 
 import kempe
 from kempe.mjcf import frames
+from kempe.mjcf.loading import free_base as mjcf_free_base
 
 FINE = 0
 FAILED = 1  # the robot or the run did not pass, or is impossible
@@ -180,7 +181,8 @@ def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
 
 # --- robots ----------------------------------------------------------------------------------
 
-def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+def add_mechanism_arguments(parser: argparse.ArgumentParser) -> None:
+    """The robot, and changes of it that do not depend on how it is compiled."""
     parser.add_argument("robot", metavar="ROBOT", help="a file (.urdf, .yaml, .xml) or a bundled "
                         "robot: " + ", ".join(kempe.robots.names()))
     parser.add_argument("-n", type=int, metavar="LINKS", help="number of links of a bundled chain")
@@ -190,14 +192,18 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     base.add_argument("--fixed-base", action="store_true",
                       help="fix the robot's free base, as on a test stand")
     parser.add_argument(
+        "--start-pose", action="append", default=[], metavar="JOINT=VALUE,...",
+        help="start of the assembly, in radians or metres; JOINT=VALUE:VALUE:... for a joint with "
+        "several positions; joints that are not named start at zero")
+
+
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    add_mechanism_arguments(parser)
+    parser.add_argument(
         "--keep-rotors", action="store_true", help="keep rotors as bodies instead of folding them")
     parser.add_argument(
         "--keep-gimbals", action="store_true",
         help="keep three massless revolute joints that form a ball instead of merging them")
-    parser.add_argument(
-        "--start-pose", action="append", default=[], metavar="JOINT=VALUE,...",
-        help="start of the assembly, in radians or metres; JOINT=VALUE:VALUE:... for a joint with "
-        "several positions; joints that are not named start at zero")
 
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
@@ -226,6 +232,19 @@ def load_robot(arguments: argparse.Namespace) -> kempe.Model:
 
 
 def loaded_robot(arguments: argparse.Namespace) -> kempe.Model:
+    options = {"fold_rotors": not arguments.keep_rotors,
+               "merge_gimbals": not arguments.keep_gimbals}
+    mechanism = read_robot(arguments)
+    try:
+        if isinstance(mechanism, kempe.mjcf.MjcfMechanism):
+            return kempe.mjcf.MjcfModel(mechanism, fold_rotors=options["fold_rotors"])
+        return kempe.Model(mechanism, **options)
+    except (kempe.ModelError, ValueError, OSError) as error:
+        raise BadInput(str(error)) from error
+
+
+def read_robot(arguments: argparse.Namespace) -> kempe.Mechanism:
+    """The mechanism of a bundled robot or of a file, with the options for it."""
     robot, links = arguments.robot, arguments.n
     bundled = robot in kempe.robots.names()
     if bundled and arguments.floating_base:
@@ -237,21 +256,16 @@ def loaded_robot(arguments: argparse.Namespace) -> kempe.Model:
         raise BadInput(f"-n is for bundled chains; {robot} is a file")
     if links is not None and links > MOST_LINKS:
         raise BadInput(f"-n: at most {MOST_LINKS} links are possible, got {links}")
-    options = {"fold_rotors": not arguments.keep_rotors,
-               "merge_gimbals": not arguments.keep_gimbals}
     start = start_pose(arguments.start_pose)
     try:
-        if not bundled and not arguments.fixed_base:
-            return kempe.load(
-                robot, floating_base=arguments.floating_base, start=start, **options)
         mechanism = (kempe.robots.mechanism(robot, links) if bundled
                      else kempe.read_mechanism(robot))
         if arguments.fixed_base:
             hold_base(mechanism)
+        if arguments.floating_base:
+            free_base(mechanism)
         mechanism.start_pose = {**mechanism.start_pose, **start}
-        if isinstance(mechanism, kempe.mjcf.MjcfMechanism):
-            return kempe.mjcf.MjcfModel(mechanism, fold_rotors=options["fold_rotors"])
-        return kempe.Model(mechanism, **options)
+        return mechanism
     except (kempe.ModelError, ValueError, OSError) as error:
         raise BadInput(str(error)) from error
 
@@ -275,11 +289,27 @@ def start_pose(options: list[str]) -> dict[str, list[float]]:
     return pose
 
 
+def free_base(mechanism: kempe.Mechanism) -> None:
+    """What `floating_base` of kempe.load() does."""
+    if isinstance(mechanism, kempe.mjcf.MjcfMechanism):
+        mjcf_free_base(mechanism)
+    elif free_bases(mechanism):
+        mechanism.warnings = [*mechanism.warnings, f"{mechanism.source}: the base is already free; "
+                              "no floating base was added."]
+    else:
+        mechanism.add_floating_base()
+
+
+def free_bases(mechanism: kempe.Mechanism) -> list[kempe.Joint]:
+    """The free joints whose parent is the root."""
+    children = {joint.child for joint in mechanism.joints}
+    return [joint for joint in mechanism.joints
+            if joint.type == "free" and joint.parent not in children]
+
+
 def hold_base(mechanism: kempe.Mechanism) -> None:
     """Fixes the free joints whose parent is the root, where the start pose has them."""
-    children = {joint.child for joint in mechanism.joints}
-    bases = [joint for joint in mechanism.joints
-             if joint.type == "free" and joint.parent not in children]
+    bases = free_bases(mechanism)
     if not bases:
         raise BadInput(f"--fixed-base: {mechanism.name} has no free base")
     pose = dict(mechanism.start_pose)

@@ -11,10 +11,13 @@ from kempe.cli.common import (
     BadInput,
     Failed,
     add_json_argument,
+    add_mechanism_arguments,
     console,
+    ended_at_once_by_ctrl_c,
     escaped,
     print_json,
     print_warning,
+    read_robot,
 )
 from kempe.cli.files import require_writable
 
@@ -22,11 +25,13 @@ NAME = "convert"
 SUMMARY = "write a robot to a URDF file, from MJCF, YAML closures or URDF"
 DESCRIPTION = """\
 Reads a robot and writes it as URDF with the tags of URDF+ and of Kempe, which the C++ library reads
-too. Loops, couplings, rods, functions, springs, armatures and frames are kept. Lists what the
-format cannot hold: actuators and keyframes of MJCF."""
+too. Loops, couplings, rods, functions, springs, armatures and frames are kept; relative names of
+meshes and textures are those seen from the new file. Lists what the format cannot hold: actuators
+and keyframes of MJCF."""
 EXAMPLES = """examples:
   kempe convert robot.xml robot.urdf
   kempe convert four_bar four_bar.urdf
+  kempe convert mini_cheetah stand.urdf --fixed-base
 """
 SMALLER = "Use a robot with fewer bodies."  # if memory is short
 
@@ -34,22 +39,9 @@ MOST_NAMES = 6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("robot", metavar="ROBOT",
-                        help="a file (.xml, .yaml, .urdf) or a bundled robot")
+    add_mechanism_arguments(parser)
     parser.add_argument("output", metavar="OUT.urdf", help="the file to write")
     add_json_argument(parser)
-
-
-def read(robot: str) -> kempe.Mechanism:
-    if robot in kempe.robots.names():
-        return kempe.robots.mechanism(robot)
-    if not Path(robot).exists():
-        raise BadInput(f'"{robot}" is neither a file nor a bundled robot. Bundled robots: '
-                       f"{', '.join(kempe.robots.names())}.")
-    try:
-        return kempe.read_mechanism(robot)
-    except (kempe.ModelError, ValueError) as error:
-        raise BadInput(str(error)) from error
 
 
 def listed(names: list[str]) -> str:
@@ -69,11 +61,12 @@ def not_held(mechanism: kempe.Mechanism) -> dict[str, list[str]]:
 def run(arguments: argparse.Namespace) -> None:
     output = Path(arguments.output)
     require_writable(arguments.output, "OUT", (".urdf",))
-    mechanism = read(arguments.robot)
     if output.exists() and Path(arguments.robot).exists() and output.samefile(arguments.robot):
         raise BadInput(f"{output}: that is the file to read. Name another one.")
+    with ended_at_once_by_ctrl_c():
+        mechanism = read_robot(arguments)
     try:
-        text = kempe.write_urdf_text(mechanism)
+        text = kempe.write_urdf_text(mechanism, output)
         again = kempe.read_urdf_text(text, str(output))
         again.validate()
     except kempe.ModelError as error:

@@ -36,6 +36,9 @@ Linearises one step of the simulation around a state: x⁺ = A x + B u, where x 
 deviation from the motion, δq along the tangent (nv numbers, also where q has more), and u = δtau
 are forces along the coordinates, constant over the step. With --continuous: dx/dt = A x + B u.
 
+Dry friction that holds a joint has no derivative: --slip-speed makes it smooth, --no-friction
+leaves it out.
+
 By default the robot is at rest in its neutral position, and the forces tau balance gravity and
 springs there, so that this is an equilibrium. A free base has no motor: unless it is held
 (--fixed-base), the robot falls, and its poles are those of small deviations from the fall.
@@ -51,10 +54,16 @@ EXAMPLES = """examples:
   kempe linearize planar_leg --at random:1 --dt 0.002 --integrator rk4
   kempe linearize tello --fixed-base --output tello.npz
   kempe linearize mini_cheetah --torque none --json
+  kempe linearize planar_leg --no-friction --continuous
 """
 SMALLER = "Use a robot with fewer bodies, or a smaller -n."  # if memory is short
 
 BALANCED = 1e-8  # accelerations below this, relative to those of the fall, are an equilibrium
+
+DT, INTEGRATOR = 1e-3, "rk4"
+
+ROUNDINGS = 10  # of eigenvalues, in units of n eps
+WORST_CONDITION = np.finfo(float).eps ** -0.5  # of an eigenvalue: that of a double one
 
 Array = NDArray[Any]
 
@@ -73,12 +82,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--torque", choices=["hold", "none"], default="hold",
                         help="hold (default): forces that keep the joints from accelerating; a "
                         "free base has none; none: no forces")
-    parser.add_argument("--dt", type=float, default=1e-3, metavar="S",
-                        help="length of the step in seconds (1e-3)")
-    parser.add_argument("--integrator", choices=list(INTEGRATORS), default="rk4",
-                        help="of the step (rk4)")
+    parser.add_argument("--dt", type=float, metavar="S",
+                        help=f"length of the step in seconds ({DT:g})")
+    parser.add_argument("--integrator", choices=list(INTEGRATORS),
+                        help=f"of the step ({INTEGRATOR})")
     parser.add_argument("--continuous", action="store_true",
                         help="linearise the equations of motion instead of a step")
+    friction = parser.add_mutually_exclusive_group()
+    friction.add_argument("--slip-speed", type=float, metavar="V",
+                          help="make the dry friction F of the robot's joints smooth: "
+                          "F tanh(v / V), with V in rad/s or m/s")
+    friction.add_argument("--no-friction", action="store_true",
+                          help="leave out the dry friction of the robot's joints")
     parser.add_argument("--output", metavar="FILE.npz",
                         help="write A, B, poles, q, v, tau and the names of the coordinates")
     add_json_argument(parser)
@@ -90,11 +105,26 @@ def continuous_poles(poles: Array, dt: float) -> Array:
         return np.asarray(np.log(poles.astype(complex)) / dt)
 
 
-def without_rounding(poles: Array, A: Array) -> Array:
-    """Parts of the poles of A that are below the rounding of its eigenvalues are 0."""
-    least = len(A) * np.finfo(float).eps * np.abs(A).max(initial=0)
-    real, imaginary = (np.where(np.abs(part) < least, 0.0, part)
-                       for part in (np.real(poles), np.imag(poles)))
+def rounding(A: Array) -> tuple[Array, Array]:
+    """The eigenvalues of A, and by how much rounding of A moves each: ε |A| |y| |x| / |yᴴx|, with
+    its left and right eigenvectors y and x. Two eigenvalues that coincide have parallel
+    eigenvectors, and move by about √ε."""
+    poles, right = np.linalg.eig(A)
+    U, sizes, Vh = np.linalg.svd(right)
+    eps = np.finfo(float).eps
+    left = (Vh.conj().T / np.maximum(sizes, eps * sizes.max(initial=0))) @ U.conj().T
+    conditions = np.linalg.norm(right, axis=0) * np.linalg.norm(left, axis=1)
+    return poles, ROUNDINGS * len(A) * eps * np.linalg.norm(A, 2) * np.minimum(
+        conditions, WORST_CONDITION)
+
+
+def without_rounding(poles: Array, least: Array, *, discrete: bool) -> Array:
+    """Parts of poles that are below their rounding are 0; of steps, poles that near 1 are 1."""
+    real, imaginary = np.real(poles), np.imag(poles)
+    imaginary = np.where(np.abs(imaginary) < least, 0.0, imaginary)
+    real = np.where(np.abs(real) < least, 0.0, real)
+    if discrete:
+        real = np.where((imaginary == 0) & (np.abs(real - 1) < least), 1.0, real)
     return np.asarray(real + 1j * imaginary)
 
 
@@ -184,11 +214,19 @@ def print_report(report: dict[str, Any]) -> None:
 def run(arguments: argparse.Namespace) -> None:
     if arguments.output is not None:
         require_writable(arguments.output, "--output", (".npz",))
-    if not (np.isfinite(arguments.dt) and arguments.dt > 0):
-        raise BadInput(f"--dt: a positive, finite number of seconds is needed, got {arguments.dt}")
+    for option in ("dt", "integrator"):
+        if arguments.continuous and getattr(arguments, option) is not None:
+            raise BadInput(f"--{option} is for steps; with --continuous there are none")
+    length = DT if arguments.dt is None else arguments.dt
+    if not (np.isfinite(length) and length > 0):
+        raise BadInput(f"--dt: a positive, finite number of seconds is needed, got {length}")
+    slip = np.inf if arguments.no_friction else arguments.slip_speed
+    if slip is not None and not (slip > 0 and (np.isfinite(slip) or arguments.no_friction)):
+        raise BadInput(f"--slip-speed: a number greater than zero is needed, got {slip:g}")
     model = load_robot(arguments)
     print_warnings(model)
-    simulator = kempe.Simulator(model, arguments.integrator)
+    simulator = kempe.Simulator(model, arguments.integrator or INTEGRATOR,
+                                friction_slip_speed=0.0 if slip is None else slip)
     q, v = state_of(simulator, model, arguments)
     tau = np.zeros(model.nv)
     if arguments.torque == "hold":
@@ -196,20 +234,21 @@ def run(arguments: argparse.Namespace) -> None:
     simulator.set_forces(tau)
     try:
         A, B = (simulator.linearize_rates() if arguments.continuous
-                else simulator.linearize(arguments.dt))
+                else simulator.linearize(length))
         acceleration = float(np.abs(simulator.a).max(initial=0))
         balanced = is_balanced(model, simulator)
     except (ValueError, kempe.AssemblyError, kempe.SingularityError, RuntimeError) as error:
         raise Failed(str(error)) from error
-    dt = None if arguments.continuous else arguments.dt
-    poles = np.linalg.eigvals(A)
+    dt = None if arguments.continuous else length
+    poles, least = rounding(A)
     report = {
         "robot": model.name, "at": arguments.start, "nv": model.nv, "dt": dt,
         "integrator": None if dt is None else simulator.integrator_in_use,
         "v_names": model.v_names, "q": q.tolist(), "v": v.tolist(), "tau": tau.tolist(),
         "equilibrium": balanced, "speed": float(np.abs(v).max(initial=0)),
         "acceleration": acceleration, "A": A.tolist(), "B": B.tolist(),
-        "poles": pole_rows(without_rounding(poles, A), dt), "output": arguments.output,
+        "poles": pole_rows(without_rounding(poles, least, discrete=dt is not None), dt),
+        "output": arguments.output,
     }
     if arguments.output is not None:
         try:
