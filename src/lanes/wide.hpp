@@ -213,6 +213,10 @@ struct SymMat3<detail::Wide<S, Isa>> {
   using V = Vec3<T>;
   V c0, c1, c2;
 
+  SymMat3() = default;
+  SymMat3(const V& x, const V& y, const V& z) : c0(x), c1(y), c2(z) {}
+  SymMat3(T xx, T xy, T xz, T yy, T yz, T zz) : c0(xx, xy, xz), c1(xy, yy, yz), c2(xz, yz, zz) {}
+
   SymMat3& operator+=(const SymMat3& b) {
     c0 += b.c0;
     c1 += b.c1;
@@ -220,10 +224,26 @@ struct SymMat3<detail::Wide<S, Isa>> {
     return *this;
   }
   friend SymMat3 operator+(SymMat3 a, const SymMat3& b) { return a += b; }
+  friend SymMat3 operator-(const SymMat3& a, const SymMat3& b) {
+    return {a.c0 - b.c0, a.c1 - b.c1, a.c2 - b.c2};
+  }
+  friend SymMat3 operator*(const T& s, const SymMat3& a) { return {s * a.c0, s * a.c1, s * a.c2}; }
   friend V operator*(const SymMat3& a, const V& x) {
     return V(a.c0.data * x.all(0) + a.c1.data * x.all(1) + a.c2.data * x.all(2));
   }
 };
+
+/// R a Rᵀ
+template <typename S, typename Isa>
+SymMat3<detail::Wide<S, Isa>> congruence(const Mat3<detail::Wide<S, Isa>>& R,
+                                         const SymMat3<detail::Wide<S, Isa>>& a) {
+  using V = detail::WideVec3<S, Isa>;
+  const V x = R * a.c0, y = R * a.c1, z = R * a.c2;
+  const auto column = [&](int j) {
+    return V(x.data * R.c0.all(j) + y.data * R.c1.all(j) + z.data * R.c2.all(j));
+  };
+  return {column(0), column(1), column(2)};
+}
 
 /// h·v 1 − v hᵀ for parallel v and h.
 template <typename S, typename Isa>
