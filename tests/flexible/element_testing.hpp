@@ -2,6 +2,7 @@
 
 #include "flexible/beam.hpp"
 #include "flexible/beam_testing.hpp"
+#include "kempe/finite_elements.hpp"
 
 namespace kempe::test {
 

@@ -151,6 +151,8 @@ template <typename S>
 Frame<S> jointFrame(const Joint& joint, const S* q) {
   switch (joint.type) {
     case JointType::Fixed:
+    case JointType::Mode:  // of flexible bodies, which the oracles of rigid mechanisms do not know
+    case JointType::Node:
       return Frame<S>::identity();
     case JointType::Revolute:
     case JointType::Continuous:
