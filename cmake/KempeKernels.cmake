@@ -3,26 +3,31 @@
 # plain build.
 option(KEMPE_PLAIN_KERNELS "Build the recursions for one state at a time, without vector types" OFF)
 
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT KEMPE_PLAIN_KERNELS)
-  find_package(xsimd REQUIRED)
-  set(kempe_isas baseline v3 v4)
-  target_compile_definitions(kempe_objects PRIVATE KEMPE_X86_LEVELS)
-  if(KEMPE_SANITIZE)
-    # The same code in wider registers, which takes minutes to compile with sanitizers.
-    list(REMOVE_ITEM kempe_isas v4)
-  else()
-    target_compile_definitions(kempe_objects PRIVATE KEMPE_X86_V4)
-  endif()
-else()
-  set(kempe_isas baseline)
-endif()
-
+set(kempe_isas baseline)
 set(kempe_options_v3 -march=x86-64-v3)
 # GCC 12 finds its own AVX-512 headers uninitialised (GCC bug 105593).
 set(kempe_options_v4 -march=x86-64-v4 -Wno-uninitialized -Wno-maybe-uninitialized)
 set(kempe_arch_baseline xsimd::sse2)
 set(kempe_arch_v3 "xsimd::fma3<xsimd::avx2>")
 set(kempe_arch_v4 xsimd::avx512bw)
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT KEMPE_PLAIN_KERNELS)
+  find_package(xsimd REQUIRED)
+  if(NOT KEMPE_SANITIZE)
+    set(kempe_isas baseline v3 v4)
+    target_compile_definitions(kempe_objects PRIVATE KEMPE_X86_LEVELS KEMPE_X86_V4)
+  else()
+    # With sanitizers the recursions take minutes to compile: once, for AVX2 where the processor has
+    # it, because that code contains what the others have.
+    include(CheckCXXSourceRuns)
+    check_cxx_source_runs("int main() { return !(__builtin_cpu_supports(\"avx2\") && __builtin_cpu_supports(\"fma\") &&
+      __builtin_cpu_supports(\"bmi2\")); }" KEMPE_HOST_HAS_AVX2)
+    if(KEMPE_HOST_HAS_AVX2)
+      set(kempe_options_baseline ${kempe_options_v3} -DKEMPE_WIDE)
+      set(kempe_arch_baseline ${kempe_arch_v3})
+    endif()
+  endif()
+endif()
 
 set(kempe_kernels "")
 foreach(isa IN LISTS kempe_isas)

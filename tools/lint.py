@@ -6,9 +6,9 @@ its compile command or the settings change.
 
 Most of the time goes into Eigen and the standard library, which clang-tidy parses and walks through
 again for every source. Sources that are compiled alike are therefore checked several at once, in a
-file that includes them. Where that has findings, each is checked by itself: names that are local to
-one file may occur in another. Unused using declarations are looked for here, because clang-tidy
-finds them in the main file only.
+file that includes them. Where that has findings, its halves are checked, down to each source by
+itself: names that are local to one file may occur in another. Unused using declarations are looked
+for here, because clang-tidy finds them in the main file only.
 """
 
 import concurrent.futures
@@ -28,7 +28,7 @@ CLEAN = ROOT / "build" / "lint"
 DATABASES = [ROOT / "build" / "release", ROOT / "build" / "python"]
 DATABASE = ROOT / "build" / "lint_database"
 TOGETHER = ROOT / "build" / "lint_together"
-MOST_TOGETHER = 6
+MOST_TOGETHER = 12
 ONLY_GCC = re.compile(r" --param=\S+")
 MOST_CODE = re.compile(r"-DKEMPE_ISA=v3 -DKEMPE_SCALAR=double")
 # Sources of this project too, which are included where several are checked at once.
@@ -121,32 +121,39 @@ def main() -> int:
     groups = grouped(waiting, commands)
     print(f"clang-tidy: {len(commands)} files, {len(waiting)} to check", flush=True)
 
-    entries = list(commands.values())
-    for number, group in enumerate(groups):
-        if len(group) > 1:
-            together = TOGETHER / f"{number}.cpp"
-            together.write_text("".join(f'#include "{source}"\n' for source in group))
-            entry = commands[group[0]]
-            command = entry["command"].replace(entry["file"], str(together))
-            entries.append({**entry, "file": str(together), "command": command})
-    (DATABASE / "compile_commands.json").write_text(json.dumps(entries))
+    (DATABASE / "compile_commands.json").write_text(json.dumps(list(commands.values())))
 
-    def tidy(file: Path) -> str:
+    def tidy(file: Path, database: Path) -> str:
         """Findings in a file and in what it includes of this project."""
         result = subprocess.run(
-            ["clang-tidy", "--quiet", f"--header-filter={OURS}", "-p", str(DATABASE), str(file)],
+            ["clang-tidy", "--quiet", f"--header-filter={OURS}", "-p", str(database), str(file)],
             capture_output=True, text=True, cwd=ROOT, check=False)
         return result.stdout + result.stderr if result.returncode else ""
 
-    def check(numbered: tuple[int, list[Path]]) -> int:
+    def tidy_together(group: list[Path]) -> bool:
+        """Whether a file that includes all of a group has no findings."""
+        folder = TOGETHER / hashlib.sha256(repr(group).encode()).hexdigest()
+        folder.mkdir()
+        together = folder / "together.cpp"
+        together.write_text("".join(f'#include "{source}"\n' for source in group))
+        entry = commands[group[0]]
+        command = entry["command"].replace(entry["file"], str(together))
+        (folder / "compile_commands.json").write_text(
+            json.dumps([{**entry, "file": str(together), "command": command}]))
+        return not tidy(together, folder)
+
+    def findings_in(group: list[Path]) -> list[str]:
+        if len(group) == 1:
+            return [tidy(group[0], DATABASE)]
+        if tidy_together(group):
+            return [""] * len(group)
+        middle = len(group) // 2
+        return findings_in(group[:middle]) + findings_in(group[middle:])
+
+    def check(group: list[Path]) -> int:
         """Number of files with findings."""
-        number, group = numbered
-        if len(group) > 1 and not tidy(TOGETHER / f"{number}.cpp"):
-            findings = [""] * len(group)
-        else:
-            findings = [tidy(source) for source in group]
         findings = [text + unused_names(source)
-                    for source, text in zip(group, findings, strict=True)]
+                    for source, text in zip(group, findings_in(group), strict=True)]
         for source, text in zip(group, findings, strict=True):
             if text:
                 print(f"{source.relative_to(ROOT)}\n{text}", flush=True)
@@ -155,7 +162,7 @@ def main() -> int:
         return sum(map(bool, findings))
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        failed = sum(pool.map(check, enumerate(groups)))
+        failed = sum(pool.map(check, groups))
     if failed:
         print(f"clang-tidy: {failed} files with findings")
         return 1

@@ -119,7 +119,9 @@ class InertiaCheck {
   void requireInertia(const ClusterEntry& cluster, Eigen::MatrixXd D,
                       const Eigen::VectorXd& errors) const {
     for (Eigen::Index i = D.rows() - 1; i >= 0; --i) {
-      if (!(D(i, i) > kNothing * errors[i])) {
+      // Where a function has no derivative in the neutral position nothing is known: the algorithms
+      // refuse such positions.
+      if (D(i, i) <= kNothing * errors[i]) {
         const std::string& name = model_.vNames[static_cast<std::size_t>(cluster.firstV + i)];
         throw ModelError(model_.mechanism.place() + "coordinate " + kempe::quoted(name) +
                          " moves no inertia, so that a force along it would accelerate it without "
