@@ -1,7 +1,6 @@
 #include "loops/analysis.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -18,28 +17,26 @@ namespace kempe::detail {
 namespace {
 
 constexpr int kSamples = 12;
-/// Starts from which a closed position is sought: so many at most, and for so many seconds, but the
-/// first to its end.
+/// Starts from which a closed position is sought: so many at most, and with so much work.
 constexpr int kStarts = 400;
-constexpr double kSeconds = 2.0;
+constexpr double kWork = 3e9;
 /// The same for finding which loops cannot close even alone.
 constexpr int kStartsAlone = 20;
-constexpr double kSecondsAlone = 0.5;
+constexpr double kWorkAlone = 7e8;
 /// Starts that are given to finding a closed position within the limits, once one beyond is known.
 constexpr int kStartsForLimits = 40;
 /// The same for one that closes exactly, once one is known that rounding would leave open so far.
 constexpr int kStartsForExactness = 20;
-/// Starts of the other joints for closing the loops with those of the start pose held, none begun
-/// after so many seconds, and how far from it, in radians or reaches, the neutral position may be
-/// without a warning.
+/// Starts of the other joints for closing the loops with those of the start pose held, with so much
+/// work, and how far from it, in radians or reaches, the neutral position may be without a warning.
 constexpr int kStartsForPose = 20;
-constexpr double kSecondsForPose = 0.5;
+constexpr double kWorkForPose = 7e8;
+/// All searches may make so many steps, however large the cluster is.
+constexpr double kLeastSteps = 40;
 constexpr double kFarFromPose = 0.1;
 /// A neutral position is regular where it is so well conditioned, or nearly as well as any sample.
 constexpr double kWellConditioned = 1e-3;
 constexpr double kNearlyAsGood = 2e-2;
-
-using Clock = std::chrono::steady_clock;
 
 class ClusterAnalyzer {
  public:
@@ -217,15 +214,12 @@ class ClusterAnalyzer {
       return;
     }
     const std::vector<int> others = complement(problem_.posed, cluster_.velocities);
-    const Clock::time_point deadline = after(kSecondsForPose);
-    for (int attempt = 0; attempt < kStartsForPose; ++attempt) {
-      if (attempt > 0 && Clock::now() > deadline) {
-        return;
-      }
+    WorkBudget budget = budgetOf(kWorkForPose);
+    for (int attempt = 0; attempt < kStartsForPose && !budget.isSpent(); ++attempt) {
       Eigen::VectorXd way = randomWay(std::min(3.0, 0.2 * attempt));
       way(problem_.posed).setZero();
       std::vector<double> q = moved(start_, way);
-      if (assemble(q, others, {}).gap < kRounding) {
+      if (assemble(q, others, {.budget = &budget}).gap < kRounding) {
         start_ = q;
         return;
       }
@@ -266,24 +260,22 @@ class ClusterAnalyzer {
                                             : randomPlace();
   }
 
-  /// Calls attempt(q, deadline) with one start after the other until it returns true or time is up;
-  /// the number of starts.
+  /// Calls attempt(q, budget) with one start after the other until it returns true or the budget is
+  /// spent; the number of starts.
   template <typename Attempt>
   int fromManyStarts(int most, const Attempt& attempt) {
-    const Clock::time_point deadline = after(kSeconds);
+    WorkBudget budget = budgetOf(kWork);
     int starts = 0;
     while (starts < most) {
-      const Clock::time_point ownDeadline = starts == 0 ? Clock::time_point::max() : deadline;
-      if (attempt(startOf(starts++), ownDeadline) || Clock::now() > deadline) {
+      if (attempt(startOf(starts++), budget) || budget.isSpent()) {
         break;
       }
     }
     return starts;
   }
 
-  static Clock::time_point after(double seconds) {
-    return Clock::now() +
-           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  [[nodiscard]] WorkBudget budgetOf(double work) const {
+    return {std::max(work, kLeastSteps * assemblyStepWork(tables_, cluster_))};
   }
 
   /// Implicit clusters: a closed position near the start, and others that the mechanism reaches
@@ -349,13 +341,13 @@ class ClusterAnalyzer {
     best.closure.gap = std::numeric_limits<double>::infinity();
     int startsSinceClosed = 0;
     const int starts =
-        fromManyStarts(kStarts, [&](const std::vector<double>& from, Clock::time_point deadline) {
+        fromManyStarts(kStarts, [&](const std::vector<double>& from, WorkBudget& budget) {
           for (const bool minded : {true, false}) {
             if (minded && !limited_) {
               continue;
             }
             Position p{from, {}, 0.0};
-            AssemblyOptions options{.deadline = deadline};
+            AssemblyOptions options{.budget = &budget};
             if (minded) {
               options.lower = problem_.lower.data();
               options.upper = problem_.upper.data();
@@ -388,9 +380,9 @@ class ClusterAnalyzer {
 
   /// The position found is a rigid one: other ways to assemble the parts may move.
   void lookForMobility() {
-    fromManyStarts(kSamples, [&](const std::vector<double>& from, Clock::time_point deadline) {
+    fromManyStarts(kSamples, [&](const std::vector<double>& from, WorkBudget& budget) {
       std::vector<double> q = from;
-      const Closure closure = assemble(q, {.deadline = deadline});
+      const Closure closure = assemble(q, {.budget = &budget});
       if (closure.gap >= kRounding || !withinLimits(q)) {
         return false;
       }
@@ -479,9 +471,9 @@ class ClusterAnalyzer {
       }
     };
     std::ranges::for_each(samples_, consider);
-    fromManyStarts(4 * kSamples, [&](const std::vector<double>& from, Clock::time_point deadline) {
+    fromManyStarts(4 * kSamples, [&](const std::vector<double>& from, WorkBudget& budget) {
       std::vector<double> q = from;
-      const Closure closure = assemble(q, {.deadline = deadline});
+      const Closure closure = assemble(q, {.budget = &budget});
       if (closure.gap < kRounding && withinLimits(q)) {
         consider({q, jacobianAt(q), closure.gap});
       }
@@ -546,25 +538,32 @@ class ClusterAnalyzer {
     if (cluster_.loops == 1) {
       return "";
     }
-    const Clock::time_point deadline = after(kSecondsAlone);
+    WorkBudget budget{kWorkAlone};
     std::vector<std::string> open;
     int tried = 0;
-    for (; tried < cluster_.loops && Clock::now() < deadline; ++tried) {
+    for (; tried < cluster_.loops && !budget.isSpent(); ++tried) {
       const LoopEntry<double>& loop = tables_.loops[cluster_.firstLoop + tried];
       const std::vector<int> movable = velocitiesOf(loop);
       std::vector<int> slots(static_cast<std::size_t>(cluster_.rows), -1);
       std::fill_n(slots.begin() + loop.firstRow, loop.rows, 0);
       Closure best;
       best.gap = best.opening = std::numeric_limits<double>::infinity();
-      for (int start = 0; start < kStartsAlone && best.gap >= kRounding; ++start) {
+      int start = 0;
+      for (; start < kStartsAlone && best.gap >= kRounding && !budget.isSpent(); ++start) {
         std::vector<double> q = startOf(start);
-        const Closure closure = assemble(q, movable, {.slots = slots.data()});
+        const Closure closure = assemble(q, movable, {.slots = slots.data(), .budget = &budget});
         best = closure.gap < best.gap ? closure : best;
+      }
+      if (best.gap >= kRounding && start < kStartsAlone) {
+        break;  // other starts might have closed it
       }
       if (best.gap >= kRounding) {
         open.push_back(problem_.rowNames[loop.firstRow] + " stays open by " +
                        shortNumber(best.opening));
       }
+    }
+    if (tried == 0) {
+      return "";
     }
     const std::string which =
         tried == cluster_.loops ? "" : " the first " + std::to_string(tried) + " loops:";

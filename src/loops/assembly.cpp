@@ -20,6 +20,27 @@ constexpr double kLongestStep = 0.5;  // in units of the velocities: longer ones
 constexpr double kLeastDamping = 1e-12;
 constexpr double kAssemblyDamping = 1e-9;
 
+/// Costs of a step in the unit of WorkBudget: placing the cluster and its rows, and writing K, KᵀK and
+/// its factor. Functions that are called back count as one instruction for each of their arguments.
+struct StepWork {
+  double place = 0.0;  ///< of evaluate()
+  double build = 0.0;  ///< of buildNormalEquations()
+
+  StepWork() = default;
+  StepWork(const TablesView<double>& tables, const ClusterEntry& cluster) {
+    const double n = cluster.velocities;
+    place = 60.0 * cluster.bodies;
+    build = n * n + 2.0 * cluster.rows * n;
+    for (int l = 0; l < cluster.loops; ++l) {
+      const LoopEntry<double>& loop = tables.loops[cluster.firstLoop + l];
+      const double columns = loop.columns + loop.terms;
+      place += 40.0 * loop.rows + 8.0 * loop.programs.value.steps;
+      build += loop.rows * (10.0 * columns + columns * columns) + 8.0 * loop.programs.slopes.steps;
+    }
+  }
+  static double factor(double movable) { return movable * movable * (movable / 6.0 + 4.0); }
+};
+
 /// One run of the damped Newton (Levenberg–Marquardt) method; holds the data that its steps share.
 class Descent {
  public:
@@ -34,6 +55,7 @@ class Descent {
         movable_(movable),
         options_(options),
         leastDamping_(leastDamping),
+        work_(options.budget != nullptr ? StepWork(tables, cluster) : StepWork()),
         rowScales_(tables.rowScales.data() + cluster.firstRow),
         units_(tables.velocityScales.data() + cluster.firstVelocity) {}
 
@@ -60,7 +82,7 @@ class Descent {
       buildNormalEquations(step);
       const double before = cost;
       bool improved = false;
-      for (int trial = 0; trial < kMaxTrials && !improved && !isLate(); ++trial) {
+      for (int trial = 0; trial < kMaxTrials && !improved && !isSpent(); ++trial) {
         if (takeStep(damping, step)) {
           const double trialCost = evaluate(scratch_.trialStep.data(), scratch_.q.data());
           improved = trialCost < cost;
@@ -89,9 +111,13 @@ class Descent {
   }
 
  private:
-  [[nodiscard]] bool isLate() const {
-    using Clock = std::chrono::steady_clock;
-    return options_.deadline != Clock::time_point::max() && Clock::now() > options_.deadline;
+  [[nodiscard]] bool isSpent() const {
+    return options_.budget != nullptr && options_.budget->isSpent();
+  }
+  void spend(double work) const {
+    if (options_.budget != nullptr) {
+      options_.budget->spend(work);
+    }
   }
 
   [[nodiscard]] bool counts(int row) const {
@@ -100,6 +126,7 @@ class Descent {
 
   /// Σ (scaled φ)² over the rows that count, at base ⊞ step.
   double evaluate(const double* step, double* q) {
+    spend(work_.place);
     retractCluster(tables_, cluster_, base_, step, q);
     ClusterState<double> state = scratch_.state(q);
     placeCluster(tables_, cluster_, state);
@@ -161,6 +188,7 @@ class Descent {
   /// KᵀK and Kᵀφ over all columns, K with respect to `step`, all in scaled units. evaluate() has
   /// placed the cluster there.
   void buildNormalEquations(const double* step) {
+    spend(work_.build);
     const int n = cluster_.velocities;
     const ClusterState<double> state = scratch_.state(scratch_.q.data());
     std::fill_n(scratch_.K.data(), cluster_.rows * n, 0.0);
@@ -283,6 +311,7 @@ class Descent {
   /// The damped step of the coordinates that are not held, into rightSide.
   bool solve(double damping) {
     const int n = cluster_.velocities, m = static_cast<int>(movable_.size());
+    spend(StepWork::factor(m));
     for (int i = 0; i < m; ++i) {
       for (int j = 0; j <= i; ++j) {
         scratch_.factor[i * m + j] = scratch_.normal[movable_[i] * n + movable_[j]];
@@ -359,6 +388,7 @@ class Descent {
   std::span<const int> movable_;
   AssemblyOptions options_;
   double leastDamping_;
+  StepWork work_;
   const double* rowScales_;
   const double* units_;
   double largest_ = 0.0;  // of the diagonal of KᵀK
@@ -380,6 +410,11 @@ Closure closeLoops(const TablesView<double>& tables, const Functions& functions,
   }
   // All rows close to the rounding of the numbers in the file: close the kept ones exactly.
   return descend(tables.rowSlots.data() + cluster.firstRow);
+}
+
+double assemblyStepWork(const TablesView<double>& tables, const ClusterEntry& cluster) {
+  const StepWork work(tables, cluster);
+  return work.place + work.build + StepWork::factor(cluster.velocities);
 }
 
 Closure assembleLoops(const TablesView<double>& tables, const Functions& functions,

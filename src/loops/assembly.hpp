@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <span>
 
 #include "loops/scratch.hpp"
@@ -33,13 +32,25 @@ Closure closeLoops(const TablesView<double>& tables, const Functions& functions,
                    const ClusterEntry& cluster, LoopScratch<double>& scratch, const double* base,
                    double* step, std::span<const int> movable, Rows rows);
 
+/// What searches for closed positions may still cost, in multiplications, roughly: a bound that is the
+/// same on every machine and in every run, unlike one of time. A thousand million take about 0.4 s.
+struct WorkBudget {
+  double left = 0.0;
+
+  void spend(double work) { left -= work; }
+  [[nodiscard]] bool isSpent() const { return left <= 0.0; }
+};
+
+/// The cost of one step of assembleLoops over all velocities of a cluster.
+double assemblyStepWork(const TablesView<double>& tables, const ClusterEntry& cluster);
+
 /// How a mechanism is assembled when a model is compiled.
 struct AssemblyOptions {
   const int* slots = nullptr;     ///< per row; those below 0 do not count; null: all count
   const double* lower = nullptr;  ///< limits of the cluster's positions; null: none
   const double* upper = nullptr;
-  /// When to give up, with the loops as they are.
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  /// Pays for the steps; where it is spent, the loops stay as they are by then. Null: no bound.
+  WorkBudget* budget = nullptr;
 };
 
 /// closeLoops() from a start that may be far away. Directions in which rows change by less than
