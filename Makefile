@@ -32,9 +32,14 @@ requirements_stamp := $(venv)/.requirements
 python_stamp := $(venv)/.kempe
 python_inputs := $(shell find CMakeLists.txt pyproject.toml README.md LICENSE cmake include src robots python -type f -not -name '*.pyc')
 
-.PHONY: help setup packages build python demo docs test test-release test-sanitize test-threads test-outside \
-        test-python test-viewer test-docs test-peers test-adapters format check-format lint bench paper \
-        paper-docs peer-library proof fuzz clean
+# Debian packages are installed in the groups of tools/install_packages.sh, for each target only those
+# that it needs: `make packages-build`, and so on.
+package_groups := build python sanitize format lint docs viewer
+packages_of := $(package_groups:%=packages-%)
+
+.PHONY: help setup packages $(packages_of) build python demo docs test test-release test-sanitize \
+        test-threads test-outside test-python test-viewer test-docs test-peers test-adapters format \
+        check-format lint bench paper paper-docs peer-library proof fuzz clean
 
 help:
 	@sed -n '3,11s/^# //p' Makefile
@@ -44,22 +49,25 @@ help:
 setup: packages $(requirements_stamp)
 
 packages:
-	@tools/install_packages.sh
+	@tools/install_packages.sh $(package_groups)
 
-$(requirements_stamp): python/requirements.txt | packages
+$(packages_of): packages-%:
+	@tools/install_packages.sh $*
+
+$(requirements_stamp): python/requirements.txt | packages-python
 	/usr/bin/python3 -m venv $(venv)
 	$(venv)/bin/pip install --quiet --requirement $<
 	touch $@
 
 # --- building ----------------------------------------------------------------------------------
 
-build: packages
+build: packages-build
 	cmake --preset release -Wno-dev
 	cmake --build --preset release
 
 # The build folder is kept, so that only changed files are compiled again. The compiler is called as
 # in `make build`, so that ccache can reuse its results.
-$(python_stamp): $(python_inputs) $(requirements_stamp) | packages
+$(python_stamp): $(python_inputs) $(requirements_stamp) | packages-build
 	CXX="$${CXX:-c++}" $(venv)/bin/pip install --quiet --no-build-isolation --no-deps --no-index --force-reinstall \
 	  --config-settings=cmake.define.KEMPE_WERROR=ON .
 	touch $@
@@ -72,7 +80,7 @@ demo: python
 	@tools/demo.sh
 
 # The site works without a network; warnings about pages are errors.
-docs: python
+docs: python packages-docs
 	rm -rf build/doxygen build/site
 	mkdir -p build/doxygen
 	doxygen docs/site/Doxyfile
@@ -88,13 +96,13 @@ test: setup
 test-release: build
 	ctest --preset release --parallel "$$(nproc)"
 
-test-sanitize: packages
+test-sanitize: packages-build packages-sanitize
 	cmake --preset sanitize -Wno-dev
 	cmake --build --preset sanitize
 	ctest --preset sanitize --parallel "$$(nproc)"
 
 # Simulators that several threads use, under ThreadSanitizer; one of the tests of test-release.
-test-threads: packages
+test-threads: packages-build
 	cmake --preset release -Wno-dev
 	cmake --build --preset release --target kempe_test_threads
 	ctest --preset release --tests-regex '^simulation.threads$$'
@@ -109,7 +117,7 @@ test-python: python
 	$(venv)/bin/python -m pytest -q tests/python
 
 # In a real browser; writes screenshots to build/viewer/.
-test-viewer: python
+test-viewer: python packages-viewer
 	$(venv)/bin/python -m pytest -q tests/viewer
 
 # Compiles the code blocks of the pages against the staged library and checks the site's links.
@@ -144,13 +152,13 @@ test-adapters: python $(adapters_stamp)
 	$(with_adapters) $(venv)/bin/python examples/optimal_control/swing_up.py build/pictures
 	$(with_adapters) $(venv)/bin/python examples/optimal_control/jump.py build/pictures
 
-check-format: packages
+check-format: packages-format
 	@tools/format.sh --check
 
-format: packages
+format: packages-format
 	@tools/format.sh
 
-lint: build python
+lint: build python packages-lint
 	/usr/bin/python3 tools/check_layers.py
 	$(venv)/bin/ruff check --quiet .
 	/usr/bin/python3 tools/lint.py
@@ -161,7 +169,7 @@ lint: build python
 # benchmarks/README.md. Takes some minutes on an otherwise idle machine.
 bench_flags := --benchmark_enable_random_interleaving=true --benchmark_repetitions=5 \
   --benchmark_report_aggregates_only=true --benchmark_min_time=0.02 --benchmark_out_format=json
-bench: packages
+bench: packages-build packages-python packages-sanitize
 	$(install_peers) pin mujoco
 	cmake --preset bench -Wno-dev -DKEMPE_PINOCCHIO_ROOT=$(pinocchio_root) \
 	  -DKEMPE_MUJOCO_ROOT="$$(echo "$$PWD"/$(peers)/lib/python3.*/site-packages/mujoco)" \
@@ -192,13 +200,13 @@ proof: python
 	$(references)/bin/python tools/simulation_references
 	$(venv)/bin/python tools/simulation_proof.py
 
-peer-library: packages
+peer-library: packages-build packages-python packages-sanitize
 	$(install_peers) pin
 	cmake --preset bench -Wno-dev -DKEMPE_PINOCCHIO_ROOT=$(pinocchio_root) \
 	  -DKEMPE_PINOCCHIO_COMPILER=$(PINOCCHIO_COMPILER)
 	cmake --build --preset bench --target kempe_peer
 
-fuzz: packages
+fuzz: packages-build packages-sanitize
 	cmake --preset fuzz -Wno-dev
 	cmake --build --preset fuzz
 	@tools/fuzz.sh $(FUZZ_SECONDS)
