@@ -40,8 +40,8 @@ from kempe.errors import (
     SingularityError,
 )
 from kempe.loading import load, read_mechanism
+from kempe.runs import Run
 from kempe.simulation import (
-    Run,
     SimulationError,
     SimulationInterrupted,
     Simulator,

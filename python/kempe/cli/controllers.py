@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 import kempe
 from kempe.cli.common import BadInput, free_velocities
-from kempe.simulation import Controller, Vector
+from kempe.runs import Vector
+from kempe.simulation import Controller
 
 FREQUENCY = 10.0  # rad/s, natural frequency of `hold`, which is critically damped
 

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 import kempe
 from kempe.drawing import INK, dress
-from kempe.simulation import Vector
+from kempe.runs import Vector
 
 LEGEND = 7  # the most names that fit next to a panel
 FLOOR = 1e-18  # value that represents zero on a logarithmic axis

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kempe.drawing import INK, dress
-from kempe.simulation import Vector
+from kempe.runs import Vector
 from kempe.timing import Spread
 from kempe_studies.paper import published
 from kempe_studies.paper.jump import Jump

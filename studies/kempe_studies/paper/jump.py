@@ -17,7 +17,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 import kempe
-from kempe.simulation import Vector
+from kempe.runs import Vector
 from kempe_studies.paper.torque import METHODS, root_mean_square
 
 TORSO, FOOT = "Floating Base", "ankle_link"

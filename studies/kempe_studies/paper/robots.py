@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import kempe
-from kempe.simulation import Vector
+from kempe.runs import Vector
 
 # Tello's motors drive its hips, knees and ankles through loops; these joints move the links.
 LINK_JOINTS = {"tello": [f"{side}-{joint}" for side in ("left", "right") for joint in (

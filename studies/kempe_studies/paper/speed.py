@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import kempe
-from kempe.simulation import Vector
+from kempe.runs import Vector
 from kempe.timing import Spread, Timed, measure
 from kempe_studies.paper import published
 from kempe_studies.paper.peers import Cases, Peer

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import kempe
-from kempe.simulation import Vector
+from kempe.runs import Vector
 from kempe_studies.paper import published
 from kempe_studies.paper.robots import approximate_tree, in_link_coordinates, load, mechanism
 
