@@ -17,10 +17,10 @@ show "Tests of its model in random states" \
   "kempe check tello"
 show "Two seconds of running on a test stand: motors track a motion, loops and rotors included" \
   "kempe simulate tello --fixed-base --controller examples/controllers/tello_run.py --duration 2 \\
-    --out $out/run.npz --plot $out/run.png --html $out/run.html"
+    --out $out/run.recording --plot $out/run.png --html $out/run.html"
 show "No control: legs and arms swing under gravity alone, and energy is conserved" \
   "kempe simulate tello --fixed-base --start random:5 --duration 2 \\
-    --out $out/fall.npz --plot $out/fall.png --html $out/fall.html"
+    --out $out/fall.recording --plot $out/fall.png --html $out/fall.html"
 show "Benchmark for the summary below" \
   "kempe bench tello --seconds 3 --json > $out/bench.json"
 show "An error message: a loop that names a link that does not exist" \

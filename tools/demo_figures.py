@@ -9,7 +9,7 @@ import numpy as np
 import kempe
 
 folder = Path(sys.argv[1])
-run, fall = kempe.Run.load(folder / "run.npz"), kempe.Run.load(folder / "fall.npz")
+run, fall = kempe.Run.load(folder / "run.recording"), kempe.Run.load(folder / "fall.recording")
 bench = json.loads((folder / "bench.json").read_text())
 times = {(row["algorithm"], row["method"]): row for row in bench["results"]}
 
@@ -33,5 +33,5 @@ else:
     print("Pinocchio         not installed; .venv/bin/pip install pin adds it")
 for name, what in (("run.html", "plays the run in a browser, fall.html the fall"),
                    ("run.png", "plots the run"),
-                   ("run.npz", "is the run; kempe view tello --fixed-base --run plays it")):
+                   ("run.recording", "is the run; kempe view tello --fixed-base --run plays it")):
     print(f"{folder / name}  {what}")

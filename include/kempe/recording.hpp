@@ -110,7 +110,9 @@ struct Recording {
 
   /// Writes a text file: the line "kempe recording 2", header lines that consist of a keyword and
   /// its values, and one line of numbers per sample. Numbers have all their digits, so that load()
-  /// restores them to the last bit. docs/simulation.md describes the format.
+  /// restores them to the last bit. docs/simulation.md describes the format, which Python's kempe.Run
+  /// writes and reads too.
+  /// Throws std::system_error, which has the reason, if the file cannot be written.
   KEMPE_API void save(const std::filesystem::path& path) const;
   /// Reads a file written by save(), also one of format 1. Throws std::runtime_error, which names file and line, if the
   /// file is not a recording.

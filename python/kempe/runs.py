@@ -19,9 +19,9 @@ __all__ = ["Run"]
 
 Vector = NDArray[np.floating[Any]]
 
-FORMAT = 2  # of saved runs
-RECORDING = b"kempe recording "  # how files of the C++ library begin
-RECORDING_SUFFIX = ".recording"
+FORMAT = 2  # of archives
+RECORDING = b"kempe recording "  # how recordings begin
+ARCHIVE_SUFFIX = ".npz"
 SCALARS = ("kinetic", "potential", "work", "losses", "loop_error")  # one number per sample
 OF_FORCES = ("spanning_velocities", "spanning_forces", "body_forces")
 # For snapshots and recordings; the numbers of a sample.
@@ -172,13 +172,11 @@ class Run:
         return _kempe.snapshot_of_run(self, sample % count)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file to exactly `path`; load() reads it. A name that ends in .recording gives
-        the text format of the C++ library (Recording), any other a numpy archive (.npz)."""
-        if os.fsdecode(path).endswith(RECORDING_SUFFIX):
-            try:
-                _kempe.save_recording(os.fsdecode(path), self)
-            except RuntimeError as error:
-                raise OSError(str(error)) from None
+        """Writes a recording to exactly `path`: the file that Recording::save of the C++ library
+        writes, and that load() reads in both languages. A name that ends in .npz gives an archive
+        of the same arrays for numpy, which only Python reads."""
+        if not os.fsdecode(path).lower().endswith(ARCHIVE_SUFFIX):
+            _kempe.save_recording(os.fsdecode(path), self)
             return
         values = {field.name: getattr(self, field.name)
                   for field in dataclasses.fields(self) if field.name != "model"}
@@ -188,8 +186,8 @@ class Run:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], model: Model | None = None) -> Run:
-        """Reads a file written by save(), or by Recording::save of the C++ library. Raises
-        ValueError for other files.
+        """Reads a recording, written by save() or by Recording::save of the C++ library, or an
+        archive of numpy, which earlier versions of save() wrote. Raises ValueError for other files.
 
         joint_forces and loop_forces need the model: that of the simulator, which includes the
         armatures of its motors.
@@ -233,13 +231,13 @@ class Run:
 
 
 def _is_recording(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins like one of the C++ library."""
+    """Whether a file begins like a recording."""
     with open(path, "rb") as file:
         return file.read(len(RECORDING)) == RECORDING
 
 
 def _recording(path: str | os.PathLike[str]) -> dict[str, np.ndarray[Any, Any]]:
-    """The arrays of a run's fields, from a file of the C++ library."""
+    """The arrays of a run's fields, from a recording."""
     try:
         fields = _kempe.fields_of_recording(os.fsdecode(path))
     except RuntimeError as error:
@@ -253,7 +251,7 @@ def _recording(path: str | os.PathLike[str]) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def _archive(path: str | os.PathLike[str]) -> dict[str, np.ndarray[Any, Any]]:
-    """The same from a file of Run.save()."""
+    """The same from an archive of numpy."""
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             content = dict(archive)

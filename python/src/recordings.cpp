@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <span>
+#include <system_error>
 
 #include "bindings.hpp"
 
@@ -229,10 +231,18 @@ void bindRecordings(nb::module_& m) {
   m.def(
       "save_recording",
       [](const std::string& path, nb::handle run) {
-        recordingOf(run, 0, static_cast<Eigen::Index>(nb::len(run))).save(path);
+        const Recording recording = recordingOf(run, 0, static_cast<Eigen::Index>(nb::len(run)));
+        try {
+          recording.save(path);
+        } catch (const std::system_error& error) {
+          errno = error.code().value();
+          PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
+          throw nb::python_error();
+        }
       },
       signature("def save_recording(path: str, run: typing.Any) -> None"), "path"_a, "run"_a,
-      "For kempe.Run: writes it to a file that Recording::load of the C++ library reads.");
+      "For kempe.Run: writes it to a file that Recording::load of the C++ library reads. Raises "
+      "OSError.");
   m.def(
       "snapshot_of_run",
       [](nb::handle run, int sample) { return recordingOf(run, sample, 1).snapshot(0); },

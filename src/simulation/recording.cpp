@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <fstream>
 #include <limits>
 #include <stdexcept>
+#include <string_view>
+#include <system_error>
 
 #include "simulation/energy_watch.hpp"
 #include "text/messages.hpp"
@@ -16,6 +19,7 @@ namespace {
 
 constexpr const char* kFirstLine = "kempe recording 2";
 constexpr const char* kFirstLineOfFormat1 = "kempe recording 1";
+constexpr std::string_view kArchive = "PK\x03\x04";  // how zip files begin, and those of numpy
 
 /// All numbers of a sample that format 1 has too, in the order of the file.
 template <typename Sample, typename Visit>
@@ -51,6 +55,25 @@ void writeNumber(std::string& line, double x) {
     line += ' ';
   }
   line.append(digits.data(), end);
+}
+
+/// A text on one line: \\ and \n stand for a backslash and a line break.
+std::string onOneLine(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    line += c == '\\' ? "\\\\" : c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return line;
+}
+std::string fromOneLine(const std::string& line) {
+  std::string text;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char next = line[i] == '\\' && i + 1 < line.size() ? line[i + 1] : '\0';
+    const bool escaped = next == '\\' || next == 'n';  // not so in files of earlier versions
+    text += !escaped ? line[i] : next == 'n' ? '\n' : '\\';
+    i += escaped ? 1 : 0;
+  }
+  return text;
 }
 
 /// Reads a file line by line and says where it is wrong.
@@ -212,16 +235,17 @@ double Recording::energyDrift() const {
 }
 
 void Recording::save(const std::filesystem::path& path) const {
+  errno = 0;
   std::ofstream file(path);
   const auto list = [&](const char* word, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
-      file << word << ' ' << name << '\n';
+      file << word << ' ' << onOneLine(name) << '\n';
     }
   };
   std::string number;
   writeNumber(number, dt);
-  file << kFirstLine << "\nrobot " << robot << "\nintegrator " << toString(integrator) << "\ndt "
-       << number << '\n';
+  file << kFirstLine << "\nrobot " << onOneLine(robot) << "\nintegrator " << toString(integrator)
+       << "\ndt " << number << '\n';
   if (model != 0) {
     file << "model " << model << '\n';
   }
@@ -264,7 +288,8 @@ void Recording::save(const std::filesystem::path& path) const {
   }
   file.flush();
   if (!file) {
-    throw std::runtime_error(path.string() + ": cannot be written");
+    throw std::system_error(errno != 0 ? errno : EIO, std::generic_category(),
+                            path.string() + ": cannot be written");
   }
 }
 
@@ -272,6 +297,11 @@ Recording Recording::load(const std::filesystem::path& path) {
   Lines lines(path);
   Recording recording;
   const bool any = lines.next();
+  if (lines.line().starts_with(kArchive)) {
+    throw std::runtime_error(path.string() +
+                             ": an archive of numpy, which Python reads. Convert it there: "
+                             "kempe.Run.load(\"run.npz\").save(\"run.recording\")");
+  }
   const int format = any && lines.line() == kFirstLineOfFormat1 ? 1 : 2;
   if (!any || (format == 2 && lines.line() != kFirstLine)) {
     lines.fail(std::string("not a recording of this version; its first line would be \"") +
@@ -285,7 +315,8 @@ Recording Recording::load(const std::filesystem::path& path) {
     const std::string& line = lines.line();
     const std::size_t space = line.find(' ');
     const std::string word = line.substr(0, space);
-    const std::string rest = space == std::string::npos ? std::string() : line.substr(space + 1);
+    const std::string rest =
+        space == std::string::npos ? std::string() : fromOneLine(line.substr(space + 1));
     const char* at = line.data() + std::min(line.size(), word.size());
     if (word == "robot") {
       recording.robot = rest;

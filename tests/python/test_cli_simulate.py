@@ -27,14 +27,14 @@ def simulated(folder: Path, *arguments: str | Path, code: int = 0) -> dict:
 
 def test_is_the_same_as_in_python(tmp_path: Path) -> None:
     report = simulated(tmp_path, LEG, "--start", "random:3", "--duration", "0.05", "--dt", "5e-4",
-                       "--out", "run.npz")
+                       "--out", "run.recording")
     model = geared_leg()
     run = kempe.simulate(model, model.random_configuration(3), duration=0.05, dt=5e-4)
-    np.testing.assert_array_equal(kempe.Run.load(tmp_path / "run.npz").q, run.q)
+    np.testing.assert_array_equal(kempe.Run.load(tmp_path / "run.recording").q, run.q)
     assert report["steps"] == 100
     assert report["energy_drift"] == run.energy_drift
     assert report["loop_error"] == run.loop_error.max()
-    assert report["files"] == ["run.npz"]
+    assert report["files"] == ["run.recording"]
     assert report["stopped"] is None
 
 
@@ -255,7 +255,7 @@ def control(t, q, v):
     (["--speed", "-1"], "--speed"),
     (["--out", "no/folder/run.npz"], "no folder"), (["--out", "."], "that is a folder"),
     (["--plot", "run.gif"], "--plot run.gif: the name must end in .pdf or .png or .svg"),
-    (["--out", "run.csv"], "--out run.csv: the name must end in .npz or .recording"),
+    (["--out", "run.csv"], "--out run.csv: the name must end in .recording or .npz"),
     (["--html", "run.xml"], "--html run.xml: the name must end in .html or .htm"),
     (["--out", "/proc/run.npz"], "--out /proc/run.npz: cannot be written"),
     (["--plot", "/proc/run.png"], "--plot /proc/run.png: cannot be written"),
@@ -296,16 +296,16 @@ def test_looking_whether_files_can_be_written_leaves_them_alone(tmp_path: Path) 
 
 def test_a_file_that_fails_does_not_lose_the_rest(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    (tmp_path / "run.npz").symlink_to("/dev/full")
-    options = ["simulate", LEG, "--duration", "0.01", "--out", "run.npz", "--plot", "run.png"]
+    (tmp_path / "run.recording").symlink_to("/dev/full")
+    options = ["simulate", LEG, "--duration", "0.01", "--out", "run.recording", "--plot", "run.png"]
     result = kempe_program(*options, folder=tmp_path)
     assert result.returncode == 1
-    assert result.stderr == "kempe: --out run.npz: not written: No space left on device\n"
+    assert result.stderr == "kempe: --out run.recording: not written: No space left on device\n"
     assert "wrote        run.png" in result.stdout
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
     report = simulated(tmp_path, *options[1:], code=1)
     assert report["files"] == ["run.png"]
-    assert report["not_written"] == ["--out run.npz: not written: No space left on device"]
+    assert report["not_written"] == ["--out run.recording: not written: No space left on device"]
 
 
 def test_a_step_is_not_longer_than_the_motion(tmp_path: Path) -> None:

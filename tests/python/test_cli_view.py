@@ -41,10 +41,10 @@ def test_port_zero_is_any_that_is_free() -> None:
 
 
 def test_runs_of_other_robots_are_refused(tmp_path: Path) -> None:
-    kempe.simulate(kempe.robots.load("six_bar"), duration=0.01).save(tmp_path / "run.npz")
-    result = kempe_program("view", "four_bar", "--run", "run.npz", folder=tmp_path)
+    kempe.simulate(kempe.robots.load("six_bar"), duration=0.01).save(tmp_path / "run.recording")
+    result = kempe_program("view", "four_bar", "--run", "run.recording", folder=tmp_path)
     assert result.returncode == 2
-    assert "run.npz" in result.stderr
+    assert "run.recording" in result.stderr
     assert "six_bar" in result.stderr
 
 

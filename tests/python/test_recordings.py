@@ -1,4 +1,4 @@
-"""Runs and recordings of the C++ library: one form of the samples, and Run.load reads both files.
+"""Files of runs: one format in Python and C++, and archives of numpy.
 
 four_bar.recording was written by Recording::save of the C++ library, from the motion of
 `simulated()` below.
@@ -6,6 +6,7 @@ four_bar.recording was written by Recording::save of the C++ library, from the m
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 
 import numpy as np
@@ -46,20 +47,31 @@ def test_forces_of_a_recording_need_its_robot() -> None:
         kempe.Run.load(FILE, kempe.robots.load("six_bar"))
 
 
-def test_a_loaded_recording_is_saved_as_a_run(tmp_path: pathlib.Path) -> None:
+def test_a_recording_becomes_an_archive_of_numpy_and_a_recording_again(
+        tmp_path: pathlib.Path) -> None:
     loaded = kempe.Run.load(FILE)
     loaded.save(tmp_path / "run.npz")
+    np.testing.assert_array_equal(np.load(tmp_path / "run.npz")["q"], loaded.q)
     again = kempe.Run.load(tmp_path / "run.npz")
     for name in NUMBERS:
         np.testing.assert_array_equal(getattr(again, name), getattr(loaded, name))
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again").read_text() == FILE.read_text()
 
 
 def test_a_run_is_saved_as_the_recording_that_the_library_writes(tmp_path: pathlib.Path) -> None:
     loaded = kempe.Run.load(FILE)
-    loaded.save(tmp_path / "again.recording")
-    assert (tmp_path / "again.recording").read_text() == FILE.read_text()
-    with pytest.raises(OSError, match="cannot be written"):
+    for name in ("again.recording", "run.dat", "run"):
+        loaded.save(tmp_path / name)
+        assert (tmp_path / name).read_text() == FILE.read_text()
+    with pytest.raises(FileNotFoundError, match="no/folder"):
         loaded.save(tmp_path / "no" / "folder.recording")
+
+
+def test_texts_of_several_lines_are_kept(tmp_path: pathlib.Path) -> None:
+    run = dataclasses.replace(kempe.Run.load(FILE), warnings=["one\ntwo", "\\n", "C:\\new"])
+    run.save(tmp_path / "run")
+    assert kempe.Run.load(tmp_path / "run").warnings == run.warnings
 
 
 @pytest.mark.parametrize("ending", ["npz", "recording"])

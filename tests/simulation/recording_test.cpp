@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 
 #include "linkages.hpp"
 #include "support/close_to.hpp"
@@ -101,6 +102,23 @@ TEST(Recordings, FilesKeepEveryBit) {
   }
 }
 
+TEST(Recordings, TextsMayHaveSeveralLines) {
+  Recording recording = engine(Integrator::RungeKutta4).run(0.002, 1e-3);
+  recording.robot = "a\nsamples 1";
+  recording.qNames = {"back\\slash", "\\n", "\\\\", " b ", "\n"};
+  recording.samples.front().q.resize(5);
+  recording.samples.front().q.setConstant(0.1);
+  recording.samples.resize(1);
+  recording.warnings = {"first\nsecond", ""};
+  const TemporaryFile file("lines.txt");
+  recording.save(file.path);
+  const Recording loaded = Recording::load(file.path);
+  EXPECT_EQ(loaded.robot, recording.robot);
+  EXPECT_EQ(loaded.qNames, recording.qNames);
+  EXPECT_EQ(loaded.warnings, recording.warnings);
+  EXPECT_EQ(loaded.samples.size(), 1U);
+}
+
 TEST(Recordings, FilesOfFormat1LackAccelerations) {
   const Recording recording = engine(Integrator::Adaptive).run(0.003, 1e-3);
   const TemporaryFile file("format1.txt");
@@ -158,6 +176,9 @@ TEST(Recordings, FilesThatAreSomethingElseAreNamed) {
     return copy.replace(copy.find(what), what.size(), with);
   };
   EXPECT_NE(errorOfText("").find("wrong.txt:1: not a recording"), std::string::npos);
+  EXPECT_NE(errorOfText("PK").find("wrong.txt:1: not a recording"), std::string::npos);
+  EXPECT_NE(errorOfText("PK\x03\x04" + text).find("wrong.txt: an archive of numpy"),
+            std::string::npos);
   EXPECT_NE(errorOfText(replaced("recording 2", "recording 3")).find("version"), std::string::npos);
   EXPECT_NE(errorOfText(replaced("rk4", "euler")).find("\"euler\" is not known"),
             std::string::npos);
@@ -169,6 +190,13 @@ TEST(Recordings, FilesThatAreSomethingElseAreNamed) {
   EXPECT_NE(errorOfText(text.substr(0, text.rfind(' '))).find("a number is missing"),
             std::string::npos);
   EXPECT_THROW(Recording::load(file.path.string() + ".nothing"), std::runtime_error);
+  try {
+    recording.save("/dev/full");
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code(), std::errc::no_space_on_device);
+    EXPECT_NE(std::string(error.what()).find("/dev/full: cannot be written"), std::string::npos);
+  }
 }
 
 TEST(Recordings, ReplayIsBetweenTheSamples) {

@@ -47,7 +47,7 @@ Poles are the eigenvalues of A. Of each are printed: its frequency |s| / 2π in 
 ratio −Re s / |s|, with s the continuous pole, of a step s = ln z / dt.
 
 at: neutral; random or random:SEED; positions of joints, JOINT=X,JOINT=X,..., the others neutral and
-the loops closed; a file of nq numbers (.txt, .npy); or a recorded run (.npz, .recording), at its
+the loops closed; a file of nq numbers (.txt, .npy); or a recorded run (.recording, .npz), at its
 end."""
 EXAMPLES = """examples:
   kempe linearize four_bar --continuous

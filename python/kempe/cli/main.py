@@ -31,7 +31,7 @@ DESCRIPTION = "Exact dynamics of robots whose bodies form loops."
 EXAMPLES = """examples:
   kempe info tello
   kempe check examples/geared_four_bar_leg.urdf
-  kempe simulate six_bar --speed 1 --out run.npz
+  kempe simulate six_bar --speed 1 --out run.recording
 
 For the options of a command, run `kempe COMMAND --help`.
 

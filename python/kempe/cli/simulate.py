@@ -35,7 +35,8 @@ from kempe.cli.common import (
 )
 from kempe.cli.controllers import FromFile, Hold
 from kempe.cli.files import load_run, optional_packages, require_writable
-from kempe.simulation import DEFAULT_INTEGRATOR, FIXED_STEPS, INTEGRATORS, Controller, Vector
+from kempe.runs import Vector
+from kempe.simulation import DEFAULT_INTEGRATOR, FIXED_STEPS, INTEGRATORS, Controller
 
 Velocities = Vector | dict[str, list[float]]
 
@@ -57,21 +58,21 @@ controllers:
 
 start: neutral; random or random:SEED; positions of joints, JOINT=X,JOINT=X,..., the others neutral
 and the loops closed; a file of nq numbers (.txt, .npy), whose loops are closed first; or a recorded
-run (.npz, .recording), to continue from its end and its time. Names of joints are written as they
+run (.recording, .npz), to continue from its end and its time. Names of joints are written as they
 are, also with "=" or ","; a joint with several coordinates as JOINT=X:X:X, or one of them under its
 name, such as base.z=X"""
 EXAMPLES = """examples:
   kempe simulate examples/geared_four_bar_leg.urdf --start random:1 --duration 2
   kempe simulate examples/geared_four_bar_leg.urdf --start hip=0.3,knee=-0.2 --duration 1
   kempe simulate examples/geared_four_bar_leg.urdf --velocity hip=2,knee=-1 --duration 1
-  kempe simulate six_bar --speed 1 --out run.npz --plot run.png
+  kempe simulate six_bar --speed 1 --out run.recording --plot run.png
   kempe simulate planar_leg --speed 2 --controller hold --duration 1
   kempe simulate tello --fixed-base --controller examples/controllers/tello_run.py --duration 0.5
   kempe simulate mini_cheetah --duration 0.2 --integrator semi_implicit_euler --dt 1e-4 --json
 """
 SMALLER = "Use a shorter --duration, a longer --dt or a smaller -n."  # if memory is short
 
-RUN_ENDINGS = (".npz", ".recording")
+RUN_ENDINGS = (".recording", ".npz")
 ENDINGS = {  # of output files
     "out": RUN_ENDINGS,
     "plot": (".pdf", ".png", ".svg"),
@@ -115,8 +116,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--velocity", metavar="JOINT=X,...",
                         help="start with these velocities of joints, in rad/s or m/s, the others "
                         "at rest as far as the loops allow")
-    parser.add_argument("--out", metavar="RUN.npz", help="write the run, for numpy and kempe view; "
-                        "RUN.recording: for the C++ library")
+    parser.add_argument("--out", metavar="RUN.recording", help="write the run, for Python, C++ and "
+                        "kempe view; RUN.npz: for numpy, not for C++")
     parser.add_argument("--plot", metavar="FILE", help="write a figure, .png, .pdf or .svg; needs "
                         'pip install "kempe[plot]"')
     parser.add_argument("--html", metavar="FILE", help="write a page that plays the run, without a "

@@ -21,7 +21,7 @@ clusters in colours, joint axes and centres of mass. With --run, plays back a ru
 `kempe simulate --out`. Press Ctrl-C to stop. Needs pip install "kempe[view]"."""
 EXAMPLES = """examples:
   kempe view tello
-  kempe view six_bar --run run.npz
+  kempe view six_bar --run run.recording
   kempe view examples/geared_four_bar_leg.urdf --port 9000 --no-browser
 """
 SMALLER = "Use a robot with fewer bodies, a smaller -n or a shorter run."  # if memory is short
@@ -29,7 +29,7 @@ SMALLER = "Use a robot with fewer bodies, a smaller -n or a shorter run."  # if 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_arguments(parser)
-    parser.add_argument("--run", dest="recorded", metavar="RUN.npz",
+    parser.add_argument("--run", dest="recorded", metavar="RUN.recording",
                         help="a run of this robot, to play back")
     parser.add_argument("--host", default="localhost",
                         help="address to serve on (localhost; 0.0.0.0 for all)")
