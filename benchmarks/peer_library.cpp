@@ -1,5 +1,5 @@
 /// Pinocchio for `kempe paper`: a library with a C interface, so that its calls take turns with
-/// Kempe's in one process. Python's side is kempe/paper/peers.py.
+/// Kempe's in one process. Python's side is studies/kempe_studies/paper/peers.py.
 
 #include <chrono>
 #include <deque>

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithms/cut_loops.hpp"
 #include "loops/assembly.hpp"
 #include "loops/cluster_velocity.hpp"
 #include "loops/random_positions.hpp"
 #include "model/arguments.hpp"
-#include "model/cut_loops.hpp"
 #include "model/follow_loops.hpp"
 #include "model/positions.hpp"
 

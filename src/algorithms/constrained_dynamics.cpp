@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "algorithms/constraint_solver.hpp"
+#include "algorithms/cut_loops.hpp"
 #include "kempe/configuration.hpp"
 #include "kernels/articulated.hpp"
 #include "loops/closing_rows.hpp"
-#include "model/cut_loops.hpp"
 #include "model/positions.hpp"
 #include "text/messages.hpp"
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "algorithms/cut_loops.hpp"
 #include "kempe/configuration.hpp"
 #include "kempe/constraints.hpp"
 #include "kempe/errors.hpp"
@@ -17,7 +18,6 @@
 #include "loops/decompositions.hpp"
 #include "loops/random_positions.hpp"
 #include "model/arguments.hpp"
-#include "model/cut_loops.hpp"
 #include "model/follow_loops.hpp"
 #include "model/positions.hpp"
 #include "text/messages.hpp"

@@ -8,7 +8,7 @@
 
 /// Rows of loop joints for closing them from afar.
 ///
-/// The rows of rows.hpp forbid rotations by dot products of axes, which vanish for eight relative
+/// The rows of joint_rows.hpp forbid rotations by dot products of axes, which vanish for eight relative
 /// rotations although only one is meant. Here each forbidden rotation is a component of the
 /// logarithm of the relative rotation, which vanishes at that one alone and grows with the angle.
 /// With R = Aᵀ B, w = log R and b = R e_z, and ω the relative angular velocity in the axes of A:
@@ -17,14 +17,14 @@
 ///   revolute, cylindrical, planar: φ_i = f(θ) b_i,    φ̇ = f ḃ_i − h b_i ḃ_z,  ḃ = ω × b       (2)
 ///     f = θ / sin θ,  h = (sin θ − θ cos θ) / sin³ θ,  cos θ = b_z
 ///
-/// In a closed position values and slopes are those of rows.hpp.
+/// In a closed position values and slopes are those of joint_rows.hpp.
 namespace kempe::detail {
 
 /// All rows of a loop joint, in the order of rowRules().
 struct ClosingRows {
   int count = 0;
   double value[6];
-  Force<double> wrench[6];  ///< φ̇ = wrenchᵀ (v_B − v_A), as (1) of rows.hpp
+  Force<double> wrench[6];  ///< φ̇ = wrenchᵀ (v_B − v_A), as (1) of joint_rows.hpp
 };
 
 /// w = log(AᵀB) and the rows of J_l⁻¹(w), in the axes of the world: (1).

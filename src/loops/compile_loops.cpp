@@ -179,10 +179,28 @@ int lineOf(const Mechanism& mechanism, const LoopRef& loop) {
   return visitLoop(mechanism, loop, [](const auto& description) { return description.line; });
 }
 
+namespace {
+
+/// One for each description that visitLoop() can give: a kind without a word does not compile.
+const char* wordFor(const Coupling& /*description*/) {
+  return "coupling";
+}
+const char* wordFor(const LoopJoint& /*description*/) {
+  return "loop";
+}
+const char* wordFor(const Rod& /*description*/) {
+  return "rod";
+}
+const char* wordFor(const Function& /*description*/) {
+  return "function";
+}
+
+}  // namespace
+
 std::string describe(const Mechanism& mechanism, const LoopRef& loop) {
-  static constexpr const char* kKinds[] = {"coupling", "loop", "rod", "function"};
-  return std::string(kKinds[static_cast<int>(loop.kind)]) + " " +
-         kempe::quoted(nameOf(mechanism, loop));
+  return visitLoop(mechanism, loop, [](const auto& description) {
+    return std::string(wordFor(description)) + " " + kempe::quoted(description.name);
+  });
 }
 
 }  // namespace kempe::detail

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "algorithms/cut_loops.hpp"
 #include "kempe/configuration.hpp"
-#include "model/cut_loops.hpp"
 #include "simulation/regularity.hpp"
 #include "simulation/robot_equations.hpp"
 #include "simulation/switch_rows.hpp"

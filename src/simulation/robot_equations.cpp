@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "algorithms/constraint_solver.hpp"
+#include "algorithms/cut_loops.hpp"
 #include "kempe/configuration.hpp"
 #include "kempe/forward_dynamics.hpp"
-#include "model/cut_loops.hpp"
 #include "simulation/switch_rows.hpp"
 #include "text/messages.hpp"
 

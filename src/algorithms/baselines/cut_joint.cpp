@@ -4,7 +4,7 @@
 #include "algorithms/baselines/spanning.hpp"
 #include "algorithms/constraint_solver.hpp"
 
-/// The spanning tree by recursion, its loops held by multipliers (see constrained.hpp).
+/// The spanning tree by recursion, its loops held by multipliers (see kernels/constraint_forces.hpp).
 ///
 /// H of the tree is singular if a body that only its loop can move has no inertia. Such DoFs get an
 /// armature E, whose effect on the accelerations is removed by iteration: with q̈₀ = 0,

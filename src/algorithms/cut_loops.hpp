@@ -3,7 +3,7 @@
 #include "kempe/configuration.hpp"
 #include "kempe/model.hpp"
 
-/// Positions of models with loops that are left cut.
+/// Positions of models with loops that are left cut. They are found by the dynamics under constraints.
 namespace kempe::detail {
 
 struct ConstraintTable;

@@ -2,14 +2,13 @@
 #include <cmath>
 #include <optional>
 
+#include "algorithms/cut_loops.hpp"
 #include "loops/assembly.hpp"
 #include "loops/cluster_velocity.hpp"
 #include "loops/random_positions.hpp"
 #include "loops/scales.hpp"
-#include "model/cut_loops.hpp"
 #include "model/model_impl.hpp"
 #include "model/positions.hpp"
-#include "model/random_configuration.hpp"
 
 namespace kempe {
 
@@ -238,9 +237,8 @@ class Sampler {
   std::vector<double> G_;
 };
 
-}  // namespace
-
-Eigen::VectorXd detail::openConfiguration(const ModelImpl& model, std::uint64_t seed) {
+/// A random configuration whose clusters are closed; loops that are left cut are not.
+Eigen::VectorXd openConfiguration(const ModelImpl& model, std::uint64_t seed) {
   Sampler sampler(model, seed);
   Eigen::VectorXd q(model.tables.nq);
   for (const ClusterEntry& cluster : model.tables.clusters) {
@@ -249,8 +247,6 @@ Eigen::VectorXd detail::openConfiguration(const ModelImpl& model, std::uint64_t 
   }
   return q;
 }
-
-namespace {
 
 /// Loops that are left cut: walks from neutral with velocities projected onto them.
 class CutWalk {
