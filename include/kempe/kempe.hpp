@@ -25,6 +25,7 @@
 #include "kempe/kinematics.hpp"
 #include "kempe/kinematics_derivatives.hpp"
 #include "kempe/mass_matrix.hpp"
+#include "kempe/matrix_files.hpp"
 #include "kempe/mechanism.hpp"
 #include "kempe/method.hpp"
 #include "kempe/model.hpp"

@@ -236,6 +236,33 @@ void bindFlexible(nb::module_& m, nb::class_<Mechanism>& mechanism) {
           },
           signature("def nodes(self) -> tuple[str, ...]"), "Names of the nodes.")
       .def_prop_ro("mass", [](const FlexibleBody& self) { return self.rigid.mass; })
+      .def_prop_ro(
+          "positions",
+          [](const FlexibleBody& self) {
+            nb::list list;
+            for (const FlexibleNode& node : self.nodes) {
+              list.append(Conversion<Vector3>::write(node.position));
+            }
+            return nb::module_::import_("numpy").attr("array")(list);
+          },
+          signature("def positions(self) -> NDArray"),
+          "Of the undeformed nodes in the body's frame, m, (nodes, 3).")
+      .def_prop_ro(
+          "shapes",
+          [](const FlexibleBody& self) {
+            nb::list modes;
+            for (std::size_t i = 0; i < self.modes.size(); ++i) {
+              nb::list nodes;
+              for (const FlexibleNode& node : self.nodes) {
+                const auto& [u, r] = node.shapes[i];
+                nodes.append(nb::make_tuple(u.x, u.y, u.z, r.x, r.y, r.z));
+              }
+              modes.append(nodes);
+            }
+            return nb::module_::import_("numpy").attr("array")(modes);
+          },
+          signature("def shapes(self) -> NDArray"),
+          "Translation and rotation of the nodes along each mode, (modes, nodes, 6).")
       .def("__repr__", [](const FlexibleBody& self) {
         return "<kempe.FlexibleBody '" + self.body + "' of " + std::to_string(self.modes.size()) +
                " modes>";
@@ -267,6 +294,7 @@ Args:
     interface: nodes whose deflections under forces there are exact, by name or number.
     damping: ratio to critical damping, of every mode.
     stiffening: geometric stiffening: bending shortens the beam.)");
+  bindElements(mechanism);
   mechanism.def_prop_ro(
       "flexible_bodies",
       [](const nb::object& self) {

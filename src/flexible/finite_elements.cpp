@@ -3,7 +3,8 @@
 #include <cmath>
 #include <cstddef>
 
-#include "flexible/matrix_checks.hpp"
+#include "flexible/element_options.hpp"
+#include "flexible/node_sets.hpp"
 
 namespace kempe {
 namespace {
@@ -14,18 +15,31 @@ using detail::Sparse;
 /// are more of them, reduced to their displacements and to inner modes (Craig and Bampton 1968).
 detail::Eigenmodes elementModes(const detail::FiniteElements& elements,
                                 const FiniteElementOptions& options) {
-  const Sparse &K = elements.stiffness, &M = elements.mass;
-  const std::vector<int>& interface = options.interface;
-  if (interface.empty()) {
-    return detail::lowestFreeModes(K, M, detail::rigidMotions(elements.nodes), {0, 1, 2, 3, 4, 5},
-                                   options.modes);
+  if (options.interface.empty()) {
+    return detail::lowestFreeModes(elements.stiffness, elements.mass,
+                                   detail::rigidMotions(elements.nodes, elements.rowsPerNode()),
+                                   detail::supports(elements), options.modes);
+  }
+  const auto [T, interfaceRows] = detail::interfaceCoordinates(elements, options.interface);
+  const auto transformed = [&T = T](const Sparse& matrix) -> Sparse {
+    const Sparse result = T.transpose() * matrix * T;
+    return 0.5 * (result + Sparse(result.transpose()));
+  };
+  const Sparse K = transformed(elements.stiffness), M = transformed(elements.mass);
+  enum class Row : char { Inner, Kept, Held };
+  std::vector<Row> kinds(static_cast<std::size_t>(K.rows()), Row::Inner);
+  for (const std::vector<int>& rows : interfaceRows) {
+    for (const int row : rows) {
+      kinds[static_cast<std::size_t>(row)] =
+          &rows == &interfaceRows.front() ? Row::Held : Row::Kept;
+    }
   }
   std::vector<int> inner, kept;
   for (int row = 0; row < K.rows(); ++row) {
-    const auto listed = std::find(interface.begin(), interface.end(), row / 6);
-    if (listed == interface.end()) {
+    const Row kind = kinds[static_cast<std::size_t>(row)];
+    if (kind == Row::Inner) {
       inner.push_back(row);
-    } else if (listed != interface.begin()) {
+    } else if (kind == Row::Kept) {
       kept.push_back(row);
     }
   }
@@ -36,7 +50,7 @@ detail::Eigenmodes elementModes(const detail::FiniteElements& elements,
   Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(K.rows(), options.modes);
   basis(inner, Eigen::seq(nKept, Eigen::last)) = normal.shapes;
   if (nKept == 0) {
-    return {normal.values, basis};
+    return {normal.values, T * basis};
   }
   basis(kept, Eigen::seqN(0, nKept)).setIdentity();
   if (!inner.empty()) {
@@ -48,8 +62,17 @@ detail::Eigenmodes elementModes(const detail::FiniteElements& elements,
     return 0.5 * (result + result.transpose());
   };
   detail::Eigenmodes modes = detail::eigenmodes(reduced(K), reduced(M), 0);
-  modes.shapes = basis * modes.shapes;
+  modes.shapes = T * (basis * modes.shapes);
   return modes;
+}
+
+/// The motion of a node or set of the mesh: six rows, a column per mode.
+Eigen::MatrixXd motionsOf(const detail::FiniteElements& elements, const NodeSet& set,
+                          const Eigen::MatrixXd& shapes) {
+  if (const auto rows = detail::displacementsOf(elements, set)) {
+    return *rows * shapes;
+  }
+  return detail::displacementsAmongNeighbours(elements, set.nodes.front()) * shapes;
 }
 
 /// Displacements and rotations of nodes (columns), each crossed with an axis: e × u.
@@ -75,7 +98,8 @@ SymMat3<double> symmetricFrom(const Entry& at) {
 void addElementIntegrals(FlexibleBody& body, const detail::FiniteElements& elements,
                          const Eigen::MatrixXd& shapes) {
   const Sparse& M = elements.mass;
-  const Eigen::MatrixXd R = detail::rigidMotions(elements.nodes), MR = M * R;
+  const Eigen::MatrixXd R = detail::rigidMotions(elements.nodes, elements.rowsPerNode()),
+                        MR = M * R;
   const Eigen::MatrixXd rigid = R.transpose() * MR;
   body.rigid.mass = rigid.topLeftCorner<3, 3>().trace() / 3.0;
   // Turning about e_b moves the mass with e_b × h.
@@ -126,19 +150,20 @@ FlexibleBody reduceElements(std::string_view name, detail::FiniteElements elemen
   FlexibleBody body;
   body.body = name;
   for (Eigen::Index i = 0; i < shapes.cols(); ++i) {
-    detail::orient(shapes.col(i), 6, 3);
+    detail::orient(shapes.col(i), static_cast<int>(elements.rowsPerNode()), 3);
     Mode& mode = body.modes.emplace_back();
     mode.stiffness = modes.values[i];
     mode.damping = 2.0 * options.damping * std::sqrt(modes.values[i]);
   }
   addElementIntegrals(body, elements, shapes);
-  for (Eigen::Index i = 0; i < elements.nodes.rows(); ++i) {
+  for (const NodeSet& set : detail::keptNodes(name, elements, options)) {
     FlexibleNode& node = body.nodes.emplace_back();
-    node.name =
-        options.names.empty() ? std::to_string(i) : options.names[static_cast<std::size_t>(i)];
-    node.position = {elements.nodes(i, 0), elements.nodes(i, 1), elements.nodes(i, 2)};
+    node.name = set.name;
+    const Eigen::RowVector3d place = detail::placeOf(elements, set);
+    node.position = {place[0], place[1], place[2]};
+    const Eigen::MatrixXd motions = motionsOf(elements, set, shapes);
     for (Eigen::Index j = 0; j < shapes.cols(); ++j) {
-      const auto at = [&](Eigen::Index k) { return shapes(6 * i + k, j); };
+      const auto at = [&](Eigen::Index k) { return motions(k, j); };
       node.shapes.push_back({{at(0), at(1), at(2)}, {at(3), at(4), at(5)}});
     }
   }

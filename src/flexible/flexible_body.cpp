@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
+#include <optional>
 
 #include "kempe/flexible.hpp"
 
@@ -18,10 +19,15 @@ const FlexibleNode* FlexibleBody::findNode(std::string_view name) const {
   if (named != nodes.end()) {
     return &*named;
   }
-  std::size_t index = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
-  const bool isNumber = error == std::errc() && end == name.data() + name.size();
-  return isNumber && index < nodes.size() ? &nodes[index] : nullptr;
+  const auto indexIn = [](std::string_view text) -> std::optional<std::size_t> {
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+    const bool isNumber = error == std::errc() && end == text.data() + text.size();
+    return isNumber ? std::optional(index) : std::nullopt;
+  };
+  // A node that is called by a number has that of a mesh, of which it need not be the n-th here.
+  const std::optional<std::size_t> index = indexIn(name);
+  return index && *index < nodes.size() && !indexIn(nodes[*index].name) ? &nodes[*index] : nullptr;
 }
 
 }  // namespace kempe

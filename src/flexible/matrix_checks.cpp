@@ -4,8 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 
+#include "flexible/element_options.hpp"
+#include "flexible/node_sets.hpp"
 #include "kempe/errors.hpp"
 #include "text/messages.hpp"
 
@@ -20,22 +21,27 @@ constexpr double kZeroPivot = 1e-12;
 
 constexpr std::array kDirections{"along x", "along y", "along z", "about x", "about y", "about z"};
 
-std::string rowName(Eigen::Index row) {
-  return "node " + std::to_string(row / 6) + " " + kDirections[static_cast<std::size_t>(row % 6)];
+std::string rowName(Eigen::Index row, Eigen::Index rowsPerNode) {
+  return "node " + std::to_string(row / rowsPerNode) + " " +
+         kDirections[static_cast<std::size_t>(row % rowsPerNode)];
 }
 
 /// Sizes, numbers, diagonals and symmetry; makes the matrix exactly symmetric.
 void checkSymmetric(std::string_view body, const std::string& name, Sparse& matrix,
-                    Eigen::Index nodes) {
-  const Eigen::Index n = 6 * nodes;
+                    Eigen::Index nodes, Eigen::Index rowsPerNode) {
+  const Eigen::Index n = rowsPerNode * nodes;
   if (matrix.rows() != n || matrix.cols() != n) {
-    refuseFiniteElements(body,
-                         name + " is " + std::to_string(matrix.rows()) + " × " +
-                             std::to_string(matrix.cols()) + ", but " +
-                             counted(static_cast<std::size_t>(nodes), "node has ", "nodes have ") +
-                             std::to_string(n) +
-                             " displacements; give a square matrix with six rows for each "
-                             "node: along x, y, z and about x, y, z");
+    std::string expected = std::to_string(n) + " displacements";
+    if (name == "mass") {
+      expected += ", or " + std::to_string(3 * nodes) + " without rotations";
+    }
+    refuseFiniteElements(
+        body, name + " is " + std::to_string(matrix.rows()) + " × " +
+                  std::to_string(matrix.cols()) + ", but " +
+                  counted(static_cast<std::size_t>(nodes), "node has ", "nodes have ") + expected +
+                  "; give a square matrix with " +
+                  (rowsPerNode == 3 ? "three rows for each node, along x, y, z, like mass"
+                                    : "six rows for each node: along x, y, z and about x, y, z"));
   }
   for (Eigen::Index column = 0; column < n; ++column) {
     for (Sparse::InnerIterator entry(matrix, column); entry; ++entry) {
@@ -50,7 +56,7 @@ void checkSymmetric(std::string_view body, const std::string& name, Sparse& matr
   for (Eigen::Index row = 0; row < n; ++row) {
     if (!(diagonal[row] > 0.0)) {
       refuseFiniteElements(
-          body, name + " of " + rowName(row) + " is " + shortNumber(diagonal[row]) +
+          body, name + " of " + rowName(row, rowsPerNode) + " is " + shortNumber(diagonal[row]) +
                     (name == "mass"
                          ? "; a mode must not move without mass: give a consistent mass matrix, or "
                            "lumped masses with rotational inertia"
@@ -81,7 +87,7 @@ void checkMass(std::string_view body, const FiniteElements& elements) {
                          "or less than none; give a consistent mass matrix, or lumped masses with "
                          "rotational inertia");
   }
-  const Eigen::MatrixXd R = rigidMotions(elements.nodes);
+  const Eigen::MatrixXd R = rigidMotions(elements.nodes, elements.rowsPerNode());
   const Eigen::MatrixXd rigid = R.transpose() * (elements.mass * R);
   const Eigen::Matrix3d linear = rigid.topLeftCorner<3, 3>(), mixed = rigid.topRightCorner<3, 3>();
   const double mass = linear.trace() / 3.0;
@@ -99,9 +105,9 @@ void checkMass(std::string_view body, const FiniteElements& elements) {
   }
 }
 
-void checkStiffness(std::string_view body, const FiniteElements& elements, int clampedNode) {
+void checkStiffness(std::string_view body, const FiniteElements& elements) {
   const Sparse& K = elements.stiffness;
-  const Eigen::MatrixXd R = rigidMotions(elements.nodes);
+  const Eigen::MatrixXd R = rigidMotions(elements.nodes, elements.rowsPerNode());
   const Eigen::VectorXd root = K.diagonal().cwiseSqrt();
   const Eigen::MatrixXd forces = K * R;
   for (Eigen::Index motion = 0; motion < 6; ++motion) {
@@ -118,15 +124,21 @@ void checkStiffness(std::string_view body, const FiniteElements& elements, int c
         refuseFiniteElements(
             body, "stiffness resists the rigid motion " +
                       std::string(kDirections[static_cast<std::size_t>(motion)]) + " at " +
-                      rowName(row) +
+                      rowName(row, elements.rowsPerNode()) +
                       "; leave supports out of the matrices, and give node positions in the axes "
                       "and units of the matrices");
       }
     }
   }
+  const std::vector<int> held = supports(elements);
+  if (held.size() < 6) {
+    refuseFiniteElements(body,
+                         "the nodes lie on a line, about which nodes without rotations cannot "
+                         "turn; use elements with rotations");
+  }
   std::vector<int> others;
   for (int row = 0; row < K.rows(); ++row) {
-    if (row / 6 != clampedNode) {
+    if (!std::ranges::binary_search(held, row)) {
       others.push_back(row);
     }
   }
@@ -137,10 +149,10 @@ void checkStiffness(std::string_view body, const FiniteElements& elements, int c
                          "negative energy; check how the matrix was assembled and written");
   }
   if (pivot < kZeroPivot) {
-    refuseFiniteElements(body, "stiffness has more than six zero-energy modes: with node " +
-                                   std::to_string(clampedNode) +
-                                   " held, the body still moves without deforming; connect all "
-                                   "its parts, or make them bodies with joints");
+    refuseFiniteElements(body,
+                         "stiffness has more than six zero-energy modes: besides rigid motions "
+                         "the body moves without deforming; connect all its parts, or make them "
+                         "bodies with joints");
   }
 }
 
@@ -150,66 +162,19 @@ void refuseFiniteElements(std::string_view body, const std::string& text) {
   throw ModelError("flexible body " + quoted(asUtf8(body)) + ": " + text);
 }
 
-Eigen::MatrixXd rigidMotions(const Eigen::MatrixXd& nodes) {
-  Eigen::MatrixXd result = Eigen::MatrixXd::Zero(6 * nodes.rows(), 6);
-  for (Eigen::Index i = 0; i < nodes.rows(); ++i) {
-    const double x = nodes(i, 0), y = nodes(i, 1), z = nodes(i, 2);
-    result.block<6, 6>(6 * i, 0).setIdentity();
-    result.block<3, 3>(6 * i, 3) << 0, z, -y, -z, 0, x, y, -x, 0;  // columns: unit axis × r
-  }
-  return result;
+std::string nameOf(const NodeSet& set) {
+  return set.nodes.size() == 1 ? "node " + std::to_string(set.nodes.front())
+                               : "set " + quoted(asUtf8(set.name));
 }
 
-void checkFiniteElementOptions(std::string_view body, Eigen::Index nodes,
-                               const FiniteElementOptions& options) {
-  if (options.modes < 1) {
-    refuseFiniteElements(body, "modes is " + std::to_string(options.modes) +
-                                   "; give at least 1, or make the body rigid");
+Eigen::MatrixXd rigidMotions(const Eigen::MatrixXd& nodes, Eigen::Index rowsPerNode) {
+  Eigen::MatrixXd result = Eigen::MatrixXd::Zero(rowsPerNode * nodes.rows(), 6);
+  for (Eigen::Index i = 0; i < nodes.rows(); ++i) {
+    const double x = nodes(i, 0), y = nodes(i, 1), z = nodes(i, 2);
+    result.block(rowsPerNode * i, 0, rowsPerNode, 6).setIdentity();
+    result.block<3, 3>(rowsPerNode * i, 3) << 0, z, -y, -z, 0, x, y, -x, 0;  // unit axis × r
   }
-  if (!(options.damping >= 0.0) || !std::isfinite(options.damping)) {
-    refuseFiniteElements(body, "damping is " + shortNumber(options.damping) +
-                                   "; give a ratio to critical damping of zero or more, such as "
-                                   "0.01");
-  }
-  std::vector<bool> taken(static_cast<std::size_t>(nodes), false);
-  for (const int node : options.interface) {
-    if (node < 0 || node >= nodes) {
-      refuseFiniteElements(body, "interface names node " + std::to_string(node) +
-                                     ", which does not exist; nodes are numbered from 0 to " +
-                                     std::to_string(nodes - 1));
-    }
-    if (taken[static_cast<std::size_t>(node)]) {
-      refuseFiniteElements(body,
-                           "interface names node " + std::to_string(node) + " twice; name it once");
-    }
-    taken[static_cast<std::size_t>(node)] = true;
-  }
-  if (!options.names.empty() && options.names.size() != static_cast<std::size_t>(nodes)) {
-    refuseFiniteElements(body, "names holds " + std::to_string(options.names.size()) +
-                                   " names for " + std::to_string(nodes) +
-                                   " nodes; give one for each node, or none");
-  }
-  std::vector<std::string> names = options.names;
-  std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end()) {
-    refuseFiniteElements(
-        body, "two nodes are named " + quoted(asUtf8(*twice)) + "; give each another name");
-  }
-  const int kept = std::max(0, static_cast<int>(options.interface.size()) - 1);
-  const int available = static_cast<int>(6 * nodes) - 6;
-  if (options.modes > available) {
-    refuseFiniteElements(
-        body, "modes is " + std::to_string(options.modes) + ", but " +
-                  counted(static_cast<std::size_t>(nodes), "node has ", "nodes have ") +
-                  std::to_string(available) + " besides the rigid motions; give fewer modes");
-  }
-  if (options.modes < 6 * kept) {
-    refuseFiniteElements(body, "modes is " + std::to_string(options.modes) +
-                                   ", but the nodes of interface after the first take " +
-                                   std::to_string(6 * kept) +
-                                   "; give at least that many modes or fewer interface nodes");
-  }
+  return result;
 }
 
 void checkMatrices(std::string_view body, FiniteElements& elements,
@@ -223,11 +188,13 @@ void checkMatrices(std::string_view body, FiniteElements& elements,
   if (!nodes.allFinite()) {
     refuseFiniteElements(body, "a position in nodes is not finite; give finite numbers in m");
   }
-  checkFiniteElementOptions(body, nodes.rows(), options);
-  checkSymmetric(body, "mass", elements.mass, nodes.rows());
-  checkSymmetric(body, "stiffness", elements.stiffness, nodes.rows());
+  checkNodesOfOptions(body, nodes.rows(), options);
+  const Eigen::Index rowsPerNode = elements.mass.rows() == 3 * nodes.rows() ? 3 : 6;
+  checkSymmetric(body, "mass", elements.mass, nodes.rows(), rowsPerNode);
+  checkSymmetric(body, "stiffness", elements.stiffness, nodes.rows(), rowsPerNode);
+  checkElementOptions(body, elements, options);
   checkMass(body, elements);
-  checkStiffness(body, elements, options.interface.empty() ? 0 : options.interface.front());
+  checkStiffness(body, elements);
 }
 
 }  // namespace kempe::detail

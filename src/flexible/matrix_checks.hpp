@@ -13,19 +13,21 @@ namespace kempe::detail {
 struct FiniteElements {
   Eigen::MatrixXd nodes{};  ///< N × 3
   Sparse mass{}, stiffness{};
+
+  /// Displacements of a node: 6, or 3 if nodes have no rotation.
+  [[nodiscard]] Eigen::Index rowsPerNode() const { return mass.rows() / nodes.rows(); }
 };
 
 /// Columns: displacements of the nodes as the body moves along x, y, z and turns about the origin.
-Eigen::MatrixXd rigidMotions(const Eigen::MatrixXd& nodes);
+Eigen::MatrixXd rigidMotions(const Eigen::MatrixXd& nodes, Eigen::Index rowsPerNode);
+
+/// How messages call a node or set.
+std::string nameOf(const NodeSet& set);
 
 /// Throws a ModelError unless the matrices are those of a free body in space. Removes differences of
 /// rounding between the two triangles.
 void checkMatrices(std::string_view body, FiniteElements& elements,
                    const FiniteElementOptions& options);
-
-/// Throws a ModelError unless the options fit a body of so many nodes.
-void checkFiniteElementOptions(std::string_view body, Eigen::Index nodes,
-                               const FiniteElementOptions& options);
 
 [[noreturn]] void refuseFiniteElements(std::string_view body, const std::string& text);
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "io/files.hpp"
 #include "io/messages.hpp"
 #include "io/text.hpp"
 #include "io/yaml_document.hpp"
@@ -16,44 +16,16 @@ namespace kempe {
 namespace {
 
 namespace fs = std::filesystem;
+using io::shown;
 
 std::string extensionOf(const fs::path& path) {
   return io::lowerCase(path.extension().string());
 }
 
-/// A path as messages call it: file names may hold bytes that are not UTF-8.
-std::string shown(const fs::path& path) {
-  return asUtf8(path.string());
-}
-
-[[noreturn]] void fail(const fs::path& path, const std::string& reason) {
-  throw ModelError(shown(path) + ": " + reason);
-}
+constexpr const char* kRobotFile = "a .urdf or .yaml file";
 
 std::string readFile(const fs::path& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) {
-    fail(path, "cannot be read: " + (error ? error.message() : std::string("no such file")) +
-                   ". Check the path.");
-  }
-  if (fs::is_directory(status)) {
-    fail(path, "is a folder. Name the .urdf or .yaml file in it.");
-  }
-  if (!fs::is_regular_file(status)) {
-    fail(path, "is not a regular file. Name a .urdf or .yaml file.");
-  }
-  const std::uintmax_t size = fs::file_size(path, error);
-  if (!error && size > io::mostBytes) {
-    fail(path, "has " + std::to_string(size) + " bytes; at most " + std::to_string(io::mostBytes) +
-                   " are read. Check that it is a robot.");
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad()) {
-    fail(path, "cannot be read. Check that you may read it.");
-  }
-  return text;
+  return io::readFile(path, io::mostBytes, kRobotFile);
 }
 
 /// The URDF that a file of closures belongs to.
@@ -72,9 +44,9 @@ fs::path urdfBeside(const fs::path& yaml) {
     }
   }
   if (found.size() != 1) {
-    fail(yaml, "closures belong to a URDF, and there are " + std::to_string(found.size()) +
-                   " beside it. Put it next to the URDF under the same name, " +
-                   shown(sameStem.filename()) + ".");
+    io::failAt(yaml, "closures belong to a URDF, and there are " + std::to_string(found.size()) +
+                         " beside it. Put it next to the URDF under the same name, " +
+                         shown(sameStem.filename()) + ".");
   }
   return found.front();
 }
@@ -128,13 +100,14 @@ Mechanism readMechanism(const fs::path& path) {
     return mechanism;
   }
   if (extension == ".xacro") {
-    fail(path, "holds macros. Expand them first: xacro " + shown(path.filename()) + " > " +
-                   shown(path.stem()) + ".");
+    io::failAt(path, "holds macros. Expand them first: xacro " + shown(path.filename()) + " > " +
+                         shown(path.stem()) + ".");
   }
   if (std::error_code error; fs::is_directory(path, error)) {
-    fail(path, "is a folder. Name the .urdf or .yaml file in it.");
+    io::failAt(path, "is a folder. Name the .urdf or .yaml file in it.");
   }
-  fail(path, "the extension " + io::inQuotes(asUtf8(extension)) +
+  io::failAt(path,
+             "the extension " + io::inQuotes(asUtf8(extension)) +
                  " is not known. Files end in .urdf, or in .yaml for closures beside a .urdf.");
 }
 

@@ -1,9 +1,11 @@
 #include <algorithm>
-#include <cmath>
+#include <filesystem>
 #include <sstream>
 
+#include "io/numbers.hpp"
 #include "io/urdf_parts.hpp"
 #include "kempe/errors.hpp"
+#include "kempe/matrix_files.hpp"
 
 namespace kempe::io {
 namespace {
@@ -54,6 +56,64 @@ BeamOptions readBeam(const Element& element) {
   return beam;
 }
 
+/// A node by its number or name, or a set by its name.
+NodeSet findNodes(const Element& element, const std::string& name, const NodeTable& table,
+                  const std::vector<NodeSet>& sets) {
+  const auto set = std::ranges::find(sets, name, &NodeSet::name);
+  if (set != sets.end()) {
+    return *set;
+  }
+  const auto named = std::ranges::find(table.names, name);
+  if (named != table.names.end()) {
+    return static_cast<int>(named - table.names.begin());
+  }
+  const std::optional<int> number = parseIndex(name);
+  if (!number || *number < 0) {
+    element.fail("there is no node or <set> " + inQuotes(name) +
+                 ". Nodes are called by their numbers, from 0 on, or as their file says.");
+  }
+  return *number;
+}
+
+/// A body whose matrices are in other files.
+FlexibleBody readElements(const Element& element, const std::string& body,
+                          const std::string& robotFile) {
+  element.expect(
+      {.attributes = {"mass", "stiffness", "nodes", "modes", "interface", "keep", "damping"},
+       .many = {"set"}});
+  const auto beside = [&](const char* attribute) {
+    const std::filesystem::path name = element.requiredName(attribute);
+    return std::filesystem::path(robotFile).parent_path() / name;
+  };
+  const NodeTable table = readNodes(beside("nodes"));
+  std::vector<NodeSet> sets;
+  for (const Element& set : element.children("set")) {
+    set.expect({.attributes = {"name", "nodes"}});
+    NodeSet& added = sets.emplace_back();
+    for (const std::string& node : readNames(set, "nodes")) {
+      added.nodes.push_back(findNodes(set, node, table, {}).nodes.front());
+    }
+    added.name = set.requiredName();
+  }
+  const auto nodesOf = [&](const char* attribute) {
+    std::vector<NodeSet> nodes;
+    for (const std::string& name : readNames(element, attribute)) {
+      nodes.push_back(findNodes(element, name, table, sets));
+    }
+    return nodes;
+  };
+  FiniteElementOptions options;
+  options.modes = readCount(element, "modes", options.modes);
+  options.interface = nodesOf("interface");
+  options.damping = element.number("damping").value_or(options.damping);
+  options.names = table.names;
+  if (element.text("keep")) {
+    options.keep = nodesOf("keep");
+  }
+  return reduceFiniteElements(body, table.positions, readMatrix(beside("mass")),
+                              readMatrix(beside("stiffness")), options);
+}
+
 }  // namespace
 
 void addFlexibleFrom(const Element& link, const Body& body, Robot& robot) {
@@ -66,11 +126,15 @@ void addFlexibleFrom(const Element& link, const Body& body, Robot& robot) {
         "the link has both <inertial> and <flexible>, whose mass follows from its density. Remove "
         "<inertial>; fix a link with further mass to a node.");
   }
-  const BeamOptions beam = readBeam(*element);
+  const bool fromFiles = element->text("mass") || element->text("stiffness");
+  const BeamOptions beam = fromFiles ? BeamOptions() : readBeam(*element);
   try {
-    FlexibleBody flexible = reduceBeam(body.name, beam);
+    FlexibleBody flexible = fromFiles ? readElements(*element, body.name, robot.mechanism.source)
+                                      : reduceBeam(body.name, beam);
     flexible.line = element->line();
     robot.mechanism.flexibleBodies.push_back(std::move(flexible));
+  } catch (const ElementError&) {
+    throw;
   } catch (const ModelError& error) {
     throw ModelError(element->place() + error.what());
   }

@@ -112,7 +112,7 @@ void requireFew(const std::vector<Element>& elements) {
   }
 }
 
-Robot readRobot(const Element& file) {
+Robot readRobot(const Element& file, const std::string& source) {
   file.expect({.attributes = {"name", "version"},
                .once = {"gravity"},
                .many = {"link", "joint", "loop", "coupling", "rod", "function", "material",
@@ -121,6 +121,7 @@ Robot readRobot(const Element& file) {
     requireFew(file.children(tag));
   }
   Robot robot;
+  robot.mechanism.source = source;  // from whose folder names of files count
   robot.mechanism.name = file.text("name").value_or("");
   if (robot.mechanism.name.empty()) {
     robot.mechanism.name = "robot";
@@ -228,8 +229,7 @@ std::string readEndLink(const Element& element, std::string_view tag, const Robo
 
 Mechanism readUrdfText(std::string_view text, const std::string& source) {
   io::XmlDocument document(text, source);
-  Mechanism mechanism = io::readRobot(document.root("robot")).mechanism;
-  mechanism.source = source;
+  Mechanism mechanism = io::readRobot(document.root("robot"), source).mechanism;
   mechanism.warnings = document.warnings().messages();
   return mechanism;
 }

@@ -222,7 +222,8 @@ class Writer {
     if (!body.beam) {
       throw ModelError(
           "flexible body " + inQuotes(body.body) +
-          ": URDF holds beams, but no other bodies that bend. Build the robot in code.");
+          ": URDF that Kempe writes holds beams only. Write <flexible mass=\"…\" stiffness=\"…\" "
+          "nodes=\"…\"/> into the file by hand, or build the robot in code.");
     }
     const BeamOptions& beam = *body.beam;
     const auto given = [&](const char* attribute, const std::optional<double>& value) {

@@ -10,6 +10,7 @@ import pytest
 from program import kempe_program
 
 import kempe
+from kempe.cli.modes import modes_of
 
 ARM = Path(__file__).resolve().parents[2] / "examples" / "flexible_arm.urdf"
 
@@ -192,6 +193,21 @@ def test_beams_that_are_none_are_refused(options: dict, reason: str) -> None:
         clamped(**options)
 
 
+@pytest.mark.parametrize("axis, kinds", [
+    ((1, 0, 0), {"bending along y", "bending along z", "axial", "torsion"}),
+    ((0, 0, -2), {"bending along x", "bending along y", "axial", "torsion"}),
+    ((0, 0.6, 0.8), {"bending along (-0.6, 0.64, -0.48)", "bending along (0.8, 0.48, -0.36)",
+                     "axial", "torsion"}),
+])
+def test_modes_have_kinds(axis: tuple, kinds: set) -> None:
+    mechanism = clamped(axis=axis, modes=30, elements=5)
+    described = modes_of(mechanism.flexible_bodies[0])
+    assert {mode["kind"] for mode in described} == kinds
+    assert all(mode["moves_most"] == "end" for mode in described[:2])
+    assert [mode["frequency"] for mode in described] == list(
+        mechanism.flexible_bodies[0].frequencies)
+
+
 def test_unknown_arguments_and_nodes_are_refused() -> None:
     with pytest.raises(TypeError, match="lenght"):
         clamped(lenght=2.0)
@@ -216,7 +232,7 @@ def test_what_would_leave_bending_out_is_refused(refused) -> None:
 
 
 def test_files_hold_beams(tmp_path) -> None:
-    mechanism = clamped(modes=7, interface=["end", 3], ky=0.8, axis=(0, 0.6, 0.8), damping=0.01)
+    mechanism = clamped(modes=13, interface=["end", 3], ky=0.8, axis=(0, 0.6, 0.8), damping=0.01)
     mechanism.add_body("load", mass=1.0, inertia=(1e-3, 1e-3, 1e-3))
     mechanism.add_revolute("hook", parent="rod", parent_node="end", child="load", xyz=(0, 0.1, 0))
     mechanism.add_body("stay", mass=0.1, inertia=(1e-4, 1e-4, 1e-4))
@@ -236,7 +252,6 @@ def test_files_hold_beams(tmp_path) -> None:
     ('length="1" density="2700" E="7e10" area="1e-4" Iy="1e-9"', "Iz"),
     ('density="2700" E="7e10" area="1e-4" Iy="1e-9" Iz="1e-9"', "length"),
     ('length="1" density="2700" E="7e10" area="1e-4" Iy="1e-9" Iz="1e-9" modes="0"', "modes"),
-    ('length="1" density="2700" E="7e10" area="1e-4" Iy="1e-9" Iz="1e-9" colour="red"', "colour"),
     ('length="1" density="2700" E="stiff" area="1e-4" Iy="1e-9" Iz="1e-9"', "stiff"),
 ])
 def test_beams_in_files_that_are_none_are_refused(attributes: str, reason: str) -> None:
@@ -261,6 +276,9 @@ def test_the_command_line_shows_frequencies() -> None:
     # What hangs on the links makes them slower.
     assert modes["flexible_bodies"][0]["frequencies"][0] == pytest.approx(first)
     assert 0 < modes["frequencies"][0] < first and len(modes["frequencies"]) == 12
-    assert "natural frequencies" in kempe_program("modes", ARM).stdout
+    first = modes["flexible_bodies"][0]["modes"][0]
+    assert first["kind"].startswith("bending along ") and first["moves_most"] == "end"
+    shown = kempe_program("modes", ARM).stdout
+    assert "natural frequencies" in shown and first["kind"] in shown
     refused = kempe_program("modes", "four_bar")
     assert refused.returncode == 2 and "no flexible bodies" in refused.stderr
