@@ -173,7 +173,7 @@ class FramePosition(Residual):
     def __init__(
         self, state: State, frame: str | int, target: ArrayLike, nu: int | None = None
     ) -> None:
-        one = chosen(state.model, "frame_position", frame=frame)
+        one = chosen(state.model, "frame_position", frame=frame).parts
         super().__init__(state, 3, one.evaluate, lambda q: one.differentiate(q)[0], nu, target)
 
 
@@ -181,7 +181,7 @@ class CenterOfMass(Residual):
     """Centre of mass in the world, minus a target."""
 
     def __init__(self, state: State, target: ArrayLike, nu: int | None = None) -> None:
-        one = chosen(state.model, "center_of_mass")
+        one = chosen(state.model, "center_of_mass").parts
         super().__init__(state, 3, one.evaluate, lambda q: one.differentiate(q)[0], nu, target)
 
 

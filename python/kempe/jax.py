@@ -13,6 +13,7 @@ to it costs 1e-7 of the largest numbers.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -20,19 +21,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kempe._kempe import Model
-from kempe.differentiable import Differentiable, LocalCoordinates, chosen
+from kempe.differentiable import Differentiable, LocalCoordinates, Options, chosen
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["LocalCoordinates", "function"]
 
 
 def _called(algorithm: Differentiable) -> Callable[..., jax.Array]:
-    nv, size, count = algorithm.coordinates.model.nv, algorithm.size, len(algorithm.inputs)
+    size, sizes, count = algorithm.size, algorithm.sizes, len(algorithm.inputs)
 
     def rows_of(args: tuple[np.ndarray, ...]) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """All states as rows, or one state, and the shape of the states."""
         arrays = [np.asarray(x, np.float64) for x in args]
         shape = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
-        rows = [np.broadcast_to(x, (*shape, nv)).reshape(-1, nv) for x in arrays]
+        rows = [
+            np.broadcast_to(x, (*shape, n)).reshape(-1, n)
+            for x, n in zip(arrays, sizes, strict=True)
+        ]
         return (rows if shape else [x[0] for x in rows]), shape
 
     def result_type(*args: jax.Array) -> jnp.dtype:
@@ -43,7 +50,7 @@ def _called(algorithm: Differentiable) -> Callable[..., jax.Array]:
 
         def compute(*x: np.ndarray) -> np.ndarray:
             rows, shape = rows_of(x)
-            return algorithm.value(*rows).reshape(*shape, *algorithm.shape).astype(dtype)
+            return algorithm.value(*rows).reshape((*shape, *algorithm.shape)).astype(dtype)
 
         shape = jax.ShapeDtypeStruct(algorithm.shape, dtype)
         return jax.pure_callback(compute, shape, *args, vmap_method="expand_dims")
@@ -54,9 +61,12 @@ def _called(algorithm: Differentiable) -> Callable[..., jax.Array]:
         def compute(*x: np.ndarray) -> tuple[np.ndarray, ...]:
             rows, shape = rows_of(x)
             found = algorithm.derivatives(*rows)
-            return tuple(one.reshape(*shape, size, nv).astype(dtype) for one in found)
+            return tuple(
+                one.reshape(*shape, size, n).astype(dtype)
+                for one, n in zip(found, sizes, strict=True)
+            )
 
-        shapes = (jax.ShapeDtypeStruct((size, nv), dtype),) * count
+        shapes = tuple(jax.ShapeDtypeStruct((size, n), dtype) for n in sizes)
         return tuple(jax.pure_callback(compute, shapes, *args, vmap_method="expand_dims"))
 
     slopes = jax.custom_jvp(derivatives)
@@ -83,10 +93,10 @@ def _called(algorithm: Differentiable) -> Callable[..., jax.Array]:
             raise TypeError(
                 f"{algorithm.name} takes {', '.join(algorithm.inputs)}; got {len(args)} arguments"
             )
-        for name, x in zip(algorithm.inputs, args, strict=True):
-            if jnp.shape(x) != (nv,):
+        for name, n, x in zip(algorithm.inputs, sizes, args, strict=True):
+            if jnp.shape(x) != (n,):
                 raise ValueError(
-                    f"{name}: expected shape ({nv},), got {jnp.shape(x)}; use jax.vmap for several "
+                    f"{name}: expected shape ({n},), got {jnp.shape(x)}; use jax.vmap for several "
                     "states"
                 )
         found: jax.Array = custom(*args)
@@ -100,21 +110,18 @@ def function(
     algorithm: str,
     *,
     reference: ArrayLike | None = None,
-    frame: str | int | None = None,
+    **options: Unpack[Options],
 ) -> Callable[..., jax.Array]:
     """An algorithm as a JAX function of vectors, for `jit`, `vmap`, `grad`, `jvp` and `jacobian`.
 
     Args:
         model: the model.
-        algorithm: "forward_dynamics" (x, v, tau → a), "inverse_dynamics" (x, v, a → tau),
-            "bias_forces" (x, v), "gravity_forces" (x), "mass_matrix" (x), "center_of_mass" (x),
-            "center_of_mass_velocity" (x, v), "center_of_mass_acceleration" (x, v, a), "momentum"
-            (x, v), "momentum_rate" (x, v, a), or, with `frame`, "frame_position" (x),
-            "frame_rotation" (x), "frame_velocity" (x, v), "frame_acceleration" (x, v, a).
+        algorithm: its name, such as "forward_dynamics"; kempe.differentiable lists them.
         reference: configuration at x = 0; by default model.neutral().
-        frame: of algorithms of a frame.
+        frame, frame_reference, external, external_reference, constraints, time: of algorithms that
+            take them (kempe.differentiable.chosen).
 
     Raises:
-        ValueError: there is no such algorithm, or it needs a frame.
+        ValueError: there is no such algorithm or frame, or it needs or does not take an option.
     """
-    return _called(chosen(model, algorithm, reference, frame))
+    return _called(chosen(model, algorithm, reference, **options))

@@ -12,14 +12,17 @@ inputs. Derivatives of first order exist, backward and forward, also under `torc
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
 from kempe._kempe import Model
-from kempe.differentiable import Differentiable, LocalCoordinates, chosen
+from kempe.differentiable import Differentiable, LocalCoordinates, Options, chosen
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["LocalCoordinates", "function"]
 
@@ -37,6 +40,8 @@ def _like(found: np.ndarray, args: tuple[torch.Tensor, ...]) -> torch.Tensor:
     dtype = args[0].dtype
     for x in args[1:]:
         dtype = torch.promote_types(dtype, x.dtype)
+    if not dtype.is_floating_point:
+        dtype = torch.get_default_dtype()
     return torch.as_tensor(found).to(args[0].device, dtype)
 
 
@@ -59,7 +64,7 @@ class _Slopes(torch.autograd.Function):  # type: ignore[misc]
     def forward(algorithm: Differentiable, *args: torch.Tensor) -> tuple[torch.Tensor, ...]:
         rows, shape = _rows(args)
         return tuple(
-            _like(one, args).reshape(*shape, *one.shape[1:]) for one in algorithm.derivatives(*rows)
+            _like(one.reshape(*shape, *one.shape[1:]), args) for one in algorithm.derivatives(*rows)
         )
 
     @staticmethod
@@ -86,7 +91,7 @@ class _Evaluation(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(algorithm: Differentiable, *args: torch.Tensor) -> torch.Tensor:
         rows, shape = _rows(args)
-        return _like(algorithm.value(*rows), args).reshape(*shape, algorithm.size)
+        return _like(algorithm.value(*rows).reshape(*shape, algorithm.size), args)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
@@ -124,29 +129,38 @@ def function(
     algorithm: str,
     *,
     reference: ArrayLike | None = None,
-    frame: str | int | None = None,
+    **options: Unpack[Options],
 ) -> Callable[..., torch.Tensor]:
     """An algorithm as a PyTorch function.
 
     Args:
         model: the model.
-        algorithm: "forward_dynamics" (x, v, tau → a), "inverse_dynamics" (x, v, a → tau),
-            "bias_forces" (x, v), "gravity_forces" (x), "mass_matrix" (x), "center_of_mass" (x),
-            "center_of_mass_velocity" (x, v), "center_of_mass_acceleration" (x, v, a), "momentum"
-            (x, v), "momentum_rate" (x, v, a), or, with `frame`, "frame_position" (x),
-            "frame_rotation" (x), "frame_velocity" (x, v), "frame_acceleration" (x, v, a).
+        algorithm: its name, such as "forward_dynamics"; kempe.differentiable lists them.
         reference: configuration at x = 0; by default model.neutral().
-        frame: of algorithms of a frame.
+        frame, frame_reference, external, external_reference, constraints, time: of algorithms that
+            take them (kempe.differentiable.chosen).
 
     Raises:
-        ValueError: there is no such algorithm, or it needs a frame.
+        ValueError: there is no such algorithm or frame, or it needs or does not take an option.
     """
-    one = chosen(model, algorithm, reference, frame)
+    one = chosen(model, algorithm, reference, **options)
 
     def called(*args: torch.Tensor) -> torch.Tensor:
         if len(args) != len(one.inputs):
             raise TypeError(f"{algorithm} takes {', '.join(one.inputs)}; got {len(args)} arguments")
+        for name, size, x in zip(one.inputs, one.sizes, args, strict=True):
+            if not isinstance(x, torch.Tensor):
+                raise TypeError(f"{name}: expected a torch.Tensor, got {type(x).__name__}")
+            if x.ndim == 0 or x.shape[-1] != size:
+                raise ValueError(f"{name}: expected shape (…, {size}), got {tuple(x.shape)}")
+        try:
+            torch.broadcast_shapes(*(x.shape[:-1] for x in args))
+        except RuntimeError:
+            given = ", ".join(
+                f"{name} {tuple(x.shape)}" for name, x in zip(one.inputs, args, strict=True)
+            )
+            raise ValueError(f"leading dimensions do not broadcast: {given}") from None
         found = _Evaluation.apply(one, *args)
-        return found.reshape(*found.shape[:-1], *one.shape)
+        return found.reshape((*found.shape[:-1], *one.shape))
 
     return called

@@ -1,17 +1,24 @@
-import numpy as np
+"""Models, and the cases of tests/python that every adapter is tested with."""
+
+import sys
+from pathlib import Path
+
 import pytest
 
 import kempe
 
+sys.path.append(str(Path(__file__).parents[1] / "python"))
 
-@pytest.fixture(params=["four_bar", "mini_cheetah", "tello", "belt_chain"])
+from differentiable_cases import ROBOTS, state_of  # noqa: E402
+
+
+@pytest.fixture(scope="session", params=ROBOTS)
 def model(request) -> kempe.Model:
     return kempe.robots.load(request.param)
 
 
 @pytest.fixture
 def state(model: kempe.Model):
-    """Local coordinates around a random configuration, velocities and forces."""
-    rng = np.random.default_rng(4)
-    x, v, tau = rng.normal(size=(3, model.nv))
-    return model.random_configuration(seed=2), 0.1 * x, v, tau
+    """A reference, and local coordinates, velocities and forces."""
+    reference, inputs = state_of(model)
+    return reference, *(inputs[name].copy() for name in ("x", "v", "tau"))

@@ -1,3 +1,5 @@
+"""CasADi functions of all algorithms, their derivatives and their life."""
+
 import gc
 import weakref
 
@@ -5,60 +7,130 @@ import casadi
 import numpy as np
 import pytest
 from differences import assert_close
+from differentiable_cases import CASES, case_name, prepared
 
 import kempe.casadi
-from kempe.differentiable import algorithm_names, chosen
+
+QUIET = {"ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes"}
 
 
-def named(model, name, reference, **options):
-    """The CasADi function and what it should compute."""
-    frame = {"frame": model.frame_names[-1]} if name.startswith("frame_") else {}
-    function = kempe.casadi.function(model, name, reference=reference, **frame, **options)
-    return function, chosen(model, name, reference, **frame)
+def by_columns(one, numbers):
+    """Numbers of a result, (size, …), in CasADi's order."""
+    return numbers[np.arange(one.size).reshape(one.shape).ravel(order="F")]
 
 
-@pytest.mark.parametrize("name", algorithm_names())
-def test_value_and_jacobian(model, state, name):
-    reference, *inputs = state
-    function, expected = named(model, name, reference)
-    inputs = inputs[: len(expected.inputs)]
-    symbols = [casadi.MX.sym(s, model.nv) for s in expected.inputs]
+@pytest.mark.parametrize("case", CASES, ids=case_name)
+def test_value_and_jacobian(model, case):
+    one, options, inputs = prepared(model, case)
+    function = kempe.casadi.function(model, case[0], **options)
+    assert function.size_out(0) == ((*one.shape, 1, 1)[:2])
+    symbols = [casadi.MX.sym(name, n) for name, n in zip(one.inputs, one.sizes, strict=True)]
     result = casadi.vec(function(*symbols))
     whole = casadi.Function(
         "whole", symbols, [result, *[casadi.jacobian(result, s) for s in symbols]]
     )
     value, *slopes = whole.call(inputs)
-    # CasADi's matrices are by columns.
-    order = np.arange(expected.size).reshape(expected.shape).ravel(order="F")
-    assert_close(np.array(value)[:, 0], expected.value(*inputs)[order], 1e-12)
-    for found, slope in zip(slopes, expected.derivatives(*inputs), strict=True):
-        assert_close(np.array(found), slope[order], 1e-12)
+    assert_close(np.array(value)[:, 0], by_columns(one, one.value(*inputs)), 1e-12)
+    for found, slope in zip(slopes, one.derivatives(*inputs), strict=True):
+        assert_close(np.array(found), by_columns(one, slope), 1e-12)
 
 
-@pytest.mark.parametrize("name", ["forward_dynamics", "mass_matrix"])
-def test_many_states_are_each_state(model, state, name):
-    reference, *inputs = state
-    mapped, one = named(model, name, reference, states=3)
-    single, _ = named(model, name, reference)
-    columns = [np.stack([y, 0.5 * y, -y], axis=1) for y in inputs[: len(one.inputs)]]
-    symbols = [casadi.MX.sym(s, model.nv, 3) for s in one.inputs]
-    slow = single.map(3)
-    for function in (mapped, slow):
+@pytest.mark.parametrize("case", CASES, ids=case_name)
+def test_many_states_are_each_state(model, case):
+    """With matrices side by side, and derivatives forward and backward, as CasADi's own map."""
+    one, options, inputs = prepared(model, case)
+    mapped = kempe.casadi.function(model, case[0], states=3, **options)
+    single = kempe.casadi.function(model, case[0], **options)
+    columns = [np.stack([y, 0.5 * y, -y], axis=1) for y in inputs]
+    symbols = [casadi.MX.sym(name, n, 3) for name, n in zip(one.inputs, one.sizes, strict=True)]
+    seeds = np.random.default_rng(7).normal(size=mapped.size_out(0))
+    for function in (mapped, single.map(3)) if case[1] == {} else (mapped,):
         result = function(*symbols)
-        product = casadi.jtimes(result, symbols[0], columns[0])
-        back = casadi.jtimes(result, symbols[0], casadi.DM.ones(result.shape), True)
-        whole = casadi.Function("whole", symbols, [result, product, back])
-        value, along, gradient = (np.array(y) for y in whole.call(columns))
-        for i in range(3):
+        along = casadi.jtimes(result, symbols[-1], columns[-1])
+        back = casadi.jtimes(result, symbols[0], casadi.DM(seeds), True)
+        whole = casadi.Function("whole", symbols, [result, along, back])
+        value, change, gradient = (np.array(y) for y in whole.call(columns))
+        parts = [np.split(y, 3, axis=1) for y in (value, change, seeds)]
+        for i, (own_value, own_change, own_seeds) in enumerate(zip(*parts, strict=True)):
             own = [y[:, i] for y in columns]
-            slope = one.derivatives(*own)[0]
-            part = slice(i * value.shape[1] // 3, (i + 1) * value.shape[1] // 3)
-            for found, right in ((value, one.value(*own)), (along, slope @ own[0])):
-                assert_close(found[:, part].reshape(one.shape), right.reshape(one.shape), 1e-9)
-            assert_close(gradient[:, i], slope.sum(axis=0), 1e-9)
+            slopes = one.derivatives(*own)
+            for found, right in ((own_value, one.value(*own)), (own_change, slopes[-1] @ own[-1])):
+                assert_close(found.ravel(), right, 1e-9)
+            assert_close(gradient[:, i], own_seeds.ravel() @ slopes[0], 1e-9)
 
 
-def test_in_an_optimisation(model):
+@pytest.mark.parametrize("case", CASES, ids=case_name)
+def test_hessian(model, case):
+    """Exact where there are second derivatives; otherwise a message says what to do."""
+    one, options, inputs = prepared(model, case)
+    if one.has_second_derivatives:
+        for states in (None, 3):
+            has_exact_hessian(model, case[0], one, states, inputs, options)
+        return
+    function = kempe.casadi.function(model, case[0], **options)
+    symbols = [casadi.MX.sym(name, n) for name, n in zip(one.inputs, one.sizes, strict=True)]
+    with pytest.raises(RuntimeError, match=f"{case[0]} has no second.*limited-memory"):
+        casadi.hessian(casadi.sumsqr(function(*symbols)), symbols[0])
+
+
+def has_exact_hessian(model, name, one, states, inputs, options):
+    function = kempe.casadi.function(model, name, states=states, **options)
+    count = states or 1
+    symbols = [
+        casadi.MX.sym(name, n, count) for name, n in zip(one.inputs, one.sizes, strict=True)
+    ]
+    weights = np.random.default_rng(8).normal(size=(one.size, count))
+
+    lagrangian = casadi.dot(casadi.reshape(function(*symbols), weights.shape), weights)
+    unknowns = casadi.vertcat(*[casadi.vec(s) for s in symbols])
+    hessian = casadi.Function("hessian", symbols, [casadi.hessian(lagrangian, unknowns)[0]])
+    states_of = [np.stack([y, 0.5 * y, -y][:count], axis=1) for y in inputs]
+    found = np.array(hessian.call(states_of)[0])
+    # CasADi has all of the first input, then all of the second.
+    starts = np.cumsum([0, *[n * count for n in one.sizes]])
+    expected = np.zeros_like(found)
+    for i in range(count):
+        at = np.concatenate(
+            [first + i * n + np.arange(n) for first, n in zip(starts, one.sizes, strict=False)]
+        )
+        own = [y[:, i] for y in states_of]
+        expected[np.ix_(at, at)] = one.second_derivatives(weights[:, i], *own)
+    assert_close(found, expected, 1e-9)
+
+
+def test_gradients_and_jacobians_are_one_call(monkeypatch):
+    model = kempe.robots.load("tello")
+    calls = []
+
+    def counted(called):
+        def wrapped(self, *args):
+            calls.append(called.__name__)
+            return called(self, *args)
+
+        return wrapped
+
+    for name in ("derivatives", "second_derivatives"):
+        kind = kempe.differentiable.Differentiable
+        monkeypatch.setattr(kind, name, counted(getattr(kind, name)))
+    function = kempe.casadi.function(model, "inverse_dynamics", states=4)
+    x, v, a = (casadi.MX.sym(name, model.nv, 4) for name in "xva")
+    result = function(x, v, a)
+    both = casadi.vertcat(casadi.vec(x), casadi.vec(v))
+    for of, names in (
+        (casadi.jacobian(casadi.vec(result), both), ["derivatives"]),
+        (casadi.gradient(casadi.sumsqr(result), both), ["derivatives"]),
+        (casadi.hessian(casadi.sum1(casadi.vec(result)), x)[0],
+         ["second_derivatives", "derivatives"]),
+    ):
+        calls.clear()
+        casadi.Function("whole", [x, v, a], [of])(0.1, 0.2, 0.3)
+        assert calls == names
+    blocks = casadi.jacobian(casadi.vec(result), casadi.vec(x))
+    assert blocks.nnz() == 4 * model.nv**2
+
+
+@pytest.mark.parametrize("hessian", ["exact", "limited-memory"])
+def test_in_an_optimisation(model, hessian):
     """IPOPT finds a posture at rest whose centre of mass is higher, with gravity balanced."""
     center = kempe.casadi.function(model, "center_of_mass")
     at = kempe.casadi.LocalCoordinates(model)
@@ -67,8 +139,7 @@ def test_in_an_optimisation(model):
     x = problem.variable(model.nv)
     problem.minimize(casadi.sumsqr(x))
     problem.subject_to(center(x)[2] == target[2])
-    quiet = {"ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes"}
-    problem.solver("ipopt", {**quiet, "ipopt.hessian_approximation": "limited-memory"})
+    problem.solver("ipopt", {**QUIET, "ipopt.hessian_approximation": hessian})
     found = np.reshape(problem.solve().value(x), -1)
     assert abs(model.center_of_mass(at.configuration(found))[2] - target[2]) < 1e-7
 
@@ -93,13 +164,17 @@ def test_functions_own_their_derivatives():
 
 def test_mistakes_are_named():
     model = kempe.robots.load("four_bar")
-    with pytest.raises(ValueError, match="forward_dynamics"):
+    with pytest.raises(ValueError, match="there is no algorithm 'dynamics'"):
         kempe.casadi.function(model, "dynamics")
-    with pytest.raises(ValueError, match="frame="):
-        kempe.casadi.function(model, "frame_position")
-    with pytest.raises(ValueError, match="foot"):
-        kempe.casadi.function(model, "frame_position", frame="foot")
-    with pytest.raises(ValueError, match="takes no frame"):
-        kempe.casadi.function(model, "mass_matrix", frame="link1")
     with pytest.raises(ValueError, match="states"):
         kempe.casadi.function(model, "forward_dynamics", states=0)
+
+
+def test_states_without_a_result_are_nan():
+    """So that solvers shorten their steps without a word of Python."""
+    model = kempe.robots.load("tello")
+    function = kempe.casadi.function(model, "center_of_mass", invalid="nan")
+    x = np.zeros(model.nv)
+    for rotor in (1, 2):
+        x[model.v_names.index(f"right-hip-clamp-to-hip-rotor-{rotor}")] = -12.0
+    assert np.isnan(np.array(function(x))).all()

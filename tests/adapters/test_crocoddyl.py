@@ -3,7 +3,7 @@
 import crocoddyl
 import numpy as np
 import pytest
-from differences import assert_close, jacobian
+from differences import assert_close, each, jacobian
 
 import kempe
 import kempe.crocoddyl
@@ -58,11 +58,12 @@ def test_jacobians_of_the_state(model):
 
     both = crocoddyl.Jcomponent.both
     by_x, by_dx = state.Jintegrate(x, dx, both)
-    assert_close(by_x, jacobian(lambda e: state.diff(end, moved(moved(x, e), dx)), zero), 1e-7)
-    assert_close(by_dx, jacobian(lambda e: state.diff(end, moved(x, dx + e)), zero), 1e-7)
+    after_x = each(lambda e: state.diff(end, moved(moved(x, e), dx)))
+    assert_close(by_x, jacobian(after_x, zero), 1e-7)
+    assert_close(by_dx, jacobian(each(lambda e: state.diff(end, moved(x, dx + e))), zero), 1e-7)
     by_x0, by_x1 = state.Jdiff(x, end, both)
-    assert_close(by_x0, jacobian(lambda e: state.diff(moved(x, e), end), zero), 1e-7)
-    assert_close(by_x1, jacobian(lambda e: state.diff(x, moved(end, e)), zero), 1e-7)
+    assert_close(by_x0, jacobian(each(lambda e: state.diff(moved(x, e), end)), zero), 1e-7)
+    assert_close(by_x1, jacobian(each(lambda e: state.diff(x, moved(end, e))), zero), 1e-7)
 
 
 def problem(model: kempe.Model, state: kempe.crocoddyl.State, nu: int, rng):
@@ -99,8 +100,8 @@ def test_action_models(model, integrator):
         step.calc(other, point, control)
         return np.append(state.diff(end, other.xnext), other.cost)
 
-    by_x = jacobian(lambda e: after(state.integrate(x, e), u), np.zeros(state.ndx))
-    by_u = jacobian(lambda e: after(x, u + e), np.zeros(nu))
+    by_x = jacobian(each(lambda e: after(state.integrate(x, e), u)), np.zeros(state.ndx))
+    by_u = jacobian(each(lambda e: after(x, u + e)), np.zeros(nu))
     assert_close(data.Fx.reshape(state.ndx, -1), by_x[:-1], 1e-7)
     assert_close(data.Fu.reshape(state.ndx, nu), by_u[:-1], 1e-7)
     assert_close(np.reshape(data.Lx, -1), by_x[-1])
@@ -139,8 +140,8 @@ def test_actions_under_constraints(held):
         step.calc(other, point, control)
         return np.append(state.diff(end, other.xnext), other.cost)
 
-    by_x = jacobian(lambda e: after(state.integrate(x, e), u), np.zeros(state.ndx))
-    by_u = jacobian(lambda e: after(x, u + e), np.zeros(nu))
+    by_x = jacobian(each(lambda e: after(state.integrate(x, e), u)), np.zeros(state.ndx))
+    by_u = jacobian(each(lambda e: after(x, u + e)), np.zeros(nu))
     assert_close(data.Fx, by_x[:-1], 1e-7)
     assert_close(data.Fu, by_u[:-1], 1e-7)
     assert_close(data.Lx, by_x[-1])

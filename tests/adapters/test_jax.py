@@ -1,45 +1,45 @@
+"""JAX functions of all algorithms under its transformations."""
+
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from differences import assert_close
+from differentiable_cases import CASES, case_name, prepared
 
 import kempe.jax
-from kempe.differentiable import Differentiable, algorithm_names, chosen
+from kempe.differentiable import chosen
 
 jax.config.update("jax_enable_x64", True)
 
 
-def test_value_gradient_and_batches(model, state):
-    reference, x, v, tau = state
-    function = kempe.jax.function(model, "forward_dynamics", reference=reference)
-    expected = chosen(model, "forward_dynamics", reference)
-    assert_close(jax.jit(function)(x, v, tau), expected.value(x, v, tau), 1e-12)
-    forward = jax.jit(jax.jacfwd(function, argnums=(0, 1, 2)))(x, v, tau)
-    backward = jax.jacrev(function, argnums=(0, 1, 2))(x, v, tau)
-    for found in (forward, backward):
-        for slope, own in zip(found, expected.derivatives(x, v, tau), strict=True):
-            assert_close(slope, own, 1e-12)
-    states = np.stack([x, 0.3 * x, -x])
-    many = jax.jit(jax.vmap(function, in_axes=(0, None, None)))(states, v, tau)
-    for found, own in zip(many, states, strict=True):
-        assert_close(found, expected.value(own, v, tau), 1e-9)
-    loss = jax.jit(jax.vmap(jax.grad(lambda y: function(y, v, tau).sum())))(states)
-    for found, own in zip(loss, states, strict=True):
-        assert_close(found, expected.derivatives(own, v, tau)[0].sum(axis=0), 1e-9)
+@pytest.mark.parametrize("case", CASES, ids=case_name)
+def test_every_algorithm(model, case):
+    """Values, derivatives forward and backward, compiled and of many states."""
+    one, options, inputs = prepared(model, case)
+    function = kempe.jax.function(model, case[0], **options)
+    assert_close(jax.jit(function)(*inputs), one.value(*inputs).reshape(one.shape), 1e-12)
+    each = tuple(range(len(inputs)))
+    for jacobian in (jax.jit(jax.jacfwd(function, each)), jax.jacrev(function, each)):
+        slopes = zip(jacobian(*inputs), one.derivatives(*inputs), one.sizes, strict=True)
+        for found, slope, size in slopes:
+            assert_close(found, slope.reshape(*one.shape, size), 1e-12)
 
+    def loss(*args):
+        return (function(*args) ** 2).sum()
 
-@pytest.mark.parametrize("name", algorithm_names())
-def test_every_algorithm(model, state, name):
-    reference, *inputs = state
-    frame = {"frame": model.frame_names[-1]} if name.startswith("frame_") else {}
-    function = kempe.jax.function(model, name, reference=reference, **frame)
-    expected = chosen(model, name, reference, **frame)
-    inputs = inputs[: len(expected.inputs)]
-    assert_close(function(*inputs), expected.value(*inputs).reshape(expected.shape), 1e-12)
-    slope = jax.jacobian(function)(*inputs)
-    own = expected.derivatives(*inputs)[0].reshape(*expected.shape, model.nv)
-    assert_close(slope, own, 1e-12)
+    # Many x at the same other inputs.
+    states = np.stack([inputs[0], 0.3 * inputs[0], -inputs[0]])
+    axes = (0, *[None] * (len(inputs) - 1))
+    many = jax.jit(jax.vmap(function, axes))(states, *inputs[1:])
+    gradients = jax.jit(jax.vmap(jax.grad(loss, each), axes))(states, *inputs[1:])
+    for i, own in enumerate(states):
+        value, slopes = one.value(own, *inputs[1:]), one.derivatives(own, *inputs[1:])
+        assert_close(many[i], value.reshape(one.shape), 1e-9)
+        for gradient, slope in zip(gradients, slopes, strict=True):
+            assert_close(gradient[i], 2 * value @ slope, 1e-9)
 
 
 def test_vmap_is_one_call(model, state, monkeypatch):
@@ -54,15 +54,13 @@ def test_vmap_is_one_call(model, state, monkeypatch):
 
         return wrapped
 
-    counting = Differentiable(
-        one.name,
-        one.coordinates,
-        one.inputs,
-        one.shape,
-        counted(one.evaluate, "value"),
-        counted(one.differentiate, "derivatives"),
+    parts = dataclasses.replace(
+        one.parts,
+        evaluate=counted(one.parts.evaluate, "value"),
+        differentiate=counted(one.parts.differentiate, "derivatives"),
     )
-    monkeypatch.setattr(kempe.jax, "chosen", lambda *_: counting)
+    counting = dataclasses.replace(one, parts=parts)
+    monkeypatch.setattr(kempe.jax, "chosen", lambda *_, **__: counting)
     function = kempe.jax.function(model, "forward_dynamics")
     many = [jnp.tile(y, (7, 1)) for y in (x, v, tau)]
     jax.block_until_ready(jax.jit(jax.vmap(function))(*many))
@@ -105,3 +103,12 @@ def test_mistakes_are_named(model):
         function(jnp.zeros(model.nv))
     with pytest.raises(ValueError, match="vmap"):
         function(*(jnp.zeros((2, model.nv)),) * 3)
+
+
+def test_states_that_are_not_finite_are_nan(model, state):
+    reference, x, v, tau = state
+    function = kempe.jax.function(model, "forward_dynamics", reference=reference, invalid="nan")
+    gradient = jax.vmap(jax.value_and_grad(lambda y: function(y, v, tau).sum()))
+    for found in gradient(np.stack([x, x * np.nan])):
+        assert jnp.isfinite(found[0]).all()
+        assert jnp.isnan(found[1]).all()

@@ -1,8 +1,13 @@
+"""PyTorch functions of all algorithms under its transformations."""
+
+import dataclasses
+
 import numpy as np
 import pytest
 from differences import assert_close
+from differentiable_cases import CASES, case_name, prepared
 
-from kempe.differentiable import chosen
+from kempe.differentiable import algorithm_names, chosen
 
 torch = pytest.importorskip("torch")
 
@@ -18,65 +23,74 @@ def leaf(x, **options):
     return torch.tensor(x, requires_grad=True, **options)
 
 
-def test_value_and_gradient(adapter, model, state):
-    reference, x, v, tau = state
-    function = adapter.function(model, "forward_dynamics", reference=reference)
-    expected = chosen(model, "forward_dynamics", reference)
-    states = np.stack([x, 0.3 * x, -x])
-    inputs = [leaf(y) for y in (states, v, tau)]
-    result = function(*inputs)
-    result.sum().backward()
-    slopes = [expected.derivatives(own, v, tau) for own in states]
+@pytest.mark.parametrize("case", CASES, ids=case_name)
+def test_every_algorithm(adapter, model, case):
+    """Values and gradients, of three x at the same other inputs."""
+    one, options, inputs = prepared(model, case)
+    function = adapter.function(model, case[0], **options)
+    states = np.stack([inputs[0], 0.3 * inputs[0], -inputs[0]])
+    tensors = [leaf(y) for y in (states, *inputs[1:])]
+    result = function(*tensors)
+    assert result.shape == (3, *one.shape)
+    (result**2).sum().backward()
+    gradients = [0.0] * len(inputs)
     for i, own in enumerate(states):
-        assert_close(result[i].detach().numpy(), expected.value(own, v, tau), 1e-9)
-        assert_close(inputs[0].grad[i].numpy(), slopes[i][0].sum(axis=0), 1e-9)
-    assert_close(inputs[1].grad.numpy(), sum(s[1].sum(axis=0) for s in slopes), 1e-9)
+        value, slopes = one.value(own, *inputs[1:]), one.derivatives(own, *inputs[1:])
+        assert_close(result[i].detach().numpy(), value.reshape(one.shape), 1e-9)
+        assert_close(tensors[0].grad[i].numpy(), 2 * value @ slopes[0], 1e-9)
+        gradients = [g + 2 * value @ slope for g, slope in zip(gradients, slopes, strict=True)]
+    for tensor, gradient in zip(tensors[1:], gradients[1:], strict=True):
+        assert_close(tensor.grad.numpy(), gradient, 1e-9)
 
 
-@pytest.mark.parametrize("name", ["forward_dynamics", "inverse_dynamics", "mass_matrix"])
-def test_gradcheck(adapter, model, state, name):
-    if model.nv > 20:
-        pytest.skip("differences of many inputs")
-    reference, x, v, tau = state
-    function = adapter.function(model, name, reference=reference)
-    count = len(chosen(model, name, reference).inputs)
-    inputs = [leaf(np.stack([y, 0.5 * y])) for y in (x, v, tau)[:count]]
-    size = max(1.0, float(function(*inputs).detach().abs().max()))
+@pytest.mark.parametrize("case", CASES, ids=case_name)
+def test_gradcheck(adapter, model, case):
+    """Torch's own differences, backward and forward, along random directions of large models."""
+    one, options, inputs = prepared(model, case)
+    function = adapter.function(model, case[0], **options)
+    tensors = [leaf(np.stack([y, 0.5 * y])) for y in inputs]
+    size = max(1.0, float(function(*tensors).detach().abs().max()))
     assert torch.autograd.gradcheck(
-        lambda *args: function(*args) / size, inputs, eps=1e-5, atol=1e-4, check_forward_ad=True
+        lambda *args: function(*args) / size,
+        tensors,
+        eps=1e-5,
+        atol=1e-4,
+        check_forward_ad=True,
+        fast_mode=model.nv > 2,
     )
 
 
-def test_transforms(adapter, model, state):
-    reference, x, v, tau = state
-    function = adapter.function(model, "forward_dynamics", reference=reference)
-    expected = chosen(model, "forward_dynamics", reference)
-    args = [torch.tensor(y) for y in (x, v, tau)]
+@pytest.mark.parametrize("case", CASES[: len(algorithm_names())], ids=case_name)
+def test_transforms(adapter, model, case):
+    one, options, inputs = prepared(model, case)
+    function = adapter.function(model, case[0], **options)
+    args = [torch.tensor(y) for y in inputs]
+    each = tuple(range(len(args)))
     for transform in (torch.func.jacrev, torch.func.jacfwd):
-        found = transform(function, argnums=(0, 1, 2))(*args)
-        for slope, own in zip(found, expected.derivatives(x, v, tau), strict=True):
-            assert_close(slope.numpy(), own, 1e-9)
+        slopes = zip(transform(function, each)(*args), one.derivatives(*inputs), strict=True)
+        for found, slope in slopes:
+            assert_close(found.numpy().reshape(slope.shape), slope, 1e-9)
     states = torch.stack([args[0], 0.3 * args[0], -args[0]])
-    many = torch.func.vmap(function, in_dims=(0, None, None))(states, args[1], args[2])
-    slopes = torch.func.vmap(torch.func.jacrev(function), (0, None, None))(states, *args[1:])
+    axes = (0, *[None] * (len(args) - 1))
+    many = torch.func.vmap(function, axes)(states, *args[1:])
+    slopes = torch.func.vmap(torch.func.jacrev(function), axes)(states, *args[1:])
     for i, own in enumerate(states.numpy()):
-        assert_close(many[i].numpy(), expected.value(own, v, tau), 1e-9)
-        assert_close(slopes[i].numpy(), expected.derivatives(own, v, tau)[0], 1e-9)
+        value, slope = one.value(own, *inputs[1:]), one.derivatives(own, *inputs[1:])[0]
+        assert_close(many[i].numpy(), value.reshape(one.shape), 1e-9)
+        assert_close(slopes[i].numpy().reshape(slope.shape), slope, 1e-9)
 
 
 def test_all_states_are_one_call(adapter, model, state, monkeypatch):
     reference, x, v, tau = state
     calls = []
     one = chosen(model, "forward_dynamics", reference)
-    counted = type(one)(
-        one.name,
-        one.coordinates,
-        one.inputs,
-        one.shape,
-        lambda *args: calls.append("value") or one.evaluate(*args),
-        lambda *args: calls.append("derivatives") or one.differentiate(*args),
+    parts = dataclasses.replace(
+        one.parts,
+        evaluate=lambda *args: calls.append("value") or one.parts.evaluate(*args),
+        differentiate=lambda *args: calls.append("derivatives") or one.parts.differentiate(*args),
     )
-    monkeypatch.setattr(adapter, "chosen", lambda *_: counted)
+    counted = dataclasses.replace(one, parts=parts)
+    monkeypatch.setattr(adapter, "chosen", lambda *_, **__: counted)
     inputs = [leaf(np.tile(y, (2, 5, 1))) for y in (x, v, tau)]
     adapter.function(model, "forward_dynamics")(*inputs).sum().backward()
     assert calls == ["value", "derivatives"]
@@ -106,3 +120,24 @@ def test_second_derivatives_are_refused(adapter, model, state):
 def test_wrong_arguments_are_named(adapter, model):
     with pytest.raises(TypeError, match="x, v, tau"):
         adapter.function(model, "forward_dynamics")(torch.zeros(model.nv))
+    with pytest.raises(ValueError, match="tau: expected shape"):
+        x = torch.zeros(3, model.nv)
+        adapter.function(model, "forward_dynamics")(x, x, torch.zeros(3, model.nv + 1))
+    function = adapter.function(model, "bias_forces")
+    with pytest.raises(TypeError, match=r"v: expected a torch.Tensor, got ndarray"):
+        function(torch.zeros(model.nv), np.zeros(model.nv))
+    with pytest.raises(ValueError, match=r"do not broadcast: x \(2, .*v \(3, "):
+        function(torch.zeros(2, model.nv), torch.zeros(3, model.nv))
+    whole = function(torch.zeros(model.nv, dtype=torch.int64), torch.ones(model.nv).int())
+    assert whole.dtype == torch.get_default_dtype()
+
+
+def test_states_that_are_not_finite_are_nan(adapter, model, state):
+    reference, x, v, tau = state
+    function = adapter.function(model, "forward_dynamics", reference=reference, invalid="nan")
+    many = leaf(np.stack([x, x * np.nan]))
+    result = function(many, torch.tensor(v), torch.tensor(tau))
+    result.sum().backward()
+    for found in (result, many.grad):
+        assert found[0].isfinite().all()
+        assert found[1].isnan().all()
