@@ -2,9 +2,9 @@
 
 The motor turns the crank of a drag-link linkage, whose follower carries the pendulum. Its torque is
 too small to lift the pendulum at once, so that it must swing. CasADi's IPOPT finds the motion by
-direct collocation (Hermite–Simpson) on Kempe's dynamics and their derivatives, with rotor and loop
-included; Kempe's simulator then replays the torques. Needs CasADi: pip install casadi. An argument
-names a folder for pictures.
+direct collocation (Hermite–Simpson) on Kempe's dynamics and their exact first and second
+derivatives, with rotor and loop included; Kempe's simulator then replays the torques. Needs CasADi:
+pip install casadi. An argument names a folder for pictures.
 """
 
 import sys
@@ -75,8 +75,7 @@ problem.subject_to(problem.bounded(-GEAR * MOTOR_TORQUE, tau, GEAR * MOTOR_TORQU
 problem.minimize(h * casadi.sumsqr(tau))
 problem.set_initial(x, np.linspace(0, goal, INTERVALS + 1) +
                     0.5 * np.sin(np.linspace(0, 4 * np.pi, INTERVALS + 1)))
-problem.solver("ipopt", {"ipopt.hessian_approximation": "limited-memory", "ipopt.print_level": 0,
-                         "print_time": False, "ipopt.max_iter": 500})
+problem.solver("ipopt", {"ipopt.print_level": 0, "print_time": False, "ipopt.max_iter": 500})
 solution = problem.solve()
 torque = np.array(solution.value(tau)).ravel()
 print(f"IPOPT: {solution.stats()['iter_count']} iterations; "
