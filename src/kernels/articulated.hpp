@@ -30,7 +30,7 @@ template <int M, typename T>
 KEMPE_HD void addReflected(const ClusterEntry& cluster, int velocity, const T& J,
                            const WorkView<T>& work, T* D) {
   const int m = M > 0 ? M : cluster.nv;
-  if (cluster.kind == ClusterKind::Tree) {
+  if (isUnbound(cluster)) {
     const int i = velocity - cluster.firstVelocity;
     D[i * m + i] += J;
     return;
@@ -48,7 +48,7 @@ template <typename T>
 KEMPE_HD void addToForce(const ClusterEntry& cluster, int velocity, const T& force,
                          const WorkView<T>& work) {
   T* u = work.u + cluster.firstV;
-  if (cluster.kind == ClusterKind::Tree) {
+  if (isUnbound(cluster)) {
     u[velocity - cluster.firstVelocity] += force;
     return;
   }
@@ -176,13 +176,18 @@ KEMPE_HD void sumInertias(const Tables& tables, const ClusterEntry& cluster,
       addBending<M>(tables, cluster, body.flexible, work, U, D);
     }
     const Motion<T>* S = work.S + body.firstS;
+    const bool moves = !restsOnOutput(cluster, body);
     if (body.carrier) {
-      addBody<M>(cluster, work.IA[b], S, U, D);
+      if (moves) {
+        addBody<M>(cluster, work.IA[b], S, U, D);
+      }
       if (carried != nullptr) {
         *carried += work.IA[b];
       }
     } else {
-      addBody<M>(cluster, work.I[b], S, U, D);
+      if (moves) {
+        addBody<M>(cluster, work.I[b], S, U, D);
+      }
       if (carried != nullptr) {
         *carried += work.I[b];
       }
@@ -319,13 +324,17 @@ KEMPE_HD KEMPE_FLATTEN void composeCluster(const Tables& tables, const ClusterEn
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (body.folded) {
-      addRotor<M>(tables, cluster, body, work, U, D);
+      if (isFoldedRotor(body)) {
+        addRotor<M>(tables, cluster, body, work, U, D);
+      }
       continue;
     }
     if (body.flexible >= 0) {
       addBending<M>(tables, cluster, body.flexible, work, U, D);
     }
-    addBody<M>(cluster, work.I[b], work.S + body.firstS, U, D);
+    if (!restsOnOutput(cluster, body)) {
+      addBody<M>(cluster, work.I[b], work.S + body.firstS, U, D);
+    }
     if (cluster.output != kWorld) {
       work.I[cluster.output] += work.I[b];
     }
@@ -360,7 +369,7 @@ template <typename T, typename Tables, typename R = typename Tables::Scalar>
   const ClusterEntry& cluster = tables.clusters[c];
   const bool base = shapeOf(cluster, work) == ClusterShape::FreeBase;
   const auto ratioSquared = [&](int velocity) {
-    if (cluster.kind == ClusterKind::Tree) {
+    if (isUnbound(cluster)) {
       return velocity - cluster.firstVelocity == i ? T(1) : T(0);
     }
     const T r = ratiosOf(cluster, velocity, work)[i];
@@ -377,7 +386,7 @@ template <typename T, typename Tables, typename R = typename Tables::Scalar>
   for (int b = cluster.firstBody; b < tables.bodyCount; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (body.folded) {
-      if (body.cluster == c) {
+      if (body.cluster == c && isFoldedRotor(body)) {
         sum += T(body.spinInertia) * ratioSquared(body.firstVelocity);
       }
       continue;
@@ -465,7 +474,7 @@ KEMPE_HD void condenseForce(const Tables& tables, const ClusterEntry& cluster,
       continue;
     }
     const Motion<T>* S = work.S + body.firstS;
-    for (int i = 0; i < m; ++i) {
+    for (int i = 0; i < m && !restsOnOutput(cluster, body); ++i) {
       u[i] -= dot(work.f[b], S[i]);  // (4)
     }
     work.f[cluster.output] += work.f[b];

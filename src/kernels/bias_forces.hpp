@@ -89,7 +89,7 @@ class BiasForces {
     }
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       const BodyEntry<R>& body = tables_.bodies[b];
-      if (body.folded && body.node < 0) {
+      if (isFoldedRotor(body)) {
         spin(cluster, body);
       }
       if (body.flexible >= 0) {

@@ -107,7 +107,7 @@ class MotionSums {
         sum_.momentum += bending;
         sum_.twiceKinetic += T(2) * dot(bending, work_.v[b]);
       }
-      if (!body.folded || body.node >= 0) {
+      if (!isFoldedRotor(body)) {
         continue;
       }
       const T rate = rateOf(tables_, cluster, body.firstVelocity, work_, v_), J(body.spinInertia);
@@ -148,7 +148,7 @@ KEMPE_HD void forSpins(const TablesView<R>& tables, const ClusterEntry& cluster,
   }
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
-    if (body.folded && body.node < 0) {
+    if (isFoldedRotor(body)) {
       visit(body.parent, T(body.spinInertia) * spinAxis(cluster, body, work),
             rateOf(tables, cluster, body.firstVelocity, work, v),
             accelerationOf(tables, cluster, body.firstVelocity, work, ydd));

@@ -141,8 +141,12 @@ template <int M, typename T, typename Tables>
   const Motion<T>* S = work.S + body.firstS;
   for (int i = 0; i < flexible.modes; ++i) {
     const Force<T>& C = work.bentModes[flexible.firstMode + i].C;
-    const T* r =
-        work.G + cluster.firstRatio + (flexible.firstVelocity + i - cluster.firstVelocity) * m;
+    const int row = flexible.firstVelocity + i - cluster.firstVelocity;
+    if (cluster.loops == 0) {
+      U[row] += C;
+      continue;
+    }
+    const T* r = work.G + cluster.firstRatio + row * m;
     for (int j = 0; j < m; ++j) {
       U[j] += r[j] * C;
       for (int k = 0; inside && k <= j; ++k) {
@@ -189,12 +193,16 @@ KEMPE_HD void spanNode(const Tables& tables, const ClusterEntry& cluster, int b,
   const FlexibleEntry& flexible = tables.flexibles[node.flexible];
   Motion<T>* S = work.S + body.firstS;
   const Motion<T>* parentS = work.S + tables.bodies[body.parent].firstS;
-  const T* G = work.G + cluster.firstRatio + (flexible.firstVelocity - cluster.firstVelocity) * m;
+  const int first = flexible.firstVelocity - cluster.firstVelocity;
+  const T* G = work.G + cluster.firstRatio + first * m;
   for (int j = 0; j < m; ++j) {
     S[j] = parentS[j];
-    for (int i = 0; i < flexible.modes; ++i) {
+    for (int i = 0; cluster.loops > 0 && i < flexible.modes; ++i) {
       S[j] += G[i * m + j] * work.nodeS[node.firstShape + i];
     }
+  }
+  for (int i = 0; cluster.loops == 0 && i < flexible.modes; ++i) {
+    S[first + i] += work.nodeS[node.firstShape + i];
   }
 }
 

@@ -160,6 +160,9 @@ KEMPE_HD KEMPE_FLATTEN void biasCluster(const Tables& tables, const ClusterEntry
       continue;
     }
     work.f[b] = {};  // for external forces
+    if (!isFoldedRotor(body)) {
+      continue;
+    }
     const Vec3<T> z = spinAxis(cluster, body, work);
     addSpinForce(body, z, work);
     const T force = T(body.spinInertia) *

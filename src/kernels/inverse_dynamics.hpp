@@ -149,7 +149,7 @@ KEMPE_HD KEMPE_FLATTEN void loadBodies(const Tables& tables, const ClusterEntry&
       continue;
     }
     work.f[b] = {};  // for external forces
-    if (body.node >= 0) {
+    if (!isFoldedRotor(body)) {
       continue;
     }
     const Vec3<T> z = spinAxis(cluster, body, work);

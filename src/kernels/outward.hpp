@@ -81,6 +81,23 @@ KEMPE_HD Motion<T>* directionsOf(const ClusterEntry& cluster, const BodyEntry<R>
   return cluster.kind == ClusterKind::Tree ? work.S + body.firstS : work.s + body.firstVelocity;
 }
 
+/// True for a folded rotor. Folded parts of flexible bodies add nothing to the dynamics.
+template <typename R>
+KEMPE_HD bool isFoldedRotor(const BodyEntry<R>& body) {
+  return body.folded && body.node < 0 && body.type != JointType::Mode;
+}
+
+/// True for a cluster that no loop binds: q̇ = ẏ.
+KEMPE_HD inline bool isUnbound(const ClusterEntry& cluster) {
+  return cluster.kind == ClusterKind::Tree || cluster.loops == 0;
+}
+
+/// True for a flexible body whose frame does not move against the cluster's output body, S = 0.
+template <typename R>
+KEMPE_HD bool restsOnOutput(const ClusterEntry& cluster, const BodyEntry<R>& body) {
+  return body.flexible >= 0 && body.parent == cluster.output;
+}
+
 /// True for a body of which only the spin about its axis is needed.
 template <typename T, typename R>
 KEMPE_HD bool onlySpins(const ClusterEntry& /*cluster*/, const BodyEntry<R>& body,
@@ -151,7 +168,7 @@ KEMPE_HD KEMPE_FLATTEN void placeBodies(const Tables& tables, const ClusterEntry
     const BodyEntry<R>& body = tables.bodies[b];
     Motion<T>* s = directionsOf(cluster, body, work);
     if (onlySpins(cluster, body, work)) {
-      if (body.node < 0) {
+      if (isFoldedRotor(body)) {
         s[0] = {turned(work.X[body.parent].R, body.placement.R.column(2)), {}};
       }
     } else if (turnsOrSlides(body.type)) {
@@ -355,6 +372,10 @@ KEMPE_HD void timesG(const ClusterEntry& cluster, const WorkView<T>& work, const
   const int m = cluster.nv;
   const T* G = work.G + cluster.firstRatio;
   for (int i = 0; i < cluster.velocities; ++i) {
+    if (cluster.loops == 0) {
+      out[i] = x[i];
+      continue;
+    }
     T sum(0);
     for (int j = 0; j < m; ++j) {
       sum += G[i * m + j] * x[j];
@@ -370,9 +391,9 @@ KEMPE_HD void transposeTimesG(const ClusterEntry& cluster, const WorkView<T>& wo
   const int m = cluster.nv;
   const T* G = work.G + cluster.firstRatio;
   for (int j = 0; j < m; ++j) {
-    y[j] = T(0);
+    y[j] = cluster.loops == 0 ? f[j] : T(0);
   }
-  for (int i = 0; i < cluster.velocities; ++i) {
+  for (int i = 0; cluster.loops > 0 && i < cluster.velocities; ++i) {
     for (int j = 0; j < m; ++j) {
       y[j] += G[i * m + j] * f[i];
     }
@@ -598,9 +619,10 @@ KEMPE_HD void moveBodies(const Tables& tables, int c, const WorkView<T>& work, L
       accelerations[i] = T(0);
     }
     for (int i = 0; ydd != nullptr && i < cluster.velocities; ++i) {
-      for (int j = 0; j < m; ++j) {
-        accelerations[i] += work.G[cluster.firstRatio + i * m + j] * ydd[cluster.firstV + j];
-      }
+      accelerations[i] +=
+          cluster.loops == 0
+              ? ydd[cluster.firstV + i]
+              : alongRatios<0>(m, work.G + cluster.firstRatio + i * m, ydd + cluster.firstV);
     }
   }
   moveAlongJoints(tables, cluster, work, implicit || ydd != nullptr);

@@ -61,7 +61,7 @@ class Compiler {
     for (BodyEntry<double>& body : model_.tables.bodies) {
       body.own = body.inertia;
     }
-    foldNodes(model_);
+    foldParts(model_);
     if (model_.options.foldRotors) {
       foldRotors(model_);
     }

@@ -66,14 +66,15 @@ void compileFlexibleBodies(ModelImpl& model) {
   }
 }
 
-void foldNodes(ModelImpl& model) {
+void foldParts(ModelImpl& model) {
   ModelTables<double>& tables = model.tables;
   for (std::size_t b = 0; b < tables.bodies.size(); ++b) {
     BodyEntry<double>& body = tables.bodies[b];
     const bool carries = std::ranges::any_of(tables.bodies, [&](const BodyEntry<double>& other) {
       return other.parent == static_cast<int>(b);
     });
-    if (body.node >= 0 && !carries && !endsLoop(tables, static_cast<int>(b)) &&
+    const bool isPart = body.node >= 0 || (body.type == JointType::Mode && body.flexible < 0);
+    if (isPart && !carries && !endsLoop(tables, static_cast<int>(b)) &&
         !(body.inertia.mass > 0.0)) {
       body.folded = true;
     }

@@ -57,7 +57,7 @@ void listRotors(ModelTables<double>& tables) {
   tables.rotors.clear();
   for (std::size_t b = 0; b < tables.bodies.size(); ++b) {
     const BodyEntry<double>& body = tables.bodies[b];
-    if (!body.folded || body.node >= 0) {
+    if (!body.folded || body.node >= 0 || body.type == JointType::Mode) {
       continue;
     }
     const ClusterEntry& cluster = tables.clusters[body.cluster];

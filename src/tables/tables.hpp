@@ -64,7 +64,7 @@ struct BodyEntry {
   Mat3<T> middle = Mat3<T>::identity();
   T pitch{};
   RigidInertia<T> inertia{};    ///< in the turned frame, with everything merged into it
-  bool folded = false;          ///< the inertia counts in the parent's already, but for the spin
+  bool folded = false;          ///< its inertia, but for the spin, is the parent's; or a bare node
   T spinInertia{};              ///< folded bodies: moment of inertia about the joint's axis
   bool carrier = false;         ///< it carries another cluster
   bool loopEnd = false;         ///< a loop joint or rod of its cluster is attached to it
