@@ -11,6 +11,7 @@
 ///   F_i = IA_i δa_i + pA_i + Σ J (r ÿ) [z; 0] of the cluster's folded rotors on i     (1)  C-ABA
 ///   F_i ← F_i + Σ F of the children of i in the cluster                               (2)  C-ABA
 ///   t_i = s_iᵀ F_i + J_i q̈_i + resistance + spring, with J_i the armature             (3)
+///         of a mode: (3) of flexible_bodies.hpp and Σ s_iᵀ F of the nodes
 ///   r   = t − τ_applied, which is left to the loops                                   (4)
 ///   Kᵀ λ = r,  w = Σ λ f  (loops/loop_forces.hpp)                                     (5)
 ///   f_i = F_i − Σ w of the loops that end on i or beyond it                           (6)
@@ -51,7 +52,7 @@ class InterBodyKernel {
     for (int c = 0; c < tables_.clusterCount; ++c) {
       const ClusterEntry& cluster = tables_.clusters[c];
       const bool implicit = cluster.kind == ClusterKind::Implicit;
-      if (!implicit && (cluster.kind == ClusterKind::Tree || request_.loops == nullptr)) {
+      if (cluster.loops == 0 || (!implicit && request_.loops == nullptr)) {
         continue;
       }
       if (isAsked(cluster)) {
@@ -124,7 +125,7 @@ class InterBodyKernel {
                       work_.bentModes[flexible.firstMode + i].C;
       }
       if (body.folded) {
-        if (body.parent >= cluster.firstBody && body.node < 0) {
+        if (body.parent >= cluster.firstBody && isFoldedRotor(body)) {
           work_.f[body.parent].moment +=
               (T(body.spinInertia) * spinUp(cluster, body)) * spinAxis(cluster, body, work_);
         }
@@ -236,10 +237,21 @@ class InterBodyKernel {
     const int first = cluster.firstVelocity;
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
       const BodyEntry<R>& body = tables_.bodies[b];
-      if (body.folded) {
+      if (body.folded && (body.node < 0 || !work_.wholeRotors)) {
         continue;
       }
       const Force<T> f = work_.f[b];
+      if (body.flexible >= 0) {
+        bendingForce(tables_, body.flexible, work_, static_cast<const T*>(nullptr),
+                     request_.afterInverse ? work_.a[b] : work_.a[b] + work_.da[b],
+                     [&](int velocity, const T& force) { work_.tau[velocity] = force; });
+      }
+      if (body.node >= 0) {
+        addNodeForce(tables_, b, work_, f, work_.tau);
+      }
+      if (body.type == JointType::Mode) {
+        continue;
+      }
       if (shape == ClusterShape::Single || shape == ClusterShape::Coupled) {
         const Vec3<T> z = work_.X[b].R.column(2);
         work_.tau[body.firstVelocity] = body.type == JointType::Prismatic
@@ -385,10 +397,12 @@ class InterBodyKernel {
         continue;
       }
       for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+        T* const out = request_.joints + b * request_.stride;
         if (!onlySpins(cluster, tables_.bodies[b], work_)) {
           const Force<T> f = work_.f[b];
-          store(f.force, f.moment - cross(work_.X[b].p, f.force),
-                request_.joints + b * request_.stride);
+          store(f.force, f.moment - cross(work_.X[b].p, f.force), out);
+        } else if (!isFoldedRotor(tables_.bodies[b])) {
+          store(Vec3<T>{}, Vec3<T>{}, out);  // nothing hangs on it
         }
       }
     }

@@ -769,29 +769,53 @@ class ClusterAnalyzer {
         ". Give the numbers with more digits.");
   }
 
+  /// Coordinates of flexible bodies count as marked, but nobody marked them: they are left out.
   void reportIndependent(const ColumnSelection& columns, int mobility) {
     if (columns.origin == ColumnSelection::Origin::AsMarked || mobility == 0) {
       return;
     }
-    std::vector<std::string> chosen, added, marked;
+    std::vector<char> modal(static_cast<std::size_t>(cluster_.velocities), 0);
+    for (int b = cluster_.firstBody; b < cluster_.firstBody + cluster_.bodies; ++b) {
+      if (tables_.bodies[b].type == JointType::Mode) {
+        modal[tables_.bodies[b].firstVelocity - cluster_.firstVelocity] = 1;
+      }
+    }
+    std::vector<std::string> chosen, added, marked, following;
+    for (const int i : columns.dependent) {
+      if (modal[i] != 0) {
+        following.push_back(problem_.names[i]);
+      }
+    }
+    if (!following.empty()) {
+      warn("its loops bind flexible bodies: " + joined(following) +
+           (following.size() == 1 ? " follows" : " follow") + " from the other coordinates.");
+    }
     for (const int i : columns.independent) {
+      if (modal[i] != 0) {
+        --mobility;
+        continue;
+      }
       chosen.push_back(problem_.names[i]);
       if (problem_.wishes[i] != Wish::Independent) {
         added.push_back(problem_.names[i]);
       }
     }
     for (int i = 0; i < cluster_.velocities; ++i) {
-      if (problem_.wishes[i] == Wish::Independent) {
+      if (problem_.wishes[i] == Wish::Independent && modal[i] == 0) {
         marked.push_back(problem_.names[i]);
       }
     }
     const bool allKept = chosen.size() == added.size() + marked.size();
+    if (allKept && added.empty()) {
+      return;
+    }
     const std::string degrees =
-        counted(static_cast<std::size_t>(mobility), "degree of freedom", "degrees of freedom");
+        counted(static_cast<std::size_t>(mobility), "degree of freedom", "degrees of freedom") +
+        (std::ranges::count(modal, 1) > 0 ? " beside the modes of its flexible bodies" : "");
     const std::string coordinates = counted(marked.size(), "coordinate is", "coordinates are") +
                                     " marked independent (" + joined(marked) + "); ";
     const std::string result = "chosen for good conditioning: " + joined(chosen) + ".";
-    if (columns.origin == ColumnSelection::Origin::Inadmissible) {
+    if (columns.origin == ColumnSelection::Origin::Inadmissible && !marked.empty()) {
       warn("the coordinates marked independent do not determine the others; " + result);
     } else if (marked.empty()) {
       warn("it has " + degrees + " and no independent coordinates are marked; " + result);

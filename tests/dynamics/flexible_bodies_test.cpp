@@ -247,7 +247,8 @@ INSTANTIATE_TEST_SUITE_P(Random, FlexibleBodies,
                          ::testing::Values(Bending{1}, Bending{2, true}, Bending{3, false, false},
                                            Bending{4, true, true, true},
                                            Bending{5, false, true, true},
-                                           Bending{6, true, false, true}));
+                                           Bending{6, true, false, true},
+                                           Bending{.seed = 7, .hung = true, .pair = true}));
 
 }  // namespace
 }  // namespace kempe::test

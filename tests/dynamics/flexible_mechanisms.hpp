@@ -14,11 +14,14 @@ struct Bending {
   bool floats = false;
   bool stiffening = true;
   bool loop = false;  ///< a four-bar whose coupler bends, beside the tree
+  bool hung = false;  ///< a rigid four-bar on a node of a beam
+  bool pair = false;  ///< a four-bar with two beams that meet
 
   friend std::ostream& operator<<(std::ostream& out, const Bending& choice) {
     return out << "seed " << choice.seed << (choice.floats ? ", floating" : "")
                << (choice.stiffening ? "" : ", without stiffening")
-               << (choice.loop ? ", with a loop" : "");
+               << (choice.loop ? ", with a loop" : "") << (choice.hung ? ", with a hung loop" : "")
+               << (choice.pair ? ", with two beams in a loop" : "");
   }
 };
 
@@ -96,6 +99,39 @@ inline Mechanism flexibleTree(const Bending& choice) {
     closing.predecessor.node = "end";
     link("load");
     robot.addRevolute("hook").from("coupler", "6").to("load").at({0, 0.1, 0}).about({0, 0.3, 1});
+  }
+  if (choice.hung) {
+    const auto bar = [&](const std::string& name) {
+      robot.addBody(name).withMass(0.4).centeredAt({0.1, 0, 0.02}).withInertia(2e-3, 2e-3, 3e-3);
+    };
+    bar("hung_crank");
+    robot.addRevolute("hung_motor").from("arm", "5").to("hung_crank").independent();
+    bar("hung_coupler");
+    robot.addRevolute("hung_pin").from("hung_crank").to("hung_coupler").at({0.2, 0, 0});
+    bar("hung_rocker");
+    robot.addRevolute("hung_pivot").from("arm", "5").to("hung_rocker").at({0.4, 0, 0});
+    robot.addLoop("hung_closing", LoopType::Spherical)
+        .from("hung_coupler", at({0.5, 0, 0}))
+        .to("hung_rocker", at({0.4, 0, 0}));
+  }
+  if (choice.pair) {
+    BeamOptions options{
+        .length = 0.5, .E = 7e9, .density = 2700, .area = 2e-4, .Iy = 1e-8, .Iz = 2e-8};
+    options.modes = 3;
+    options.stiffening = choice.stiffening;
+    robot.addBody("drive").withMass(0.4).centeredAt({0.1, 0, 0}).withInertia(1e-3, 2e-3, 2e-3);
+    robot.addRevolute("drive_motor").from("base").to("drive").at({0, 0, 0.3}).independent();
+    robot.addBeam("first", options);
+    robot.addRevolute("drive_pin").from("drive").to("first").at({0.2, 0, 0});
+    options.length = 0.4;
+    robot.addBeam("second", options);
+    // Out of the plane nothing binds the modes.
+    Joint& pivot = robot.addJoint("drive_pivot", JointType::Universal).from("base").to("second");
+    pivot.at({0.4, 0, 0.3}).about({0, 0, 1});
+    pivot.axis2 = {0, 1, 0};
+    auto& closing = robot.addLoop("meeting", LoopType::Spherical);
+    closing.from("first").to("second");
+    closing.predecessor.node = closing.successor.node = "end";
   }
   return robot;
 }
