@@ -43,6 +43,9 @@ class GimbalFinder {
     for (const Body& body : m_.bodies) {
       bodies_.emplace(body.name, &body);
     }
+    for (const FlexibleBody& body : m_.flexibleBodies) {
+      flexible_.insert(body.body);
+    }
     const auto addEnds = [&](const auto& loops) {
       for (const auto& loop : loops) {
         loopEnds_.insert(loop.predecessor.body);
@@ -111,7 +114,8 @@ class GimbalFinder {
     const Body& link = *bodies_.at(above->child);
     const auto below = below_.find(link.name);
     const bool empty = link.mass == 0.0 && link.inertia == SymMat3<double>{} &&
-                       link.visuals.empty() && link.collisions.empty();
+                       link.visuals.empty() && link.collisions.empty() &&
+                       !flexible_.contains(link.name);  // its mass follows from its density
     const bool passes = empty && below != below_.end() && below->second.size() == 1 &&
                         !loopEnds_.contains(link.name);
     return passes ? below->second.front() : nullptr;
@@ -167,7 +171,7 @@ class GimbalFinder {
   const Mechanism& m_;
   std::unordered_map<std::string, std::vector<const Joint*>> below_;
   std::unordered_map<std::string, const Body*> bodies_;
-  std::set<std::string> loopEnds_, named_;
+  std::set<std::string> loopEnds_, named_, flexible_;
 };
 
 /// The ball's quaternion at a start pose of the three; nothing where none of them has one.
@@ -235,6 +239,7 @@ void mergeGimbals(Mechanism& mechanism) {
     ball.name = third->name;
     ball.type = JointType::Spherical;
     ball.parent = first->parent;
+    ball.parentNode = first->parentNode;
     ball.child = third->child;
     ball.origin = {gimbal.frames[2].R, gimbal.center};
     ball.line = third->line;

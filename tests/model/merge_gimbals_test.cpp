@@ -109,6 +109,35 @@ void expectSameMotion(const Mechanism& mechanism, const Eigen::VectorXd& q,
             1e-9 * (1 + before.acceleration.norm()));
 }
 
+BeamOptions slenderBeam() {
+  return {.length = 0.5, .E = 7e9, .density = 2700, .area = 2e-4, .Iy = 1e-8, .Iz = 2e-8};
+}
+
+TEST(MergeGimbals, KeepsBeams) {
+  Mechanism m = gimbal();
+  std::erase_if(m.bodies, [](const Body& body) { return body.name == "cross"; });
+  m.addBeam("cross", slenderBeam());
+  EXPECT_FALSE(isMerged(m));
+}
+
+TEST(MergeGimbals, BallsStayOnTheNodesOfBeams) {
+  Mechanism m = gimbal();
+  std::erase_if(m.bodies, [](const Body& body) { return body.name == "arm"; });
+  m.addBeam("arm", slenderBeam());
+  for (Joint& joint : m.joints) {
+    joint.parentNode = joint.name == "roll" ? "end" : "";
+  }
+  ASSERT_TRUE(isMerged(m));
+  const Model merged(m, kMerged), plain(m);
+  Data data(merged), plainData(plain);
+  Eigen::VectorXd q = merged.neutral(), other = plain.neutral();
+  q[merged.jointPositionIndex("arm/mode1")] = other[plain.jointPositionIndex("arm/mode1")] = 0.02;
+  const Pose found = framePlacement(merged, data, q, merged.frameIndex("bob"));
+  const Pose expected = framePlacement(plain, plainData, other, plain.frameIndex("bob"));
+  EXPECT_LT(norm(found.p - expected.p), 1e-12);
+  EXPECT_LT(norm(found.R * Vector3{1, 2, 3} - expected.R * Vector3{1, 2, 3}), 1e-12);
+}
+
 TEST(MergedGimbal, MovesAsTheGimbalDoes) {
   for (const double angle : {0.0, 0.4, -0.9}) {
     expectSameMotion(gimbal(), Eigen::Vector4d(0.3, angle, 0.7 * angle, -1.3 * angle),
