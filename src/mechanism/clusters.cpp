@@ -216,18 +216,23 @@ double costCut(double n, double rows, double above) {
 }
 
 /// Cuts the loops that may be cut of the first cluster that costs more as it is. False where none
-/// does.
+/// does. Loops of bodies that bend stay: stiff modes behind a multiplier would cost accuracy.
 bool cutWhatCostsLess(const Mechanism& mechanism, const MovingTree& tree,
                       const std::vector<TiedBodies>& tied, Partition& partition,
                       std::vector<char>& cut) {
   struct Cost {
     double freedoms = 0.0, above = 0.0, rows = 0.0, rowsToCut = 0.0;
     bool chain = true;  ///< one open chain of joints with one DoF, which carries nothing
+    bool bends = false;
   };
   std::map<int, Cost> costs;
   const auto freedoms = [&](int body) {
     return velocitySize(
         mechanism.joints[static_cast<std::size_t>(tree.tree().jointAbove(body))].type);
+  };
+  const auto isMode = [&](int body) {
+    return mechanism.joints[static_cast<std::size_t>(tree.tree().jointAbove(body))].type ==
+           JointType::Mode;
   };
   std::vector<int> children(mechanism.bodies.size(), 0);
   std::map<int, int> onOutput;  // bodies of a cluster that its output body carries
@@ -235,6 +240,7 @@ bool cutWhatCostsLess(const Mechanism& mechanism, const MovingTree& tree,
     const int parent = tree.parent(body), own = partition.find(body);
     Cost& cost = costs[own];
     cost.freedoms += freedoms(body);
+    cost.bends = cost.bends || isMode(body);
     const bool inside = parent != tree.root() && partition.find(parent) == own;
     const int siblings = inside ? ++children[static_cast<std::size_t>(parent)] : ++onOutput[own];
     cost.chain = cost.chain && freedoms(body) == 1 && siblings == 1;
@@ -256,8 +262,9 @@ bool cutWhatCostsLess(const Mechanism& mechanism, const MovingTree& tree,
     }
   }
   for (const auto& [representative, cost] : costs) {
-    if (cost.rowsToCut == 0.0 || costEmbedded(cost.freedoms, cost.rows, cost.chain) <=
-                                     costCut(cost.freedoms, cost.rowsToCut, cost.above)) {
+    if (cost.rowsToCut == 0.0 || cost.bends ||
+        costEmbedded(cost.freedoms, cost.rows, cost.chain) <=
+            costCut(cost.freedoms, cost.rowsToCut, cost.above)) {
       continue;
     }
     for (std::size_t i = 0; i < tied.size(); ++i) {

@@ -51,6 +51,9 @@ def of_the_robot(model: kempe.Model) -> list[float]:
     stiffness = model.gravity_forces_derivatives(q)[np.ix_(modal, modal)]
     mass = model.mass_matrix(q)[np.ix_(modal, modal)]
     squares = np.sort(np.linalg.eigvals(np.linalg.solve(mass, stiffness)).real)
+    if squares[0] < -1e-9 * squares[-1]:
+        raise Failed(f'robot "{model.name}" is unstable where it sags under gravity: a deflection '
+                     f"grows e-fold in {1 / np.sqrt(-squares[0]):.3g} s. Make its bodies stiffer.")
     return [float(f) for f in np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)]
 
 
