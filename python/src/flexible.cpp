@@ -40,6 +40,35 @@ std::string nodeOf(nb::handle node) {
   return nb::cast<std::string>(nb::str(node));
 }
 
+/// A section from a mapping of its numbers.
+BeamSection sectionOf(nb::handle section, std::size_t index) {
+  const std::string name = "add_beam: section " + std::to_string(index);
+  const auto refuse = [&](const std::string& reason) {
+    throw nb::type_error((name + " " + reason).c_str());
+  };
+  if (!nb::isinstance<nb::dict>(section)) {
+    refuse("is not a dict; give {\"area\": ..., \"Iy\": ..., \"Iz\": ...}");
+  }
+  const nb::dict parts = nb::cast<nb::dict>(section);
+  for (const auto& [key, value] : parts) {
+    const std::string text = nb::cast<std::string>(nb::str(key));
+    if (text != "area" && text != "Iy" && text != "Iz" && text != "J") {
+      refuse("has the unknown key \"" + text + "\"; give area, Iy, Iz and J");
+    }
+  }
+  const auto number = [&](const char* key) {
+    if (!parts.contains(key)) {
+      refuse("has no \"" + std::string(key) + "\"; give area, Iy, Iz");
+    }
+    return Conversion<double>::read(parts[key], key);
+  };
+  BeamSection read{number("area"), number("Iy"), number("Iz"), {}};
+  if (parts.contains("J") && !parts["J"].is_none()) {
+    read.J = number("J");
+  }
+  return read;
+}
+
 BeamOptions beamOf(nb::kwargs arguments) {
   BeamOptions beam;
   take(arguments, "length", beam.length);
@@ -59,6 +88,10 @@ BeamOptions beamOf(nb::kwargs arguments) {
   take(arguments, "damping", beam.damping);
   take(arguments, "stiffening", beam.stiffening);
   if (arguments.contains("interface")) {
+    if (nb::isinstance<nb::str>(arguments["interface"])) {
+      throw nb::type_error(
+          "add_beam: interface is a text; give a list of nodes, such as [\"end\"]");
+    }
     for (const nb::handle node : arguments["interface"]) {
       beam.interface.push_back(nodeOf(node));
     }
@@ -66,15 +99,7 @@ BeamOptions beamOf(nb::kwargs arguments) {
   }
   if (arguments.contains("sections")) {
     for (const nb::handle section : arguments["sections"]) {
-      const nb::dict parts = nb::cast<nb::dict>(section);
-      BeamSection read;
-      read.area = Conversion<double>::read(parts["area"], "area");
-      read.Iy = Conversion<double>::read(parts["Iy"], "Iy");
-      read.Iz = Conversion<double>::read(parts["Iz"], "Iz");
-      if (parts.contains("J")) {
-        read.J = Conversion<double>::read(parts["J"], "J");
-      }
-      beam.sections.push_back(read);
+      beam.sections.push_back(sectionOf(section, beam.sections.size()));
     }
     nb::del(arguments["sections"]);
   }

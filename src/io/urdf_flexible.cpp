@@ -6,6 +6,7 @@
 #include "io/urdf_parts.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/matrix_files.hpp"
+#include "mechanism/flexible_parts.hpp"
 
 namespace kempe::io {
 namespace {
@@ -26,10 +27,10 @@ std::vector<std::string> readNames(const Element& element, const char* attribute
 }
 
 BeamOptions readBeam(const Element& element) {
-  element.expect(
-      {.attributes = {"length", "E", "G", "density", "area", "Iy", "Iz", "J", "ky", "kz", "axis",
-                      "elements", "modes", "fixed", "interface", "damping", "stiffening"},
-       .many = {"section"}});
+  element.expect({.attributes = {"length", "E", "G", "density", "area", "Iy", "Iz", "J", "ky", "kz",
+                                 "axis", "elements", "modes", "fixed", "interface", "damping",
+                                 "stiffening", "start_pose"},
+                  .many = {"section"}});
   BeamOptions beam;
   beam.length = element.requiredNumber("length");
   beam.E = element.number("E", largestModulus).value_or(0.0);
@@ -132,6 +133,11 @@ void addFlexibleFrom(const Element& link, const Body& body, Robot& robot) {
     FlexibleBody flexible = fromFiles ? readElements(*element, body.name, robot.mechanism.source)
                                       : reduceBeam(body.name, beam);
     flexible.line = element->line();
+    if (const auto start = element->list("start_pose", flexible.modes.size())) {
+      for (std::size_t i = 0; i < start->size(); ++i) {
+        robot.mechanism.startPose[detail::modeName(flexible, i)] = {(*start)[i]};
+      }
+    }
     robot.mechanism.flexibleBodies.push_back(std::move(flexible));
   } catch (const ElementError&) {
     throw;

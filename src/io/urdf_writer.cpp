@@ -19,6 +19,7 @@
 #include "io/urdf_parts.hpp"
 #include "kempe/errors.hpp"
 #include "kempe/io.hpp"
+#include "mechanism/flexible_parts.hpp"
 #include "text/messages.hpp"
 
 namespace kempe {
@@ -79,12 +80,13 @@ class Writer {
 
   std::string write(const Mechanism& mechanism) {
     for (const auto& [name, positions] : mechanism.startPose) {
-      if (mechanism.findJoint(name) == nullptr) {
+      if (mechanism.findJoint(name) == nullptr && detail::findMode(mechanism, name) == nullptr) {
         throw ModelError(mechanism.place() + "start pose of joint " + inQuotes(name) +
                          ": there is no such joint. Check the name.");
       }
     }
     flexibleBodies_ = &mechanism.flexibleBodies;
+    startPose_ = &mechanism.startPose;
     printer_.PushHeader(false, true);
     open("robot", mechanism.name);
     if (!(mechanism.gravity == Mechanism().gravity)) {
@@ -218,6 +220,21 @@ class Writer {
     close();
   }
 
+  /// The start pose of all modes where one of them has one.
+  void startPoseOf(const FlexibleBody& body) {
+    bool given = false;
+    std::string positions;
+    for (std::size_t i = 0; i < body.modes.size(); ++i) {
+      const auto start = startPose_->find(detail::modeName(body, i));
+      given = given || start != startPose_->end();
+      positions += (i == 0 ? "" : " ") +
+                   format("start_pose", start == startPose_->end() ? 0.0 : start->second.front());
+    }
+    if (given) {
+      text("start_pose", positions);
+    }
+  }
+
   void flexible(const FlexibleBody& body) {
     if (!body.beam) {
       throw ModelError(
@@ -257,6 +274,7 @@ class Writer {
     }
     number("damping", beam.damping);
     text("stiffening", beam.stiffening ? "true" : "false");
+    startPoseOf(body);
     for (const BeamSection& section : beam.sections) {
       open("section");
       number("area", section.area);
@@ -502,6 +520,7 @@ class Writer {
   tinyxml2::XMLPrinter printer_;
   std::string subject_;
   const std::deque<FlexibleBody>* flexibleBodies_ = nullptr;
+  const std::map<std::string, std::vector<double>>* startPose_ = nullptr;
   std::set<std::string> parts_;  ///< bodies that stand for modes and nodes
 };
 

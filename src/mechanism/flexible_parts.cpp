@@ -48,6 +48,17 @@ std::string nodeName(const FlexibleBody& flexible, std::string_view node) {
   return flexible.body + "/" + std::string(node);
 }
 
+const FlexibleBody* findMode(const Mechanism& mechanism, std::string_view name) {
+  for (const FlexibleBody& body : mechanism.flexibleBodies) {
+    for (std::size_t i = 0; name.starts_with(body.body) && i < body.modes.size(); ++i) {
+      if (modeName(body, i) == name) {
+        return &body;
+      }
+    }
+  }
+  return nullptr;
+}
+
 void addFlexibleParts(Mechanism& mechanism) {
   for (const FlexibleBody& flexible : mechanism.flexibleBodies) {
     if (mechanism.findBody(modeName(flexible, 0)) == nullptr) {

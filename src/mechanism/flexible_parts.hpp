@@ -17,4 +17,7 @@ void addFlexibleParts(Mechanism& mechanism);
 std::string modeName(const FlexibleBody& flexible, std::size_t mode);
 std::string nodeName(const FlexibleBody& flexible, std::string_view node);
 
+/// The flexible body with a mode of this name, null if there is none.
+const FlexibleBody* findMode(const Mechanism& mechanism, std::string_view name);
+
 }  // namespace kempe::detail

@@ -8,8 +8,8 @@ RigidGroups::RigidGroups(const Mechanism& mechanism, const Tree& tree)
     int body = static_cast<int>(i);
     while (tree.parent(body) >= 0) {
       const Joint& joint = mechanism.joints[static_cast<std::size_t>(tree.jointAbove(body))];
-      if (joint.type != JointType::Fixed) {
-        break;
+      if (joint.type != JointType::Fixed || !joint.parentNode.empty()) {
+        break;  // nodes of flexible bodies move
       }
       pose_[i] = joint.origin * pose_[i];
       body = tree.parent(body);

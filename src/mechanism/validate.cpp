@@ -6,8 +6,10 @@
 #include <unordered_map>
 
 #include "kempe/mechanism.hpp"
+#include "mechanism/flexible_parts.hpp"
 #include "mechanism/rigid_groups.hpp"
 #include "mechanism/tree.hpp"
+#include "mechanism/validate_flexible.hpp"
 #include "text/messages.hpp"
 
 namespace kempe {
@@ -32,6 +34,7 @@ class Validator {
   std::vector<std::string> run() {
     checkNames();
     checkTree();
+    detail::checkFlexibleBodies(m_, warnings_);
     for (const Body& body : m_.bodies) {
       checkBody(body);
     }
@@ -274,9 +277,7 @@ class Validator {
            "yaw.");
     }
     const bool isPart = joint.type == JointType::Mode || joint.type == JointType::Node;
-    if (isPart && std::ranges::none_of(m_.flexibleBodies, [&](const FlexibleBody& flexible) {
-          return joint.name.starts_with(flexible.body + "/");
-        })) {
+    if (isPart && !detail::isFlexiblePart(m_, joint)) {
       fail("joint", joint,
            "joints of the type " + std::string(toString(joint.type)) +
                " belong to flexible bodies, and Kempe makes them. Add a beam.");
@@ -436,19 +437,20 @@ class Validator {
         throw ModelError(m_.place(joint == nullptr ? 0 : joint->line) + "start pose of joint " +
                          kempe::quoted(asUtf8(name)) + ": " + reason);
       };
-      if (joint == nullptr) {
+      if (joint == nullptr && detail::findMode(m_, name) == nullptr) {
         refuse("there is no such joint. Check the name.");
       }
-      const int size = positionSize(joint->type);
+      const JointType type = joint == nullptr ? JointType::Mode : joint->type;
+      const int size = positionSize(type);
       if (static_cast<int>(positions.size()) != size) {
         refuse("it has " + std::to_string(positions.size()) + " number(s), and the joint is " +
-               std::string(toString(joint->type)) + ", with " + std::to_string(size) +
+               std::string(toString(type)) + ", with " + std::to_string(size) +
                " position(s). Give " + (size == 0 ? "none." : std::to_string(size) + "."));
       }
       if (!std::ranges::all_of(positions, [](double x) { return std::isfinite(x); })) {
         refuse("a number is not finite. Give finite numbers.");
       }
-      if (size > 0 && !hasScalarCoordinates(joint->type) &&
+      if (size > 0 && !hasScalarCoordinates(type) &&
           std::all_of(positions.end() - 4, positions.end(),
                       [](double x) { return std::abs(x) < 1e-12; })) {
         refuse("its quaternion is zero. Give x, y, z, w; 0, 0, 0, 1 is the identity.");

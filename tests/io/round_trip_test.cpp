@@ -7,6 +7,7 @@
 #include <numbers>
 #include <random>
 #include <sstream>
+#include <utility>
 
 #include "io_testing.hpp"
 #include "kempe/configuration.hpp"
@@ -120,6 +121,22 @@ TEST(RoundTrip, EveryFeature) {
   expectSame(first, second);
   EXPECT_EQ(second.bodies[1].name, "Füße <1>");
   EXPECT_EQ(second.bodies[1].visuals[0].texture, "wood.png");
+}
+
+TEST(RoundTrip, StartPosesOfModes) {
+  const std::string text = R"(<robot name="bent"><link name="ground"/><link name="rod">
+    <flexible length="0.5" E="7e10" density="2700" area="1e-4" Iy="1e-9" Iz="1e-9" modes="3"
+              start_pose="0.01 0 -0.02"/></link>
+    <joint name="clamp" type="fixed"><parent link="ground"/><child link="rod"/></joint></robot>)";
+  Mechanism first = readUrdfText(text);
+  EXPECT_EQ(first.startPose.at("rod/mode3").front(), -0.02);
+  first.startPose.erase("rod/mode2");
+  // Of the description, and of the mechanism of a model, which has the parts of the beam.
+  const Mechanism compiled = Model(first).mechanism();
+  for (const Mechanism* mechanism : {&std::as_const(first), &compiled}) {
+    const Model model(readUrdfText(writeUrdfText(*mechanism)));
+    EXPECT_EQ(model.neutral(), Eigen::Vector3d(0.01, 0.0, -0.02));
+  }
 }
 
 std::string printed(const Model& model) {

@@ -66,6 +66,17 @@ def test_a_compressed_beam_buckles_at_eulers_load() -> None:
         assert ratio == pytest.approx(1 / (1 - fraction), rel=0.02)
 
 
+@pytest.mark.parametrize("side", [0.0, 1.0])
+def test_static_deflection_refuses_buckled_columns(side: float) -> None:
+    mechanism = clamped(interface=["end"], modes=12)
+    mechanism.gravity = (0, 0, 0)
+    model = kempe.Model(mechanism)
+    critical = np.pi**2 * YOUNG * SECOND / (4 * LENGTH**2)
+    with pytest.raises(RuntimeError, match="buckles"):
+        model.static_deflection(model.neutral(),
+                                external={"rod/end": [-1.3 * critical, 0, side, 0, 0, 0]})
+
+
 def test_natural_frequencies_of_the_model_are_those_of_the_beam() -> None:
     mechanism = clamped(modes=8, elements=20)
     model = kempe.Model(mechanism)
@@ -208,6 +219,19 @@ def test_modes_have_kinds(axis: tuple, kinds: set) -> None:
         mechanism.flexible_bodies[0].frequencies)
 
 
+@pytest.mark.parametrize("options, reason", [
+    ({"sections": [{"area": 1e-4, "Iy": 1e-9}] * 2}, 'section 0 has no "Iz"'),
+    ({"sections": [{"area": 1e-4, "Iy": 1e-9, "Iz": 1e-9},
+                   {"area": 1e-4, "Iy": 1e-9, "Iz": 1e-9, "Ix": 1e-9}]},
+     'section 1 has the unknown key "Ix"'),
+    ({"sections": [(1e-4, 1e-9, 1e-9)] * 2}, "section 0 is not a dict"),
+    ({"interface": "end"}, "interface is a text"),
+])
+def test_arguments_of_other_types_are_refused(options: dict, reason: str) -> None:
+    with pytest.raises(TypeError, match=reason):
+        clamped(**options)
+
+
 def test_unknown_arguments_and_nodes_are_refused() -> None:
     with pytest.raises(TypeError, match="lenght"):
         clamped(lenght=2.0)
@@ -265,7 +289,7 @@ def test_beams_in_files_that_are_none_are_refused(attributes: str, reason: str) 
     assert "flexible" in str(raised.value) or "rod" in str(raised.value)
 
 
-def test_the_command_line_shows_frequencies() -> None:
+def test_the_command_line_shows_frequencies(tmp_path) -> None:
     model = kempe.load(ARM)
     tree = kempe_program("info", ARM)
     first = model.mechanism.flexible_bodies[0].frequencies[0]
@@ -280,5 +304,15 @@ def test_the_command_line_shows_frequencies() -> None:
     assert first["kind"].startswith("bending along ") and first["moves_most"] == "end"
     shown = kempe_program("modes", ARM).stdout
     assert "natural frequencies" in shown and first["kind"] in shown
+    column = tmp_path / "column.urdf"
+    column.write_text("""<robot name="column"><link name="world"/>
+<link name="rod"><flexible length="1" E="7e10" density="2700" area="1e-4" Iy="1e-10" Iz="1e-10"
+  axis="0 0 1" interface="end" modes="8"/></link>
+<joint name="clamp" type="fixed"><parent link="world"/><child link="rod"/></joint>
+<link name="load"><inertial><mass value="3"/>
+<inertia ixx="1e-3" iyy="1e-3" izz="1e-3"/></inertial></link>
+<joint name="seat" type="fixed"><parent link="rod" node="end"/><child link="load"/></joint></robot>""")
+    buckled = kempe_program("modes", column)
+    assert buckled.returncode != 0 and "buckles" in buckled.stderr
     refused = kempe_program("modes", "four_bar")
     assert refused.returncode == 2 and "no flexible bodies" in refused.stderr
