@@ -79,9 +79,9 @@ NodeSet findNodes(const Element& element, const std::string& name, const NodeTab
 /// A body whose matrices are in other files.
 FlexibleBody readElements(const Element& element, const std::string& body,
                           const std::string& robotFile) {
-  element.expect(
-      {.attributes = {"mass", "stiffness", "nodes", "modes", "interface", "keep", "damping"},
-       .many = {"set"}});
+  element.expect({.attributes = {"mass", "stiffness", "nodes", "modes", "interface", "keep",
+                                 "damping", "start_pose"},
+                  .many = {"set"}});
   const auto beside = [&](const char* attribute) {
     const std::filesystem::path name = element.requiredName(attribute);
     return std::filesystem::path(robotFile).parent_path() / name;

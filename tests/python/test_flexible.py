@@ -311,7 +311,8 @@ def test_the_command_line_shows_frequencies(tmp_path) -> None:
 <joint name="clamp" type="fixed"><parent link="world"/><child link="rod"/></joint>
 <link name="load"><inertial><mass value="3"/>
 <inertia ixx="1e-3" iyy="1e-3" izz="1e-3"/></inertial></link>
-<joint name="seat" type="fixed"><parent link="rod" node="end"/><child link="load"/></joint></robot>""")
+<joint name="seat" type="fixed"><parent link="rod" node="end"/><child link="load"/></joint>
+</robot>""")
     buckled = kempe_program("modes", column)
     assert buckled.returncode != 0 and "buckles" in buckled.stderr
     refused = kempe_program("modes", "four_bar")
