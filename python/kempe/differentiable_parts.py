@@ -56,6 +56,11 @@ def _along_each(model: Model, derivatives: Callable[[Array, Array], Array], q: A
     return found.reshape(*np.shape(q)[:-1], nv, -1, nv)
 
 
+def _if_rigid(model: Model, curve: Callable[..., Array]) -> Callable[..., Array] | None:
+    """Second derivatives, which models with flexible bodies do not have."""
+    return None if model.mechanism.flexible_bodies else curve
+
+
 class _Wrenches:
     """External forces as an input: those of frames, one after another."""
 
@@ -135,7 +140,7 @@ def _inverse_dynamics(model: Model, options: Options) -> Parts:
         return model.inverse_dynamics(q, v, a, **own.wrenches.given(wrenches))
 
     inputs, sizes = own.wrenches.joined(("x", "v", "a"))
-    return Parts(inputs, sizes, (model.nv,), evaluate, own.derivatives, own.curve)
+    return Parts(inputs, sizes, (model.nv,), evaluate, own.derivatives, _if_rigid(model, own.curve))
 
 
 def _forward_dynamics(model: Model, options: Options) -> Parts:
@@ -165,8 +170,9 @@ def _forward_dynamics(model: Model, options: Options) -> Parts:
         return L + mixed + np.swapaxes(mixed, -1, -2)
 
     inputs, sizes = own.wrenches.joined(("x", "v", "tau"))
-    exact = not model.cut_loops  # these act on a, but not in ID
-    return Parts(inputs, sizes, (nv,), evaluate, differentiate, curve if exact else None)
+    # Loops that are left cut act on a, but not in ID.
+    exact = None if model.cut_loops else _if_rigid(model, curve)
+    return Parts(inputs, sizes, (nv,), evaluate, differentiate, exact)
 
 
 def _bias_forces(model: Model, options: Options) -> Parts:
@@ -185,7 +191,7 @@ def _bias_forces(model: Model, options: Options) -> Parts:
         return np.delete(np.delete(found, of_a, axis=-1), of_a, axis=-2)
 
     inputs, sizes = own.wrenches.joined(("x", "v"))
-    return Parts(inputs, sizes, (nv,), evaluate, differentiate, curve)
+    return Parts(inputs, sizes, (nv,), evaluate, differentiate, _if_rigid(model, curve))
 
 
 def _constrained_forward_dynamics(model: Model, options: Options) -> Parts:
@@ -236,7 +242,8 @@ def _gravity_forces(model: Model, _: Options) -> Parts:
     def curve(weights: Array, q: Array) -> Array:
         return own.curve(weights, q, _zeros(model, q), _zeros(model, q))[..., :nv, :nv]
 
-    return Parts(("x",), (nv,), (nv,), model.gravity_forces, differentiate, curve)
+    exact = _if_rigid(model, curve)
+    return Parts(("x",), (nv,), (nv,), model.gravity_forces, differentiate, exact)
 
 
 def _momenta_derivative(model: Model, q: Array, v: Array) -> Array:
@@ -275,7 +282,7 @@ def _kinetic_energy(model: Model, _: Options) -> Parts:
     def evaluate(q: Array, v: Array) -> Array:
         return np.asarray(model.energy(q, v)[0])
 
-    return Parts(("x", "v"), (nv, nv), (), evaluate, differentiate, curve)
+    return Parts(("x", "v"), (nv, nv), (), evaluate, differentiate, _if_rigid(model, curve))
 
 
 def _potential_energy(model: Model, _: Options) -> Parts:
@@ -325,14 +332,14 @@ def _frame_position(model: Model, options: Options) -> Parts:
 
 def _curve_of_point(
     model: Model, velocities: Callable[[Array, Array], Array]
-) -> Callable[[Array, Array], Array]:
+) -> Callable[..., Array] | None:
     """Second derivatives of a point p from ∂ṗ/∂q."""
 
     def curve(weights: Array, q: Array) -> Array:
         found: Array = np.einsum("...i,...jik->...jk", weights, _along_each(model, velocities, q))
         return found
 
-    return curve
+    return _if_rigid(model, curve)
 
 
 def _frame_rotation(model: Model, options: Options) -> Parts:

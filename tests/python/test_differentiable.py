@@ -1,5 +1,7 @@
 """Local coordinates, and the algorithms of them that all adapters offer."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from differences import assert_close, jacobian
@@ -113,6 +115,21 @@ def test_loops_that_are_left_cut_have_no_second_derivatives():
     assert model.cut_loops
     assert not chosen(model, "forward_dynamics").has_second_derivatives
     assert chosen(model, "inverse_dynamics").has_second_derivatives
+
+
+def test_flexible_bodies():
+    """First derivatives of dynamics and positions; of second ones those of potential energy."""
+    model = kempe.load(Path(__file__).parents[2] / "examples" / "flexible_arm.urdf")
+    x, v, tau = 1e-3 * np.random.default_rng(3).normal(size=(3, model.nv))
+    for name in ("forward_dynamics", "kinetic_energy", "potential_energy", "center_of_mass"):
+        one = chosen(model, name)
+        inputs = [x, v, tau][: len(one.inputs)]
+        expected = jacobian(lambda many, one=one, rest=inputs[1:]: one.value(
+            many, *repeated(rest, len(many))), x)
+        assert_close(one.derivatives(*inputs)[0], expected, 1e-5)
+        assert one.has_second_derivatives == (name == "potential_energy")
+    with pytest.raises(ValueError, match="flexible bodies"):
+        chosen(model, "momentum").derivatives(x, v)
 
 
 @pytest.mark.parametrize("name", ["inverse_dynamics", "kinetic_energy"])
