@@ -86,6 +86,7 @@ void forwardDynamicsDerivatives(const Model& model, BasicData<T>& data, VectorIn
   e.requireInput("v", v);
   e.requireInput("tau", tau);
   e.requireOutputs({{{"da_dq", &da_dq}, {"da_dv", &da_dv}, {"da_dtau", &da_dtau}}});
+  requireForwardDifferentiable(e.impl);
   if (takesVariedDynamics(e.impl)) {
     // ∂a/∂x = −H⁻¹ ∂τ/∂x where inverse dynamics gives τ.
     const int n = e.impl.tables.nv;
