@@ -67,6 +67,10 @@ KEMPE_HD KEMPE_FLATTEN void biasCoupled(const Tables& tables, const ClusterEntry
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (kLoops && isWeightless(cluster, body)) {
+      if (!cluster.bodyLoops) {
+        // Passes after this one multiply it by zero, which is NaN if what was there before is.
+        work.s[body.firstVelocity] = {};
+      }
       continue;
     }
     const auto* r = ratiosOfBody<kLoops>(tables, cluster, body.firstVelocity, work);

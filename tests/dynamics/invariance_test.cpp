@@ -2,9 +2,8 @@
 
 #include <Eigen/Geometry>
 #include <algorithm>
-#include <functional>
+#include <array>
 #include <random>
-#include <thread>
 
 #include "kempe/kempe.hpp"
 #include "support/close_to.hpp"
@@ -12,7 +11,7 @@
 #include "support/random_mechanism.hpp"
 
 /// What must not change the dynamics, and what the dynamics must not change: place, direction,
-/// order of description, units of mass and time, what ran before; energy and momentum.
+/// order of description, units of mass and time; energy and momentum.
 namespace kempe::test {
 namespace {
 
@@ -146,6 +145,37 @@ class Invariance : public ::testing::TestWithParam<MechanismCase> {
     massMatrix(model, data, q, H);
     massMatrix(other, otherData, otherQ, otherH);
     EXPECT_TRUE(closeTo(otherH, (P.transpose() * H * P).eval(), relative));
+    const bool sameCoordinates = ((P.array() == 0.0) || (P.array() == 1.0)).all();
+    if (sameCoordinates) {
+      expectSameDerivatives(other, otherData, otherQ, otherV, otherA, otherTau, P, relative);
+    }
+  }
+
+  /// Where P only changes the order of coordinates.
+  void expectSameDerivatives(const Model& other, Data& otherData, const Eigen::VectorXd& otherQ,
+                             const Eigen::VectorXd& otherV, const Eigen::VectorXd& otherA,
+                             const Eigen::VectorXd& otherTau, const Eigen::MatrixXd& P,
+                             double relative) {
+    const int n = model.nv();
+    using Three = std::array<Eigen::MatrixXd, 3>;
+    Three expected{poisoned(n, n), poisoned(n, n), poisoned(n, n)}, found = expected;
+    const auto expectSame = [&](const char* what) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        const Eigen::MatrixXd own = P * found[i] * P.transpose();
+        const double size = (expected[i].cwiseAbs() + expected[2].cwiseAbs()).maxCoeff();
+        EXPECT_LE((own - expected[i]).cwiseAbs().maxCoeff(), relative * size) << what << ' ' << i;
+      }
+    };
+    inverseDynamicsDerivatives(model, data, q, v, a, expected[0], expected[1], expected[2],
+                               {.external = forces(model)});
+    inverseDynamicsDerivatives(other, otherData, otherQ, otherV, otherA, found[0], found[1],
+                               found[2], {.external = forces(other)});
+    expectSame("inverse dynamics");
+    forwardDynamicsDerivatives(model, data, q, v, tau, expected[0], expected[1], expected[2],
+                               {.external = forces(model)});
+    forwardDynamicsDerivatives(other, otherData, otherQ, otherV, otherTau, found[0], found[1],
+                               found[2], {.external = forces(other)});
+    expectSame("forward dynamics");
   }
 
   Mechanism robot;
@@ -247,143 +277,8 @@ TEST_P(Invariance, PowerBalance) {
   EXPECT_NEAR(rate, power, 1e-6 * std::max(1.0, std::abs(tau.dot(v)) + std::abs(power)));
 }
 
-/// Every algorithm as a function of the scratch memory alone.
-struct Call {
-  std::string name;
-  std::function<Eigen::VectorXd(Data&)> run;
-};
-
-std::vector<Call> everyCall(const Model& model, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
-                            const Eigen::VectorXd& x, const std::vector<FrameForce>& external) {
-  const auto vectorCall = [&model](auto call) {
-    return [&model, call](Data& data) {
-      Eigen::VectorXd out = poisoned(model.nv());
-      call(data, out);
-      return out;
-    };
-  };
-  const auto matrixCall = [&model](auto call) {
-    return [&model, call](Data& data) {
-      Eigen::MatrixXd out = poisoned(model.nv(), model.nv());
-      call(data, out);
-      return Eigen::VectorXd(out.reshaped());
-    };
-  };
-  const Eigen::VectorXd motors = Eigen::VectorXd::LinSpaced(model.nvSpanning(), -1, 2);
-  return {
-      {"inverseDynamics", vectorCall([=, &model](Data& d, Eigen::VectorXd& out) {
-         inverseDynamics(model, d, q, v, x, out);
-       })},
-      {"inverseDynamics, external", vectorCall([=, &model](Data& d, Eigen::VectorXd& out) {
-         inverseDynamics(model, d, q, v, x, out, {.external = external});
-       })},
-      {"forwardDynamics", vectorCall([=, &model](Data& d, Eigen::VectorXd& out) {
-         forwardDynamics(model, d, q, v, x, out);
-       })},
-      {"forwardDynamics, external", vectorCall([=, &model](Data& d, Eigen::VectorXd& out) {
-         forwardDynamics(model, d, q, v, x, out, {.external = external});
-       })},
-      {"biasForces",
-       vectorCall([=, &model](Data& d, Eigen::VectorXd& out) { biasForces(model, d, q, v, out); })},
-      {"gravityForces",
-       vectorCall([=, &model](Data& d, Eigen::VectorXd& out) { gravityForces(model, d, q, out); })},
-      {"generalizedForces", vectorCall([=, &model](Data& d, Eigen::VectorXd& out) {
-         generalizedForces(model, d, q, motors, out);
-       })},
-      {"massMatrix",
-       matrixCall([=, &model](Data& d, Eigen::MatrixXd& out) { massMatrix(model, d, q, out); })},
-      {"inverseMassMatrix", matrixCall([=, &model](Data& d, Eigen::MatrixXd& out) {
-         inverseMassMatrix(model, d, q, out);
-       })},
-      {"applyInverseMassMatrix", vectorCall([=, &model](Data& d, Eigen::VectorXd& out) {
-         applyInverseMassMatrix(model, d, q, x, out);
-       })},
-  };
-}
-
-/// Results to the last bit, with what spoils the scratch memory run before each call.
-void expectIndependentOfScratch(const Model& model, const std::vector<Call>& calls,
-                                const std::function<void(Data&)>& spoil) {
-  Data used(model);
-  const auto check = [&](const Call& call) {
-    Data fresh(model);
-    const Eigen::VectorXd expected = call.run(fresh);
-    ASSERT_TRUE(expected.allFinite()) << call.name;
-    EXPECT_TRUE(closeTo(call.run(used), expected, 0.0)) << call.name << ", after the one before";
-    spoil(used);
-    EXPECT_TRUE(closeTo(call.run(used), expected, 0.0)) << call.name << ", scratch spoiled";
-  };
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    check(calls[i]);
-    check(calls[(3 * i + 5) % calls.size()]);
-  }
-}
-
-TEST_P(Invariance, WhatRanBeforeDoesNotMatter) {
-  const std::vector<Call> calls = everyCall(model, q, v, tau, forces(model));
-  // Finite input whose products are not: leaves infinities and NaN all over the scratch memory.
-  const std::vector<Call> overflowing = everyCall(model, 1e200 * Eigen::VectorXd::Ones(model.nq()),
-                                                  1e200 * v, 1e200 * v, forces(model, 1e300));
-  expectIndependentOfScratch(model, calls, [&](Data& used) {
-    for (const Call& call : overflowing) {
-      try {
-        call.run(used);
-      } catch (const SingularityError&) {  // NOLINT(bugprone-empty-catch): refused, as it may be
-      }
-    }
-  });
-}
-
-TEST_P(Invariance, ThreadsShareAModel) {
-  const std::vector<Call> calls = everyCall(model, q, v, tau, forces(model));
-  std::vector<Eigen::VectorXd> expected;
-  expected.reserve(calls.size());
-  for (const Call& call : calls) {
-    expected.push_back(call.run(data));
-  }
-  std::vector<int> wrong(2, 0);
-  const auto work = [&](std::size_t thread) {
-    Data own(model);
-    for (std::size_t i = 0; i < 5 * calls.size(); ++i) {
-      const std::size_t which = (i + thread) % calls.size();
-      wrong[thread] += calls[which].run(own) == expected[which] ? 0 : 1;
-    }
-  };
-  std::thread first(work, 0), second(work, 1);
-  first.join();
-  second.join();
-  EXPECT_EQ(wrong, std::vector<int>(2, 0));
-}
-
 INSTANTIATE_TEST_SUITE_P(Random, Invariance, ::testing::ValuesIn(everyMechanism()),
                          [](const auto& given) { return nameOf(given.param); });
-
-/// A four-bar with a geared arm on its crank and another arm beside it, the four-bar at its dead
-/// point: evaluations stop in the middle of the mechanism.
-TEST(InvarianceAfterErrors, ASingularPositionLeavesNoTrace) {
-  Mechanism robot = robots::fourBar();
-  const auto addArm = [&](const std::string& name, const std::string& parent) {
-    robot.addBody(name).withMass(1).centeredAt({0.1, 0, 0.2}).withInertia(0.02, 0.03, 0.02);
-    robot.addRevolute("to_" + name).from(parent).to(name).at({0.1, 0.2, 0}).about({0, 1, 0});
-  };
-  addArm("first", "base_link");
-  addArm("second", "link1");
-  robot.addBody("rotor").withMass(0.1).withInertia(1e-4, 1e-4, 2e-4);
-  robot.addRevolute("to_rotor").from("link1").to("rotor").about({0, 0, 1}).dependent();
-  robot.addGear("gear", "to_rotor", 6, "to_second");
-  const Model model(robot);
-  const Eigen::VectorXd q = model.randomConfiguration(3);
-  const Eigen::VectorXd v = Eigen::VectorXd::LinSpaced(model.nv(), -1, 1);
-  const std::vector<FrameForce> external{
-      {model.frameIndex("rotor"), {1, 2, 3, 4, 5, 6}, Reference::Local}};
-  const std::vector<Call> dead =
-      everyCall(model, Eigen::VectorXd::Zero(model.nq()), v, v, external);
-  expectIndependentOfScratch(model, everyCall(model, q, v, v, external), [&](Data& used) {
-    for (const Call& call : dead) {
-      EXPECT_THROW(call.run(used), SingularityError) << call.name;
-    }
-  });
-}
 
 // --- momentum ----------------------------------------------------------------------------------
 
