@@ -6,8 +6,7 @@
 #include <numbers>
 #include <optional>
 
-#include "kempe/kempe.hpp"
-#include "support/close_to.hpp"
+#include "dynamics/derivative_checks.hpp"
 
 /// Mechanisms at or near the edge of what can be solved: every method gives the right answer or an
 /// error, never a wrong number.
@@ -93,6 +92,10 @@ TYPED_TEST(Singular, MassMatrixIsReportedByEveryFunctionThatInvertsIt) {
   expectNamed("inverseMassMatrix", [&](const auto& q) { inverseMassMatrix<T>(model, data, q, M); });
   expectNamed("applyInverseMassMatrix",
               [&](const auto& q) { applyInverseMassMatrix<T>(model, data, q, tau, x); });
+  typename TestFixture::Matrix byQ(3, 3), byV(3, 3);
+  expectNamed("forwardDynamicsDerivatives", [&](const auto& q) {
+    forwardDynamicsDerivatives<T>(model, data, q, v, tau, byQ, byV, M);
+  });
   expectNamed("jointForces",
               [&](const auto& q) { jointForces<T>(model, data, q, v, tau, wrenches); });
 }
@@ -107,9 +110,14 @@ TYPED_TEST(Singular, MassMatrixIsReportedWithTheNumberOfTheState) {
   const auto evaluate = [&] { forwardDynamics<T>(this->robot, batch, q, v, tau, a); };
   EXPECT_EQ(singularity(evaluate), "nothing was thrown");
   q.row(kBad) = this->locked.transpose();
-  const std::string text = singularity(evaluate);
-  EXPECT_NE(text.find("state 7: "), std::string::npos) << text;
-  EXPECT_NE(text.find("\"roll\""), std::string::npos) << text;
+  typename TestFixture::Rows byQ(kStates, 9), byV(kStates, 9), byTau(kStates, 9);
+  const auto differentiate = [&] {
+    forwardDynamicsDerivatives<T>(this->robot, batch, q, v, tau, byQ, byV, byTau);
+  };
+  for (const std::string& text : {singularity(evaluate), singularity(differentiate)}) {
+    EXPECT_NE(text.find("state 7: "), std::string::npos) << text;
+    EXPECT_NE(text.find("\"roll\""), std::string::npos) << text;
+  }
 }
 
 /// The bead of a geared arm, all else without mass, on the arm's axis.
@@ -166,6 +174,7 @@ TEST(SingularMassMatrix, IsNotSeenInRobotsOfAnySize) {
       forwardDynamics(model, data, q, v, tau, x, {.method = method});
       EXPECT_TRUE(closeTo(x, a, 1e-9)) << static_cast<int>(method);
     }
+    expectEquationsOfMotion(model, data, q, v, tau);
   }
 }
 
@@ -187,6 +196,12 @@ TEST(SingularMassMatrix, NearlySingularIsRightOrRefused) {
       } catch (const SingularityError&) {
         EXPECT_LT(ring, 2e-9) << static_cast<int>(method);
       }
+    }
+    try {
+      expectEquationsOfMotion(model, data, q, v, tau, {}, 1e-2);
+      EXPECT_GT(ring, 1e-14);
+    } catch (const SingularityError&) {
+      EXPECT_LT(ring, 2e-9);
     }
   }
 }
@@ -264,6 +279,7 @@ TEST(MasslessLinks, EveryExactMethodSolvesThem) {
                                             Reference::LocalWorldAligned, method);
           EXPECT_TRUE(closeTo(other, Omega, 1e-6));
         }
+        expectEquationsOfMotion(model, data, q, v, tau);
       }
     }
   }
