@@ -90,8 +90,8 @@ TYPED_TEST(BatchArgumentsOf, EveryStateHasItsNumbers) {
         }
       }
       Rows<T> out = function.room(this->model, this->good);
-      const Eigen::Index must = out.cols();
-      out.resize(out.rows(), must + change);
+      const Eigen::Index must = out.cols() / function.parts;
+      out.resize(out.rows(), out.cols() + change);
       expect(refusal([&] { function.run(this->model, batch, this->good.arguments(), out); }),
              function.output, must + change, must);
     }
@@ -217,9 +217,9 @@ TYPED_TEST(BatchArgumentsOf, AFreedomThatMovesNoInertiaNamesItsState) {
     bad.q(k, 1) = T(-0.5);
     for (const auto& function : this->functions) {
       EXPECT_TRUE(function(bead, batch, states).allFinite()) << function.name;
-      const bool needsInertia = function.name == "forwardDynamics" ||
-                                function.name == "inverseOperationalInertia" ||
-                                function.name == "jointForces";
+      const bool needsInertia =
+          function.name == "forwardDynamics" || function.name == "forwardDynamicsDerivatives" ||
+          function.name == "inverseOperationalInertia" || function.name == "jointForces";
       if (!needsInertia) {
         EXPECT_TRUE(function(bead, batch, bad).allFinite()) << function.name;
         continue;

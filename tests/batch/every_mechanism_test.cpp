@@ -72,6 +72,7 @@ TEST_P(EveryMechanism, BatchEqualsSingleInFloat) {
   expectBatchEqualsSingle<float>(
       [&](const BatchFunction<float>& function, const Eigen::VectorXd& q) {
         const bool inverts = function.name == "forwardDynamics" ||
+                             function.name == "forwardDynamicsDerivatives" ||
                              function.name == "inverseOperationalInertia" ||
                              function.name == "jointForces" || function.name == "loopForces";
         const bool moves = function.name == "forwardKinematics" || function.name == "integrate";

@@ -62,7 +62,41 @@ class PlainKernels : public ::testing::TestWithParam<MechanismCase> {
       massMatrix(model, data, q, expectedH);
       ASSERT_FALSE(set.massMatrix(context, q.data(), H.data(), n).failed());
       EXPECT_TRUE(closeTo(H, expectedH, tolerance)) << "mass matrix";
+
+      expectTheLibrarysDerivatives(set, context, model, data, states, k, tolerance);
     }
+  }
+
+  /// The same of derivatives.
+  template <typename T>
+  void expectTheLibrarysDerivatives(const detail::KernelSet<T>& set,
+                                    const detail::KernelContext<T>& context, const Model& model,
+                                    BasicData<T>& data, const BatchStates<T>& states,
+                                    Eigen::Index k, double tolerance) {
+    const int n = model.nv();
+    const Numbers<T> q = states.q.row(k), v = states.v.row(k), x = states.x.row(k);
+    detail::AlignedMemory memory(set.derivatives.memorySize(context.tables));
+    std::array<Columns<T>, 3> found, expected;
+    found.fill(Columns<T>(n, n));
+    expected.fill(Columns<T>(n, n));
+    const auto at = [&](std::size_t i) { return detail::MatrixAt<T>{found[i].data(), 1, n}; };
+    const detail::DerivativeRequest<T, T> request{at(0), at(1), at(2), memory.data()};
+    const auto expectAll = [&](const char* what, double relative) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_TRUE(closeTo(found[i], expected[i], relative)) << what << ' ' << i;
+      }
+    };
+    inverseDynamicsDerivatives(model, data, q, v, x, expected[0], expected[1], expected[2]);
+    ASSERT_FALSE(set.derivatives.inverseDynamics(context, q.data(), v.data(), x.data(), {}, request)
+                     .failed());
+    expectAll("derivatives of inverse dynamics", tolerance);
+    forwardDynamicsDerivatives(model, data, q, v, x, expected[0], expected[1], expected[2]);
+    ASSERT_FALSE(set.derivatives.forwardDynamics(context, q.data(), v.data(), x.data(), {}, request)
+                     .failed());
+    Data exact(model);
+    expectAll(
+        "derivatives of forward dynamics",
+        tolerance * std::max(1.0, 1e-3 * conditionOf(model, exact, q.template cast<double>())));
   }
 };
 

@@ -76,6 +76,18 @@ GENERIC: dict[str, Algorithm] = {
         m.constrained_forward_dynamics_derivatives(s.q, s.v, s.tau, constraints_of(m))[0],
     "constrained_forward_dynamics_derivatives: multipliers": lambda m, s:
         m.constrained_forward_dynamics_derivatives(s.q, s.v, s.tau, constraints_of(m))[5],
+    "inverse_dynamics_derivatives": lambda m, s: np.stack(
+        m.inverse_dynamics_derivatives(s.q, s.v, s.a), axis=-3),
+    "inverse_dynamics_derivatives with forces": lambda m, s: np.stack(
+        m.inverse_dynamics_derivatives(
+            s.q, s.v, s.a, external={m.body_names[-1]: np.arange(6.0)},
+            external_reference="world"), axis=-3),
+    "forward_dynamics_derivatives": lambda m, s: np.stack(
+        m.forward_dynamics_derivatives(s.q, s.v, s.tau), axis=-3),
+    "forward_dynamics_derivatives with forces": lambda m, s: np.stack(
+        m.forward_dynamics_derivatives(
+            s.q, s.v, s.tau, external={m.body_names[0]: np.arange(6.0)},
+            external_reference="local"), axis=-3),
     "bias_forces": lambda m, s: m.bias_forces(s.q, s.v),
     "gravity_forces": lambda m, s: m.gravity_forces(s.q),
     "generalized_forces": lambda m, s: m.generalized_forces(s.q, s.spanning),
@@ -118,16 +130,17 @@ GENERIC: dict[str, Algorithm] = {
     "momentum_rate": lambda m, s: m.momentum_rate(s.q, s.v, s.a),
     "frame_jacobian_time_derivative": lambda m, s: m.frame_jacobian_time_derivative(
         s.q, s.v, m.body_names[-1]),
-    "frame_velocity_derivatives": lambda m, s: m.frame_velocity_derivatives(
-        s.q, s.v, m.body_names[-1])[0],
-    "frame_acceleration_derivatives": lambda m, s: m.frame_acceleration_derivatives(
-        s.q, s.v, s.a, (m.folded_rotors or m.body_names)[0], "world")[1],
-    "momentum_derivatives": lambda m, s: m.momentum_derivatives(s.q, s.v)[0],
-    "momentum_rate_derivatives": lambda m, s: m.momentum_rate_derivatives(s.q, s.v, s.a)[0],
-    "center_of_mass_velocity_derivatives": lambda m, s: m.center_of_mass_velocity_derivatives(
-        s.q, s.v)[0],
-    "center_of_mass_acceleration_derivatives":
-        lambda m, s: m.center_of_mass_acceleration_derivatives(s.q, s.v, s.a)[1],
+    "frame_velocity_derivatives": lambda m, s: np.stack(m.frame_velocity_derivatives(
+        s.q, s.v, m.body_names[-1]), axis=-3),
+    "frame_acceleration_derivatives": lambda m, s: np.stack(m.frame_acceleration_derivatives(
+        s.q, s.v, s.a, (m.folded_rotors or m.body_names)[0], "world"), axis=-3),
+    "momentum_derivatives": lambda m, s: np.stack(m.momentum_derivatives(s.q, s.v), axis=-3),
+    "momentum_rate_derivatives": lambda m, s: np.stack(
+        m.momentum_rate_derivatives(s.q, s.v, s.a), axis=-3),
+    "center_of_mass_velocity_derivatives": lambda m, s: np.stack(
+        m.center_of_mass_velocity_derivatives(s.q, s.v), axis=-3),
+    "center_of_mass_acceleration_derivatives": lambda m, s: np.stack(
+        m.center_of_mass_acceleration_derivatives(s.q, s.v, s.a), axis=-3),
     "gravity_forces_derivatives": lambda m, s: m.gravity_forces_derivatives(s.q),
     "centroidal_momentum_matrix": lambda m, s: m.centroidal_momentum_matrix(s.q),
     "kinetic energy": lambda m, s: np.asarray(m.energy(s.q, s.v)[0], s.q.dtype),

@@ -1,5 +1,7 @@
 """Derivatives of dynamics and kinematics, against differences and against one another."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -64,12 +66,22 @@ def test_many_states_are_each_state(dtype):
     states = [state(model, seed) for seed in range(9)]
     q, v, x = (np.stack(part).astype(dtype) for part in zip(*states, strict=True))
     tolerance = 1e-9 if dtype is np.float64 else 2e-2
-    for function in (model.inverse_dynamics_derivatives, model.forward_dynamics_derivatives):
-        many = function(q, v, x)
+    wrenches = np.random.default_rng(5).normal(size=(9, 6)).astype(dtype)
+    frame = model.body_names[-1]
+
+    def cases(i):
+        yield {}
+        for reference in ("local_world_aligned", "local", "world"):
+            yield {"external": {frame: wrenches[i]}, "external_reference": reference}
+
+    functions = (model.inverse_dynamics_derivatives, model.forward_dynamics_derivatives)
+    for function, (case, how) in itertools.product(functions, enumerate(cases(slice(None)))):
+        many = function(q, v, x, **how)
         assert [part.shape for part in many] == [(9, model.nv, model.nv)] * 3
         assert many[0].dtype == dtype
         for i in range(9):
-            for found, expected in zip(many, function(q[i], v[i], x[i]), strict=True):
+            single = function(q[i], v[i], x[i], **list(cases(i))[case])
+            for found, expected in zip(many, single, strict=True):
                 np.testing.assert_allclose(found[i], expected, atol=tolerance * abs(expected).max())
 
 
