@@ -2,6 +2,7 @@
 
 #include <Eigen/LU>
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include "linkages.hpp"
@@ -124,6 +125,59 @@ void withoutFriction(Mechanism& robot) {
   }
 }
 
+/// Adds everything that has a derivative, to joints with one coordinate and between points; `strength`
+/// multiplies the forces.
+void addElements(Simulator& simulator, const std::string& joint, const std::string& other,
+                 const std::string& from, const std::string& to, double strength = 1.0) {
+  simulator.addSpring(JointSpring{
+      .joint = joint, .stiffness = 30.0 * strength, .rest = 0.2, .damping = 2.0 * strength});
+  simulator.addSpring(PointSpring{
+      {from, {0.1, -0.2, 0.3}}, {to, {0.2, 0.1, -0.1}}, 40.0 * strength, 0.3, 5.0 * strength});
+  simulator.addFriction({.joint = other,
+                         .coulomb = 0.8 * strength,
+                         .slipSpeed = 0.3,
+                         .viscous = 0.2 * strength,
+                         .breakaway = 1.1 * strength,
+                         .stribeckSpeed = 0.4});
+  simulator.addLimit({.joint = other,
+                      .stiffness = 10.0 * strength,
+                      .damping = 1.0 * strength,
+                      .lower = -5,
+                      .upper = -4});
+  const int motor = simulator.addMotor({.joint = joint,
+                                        .gear = 3.0,
+                                        .stallTorque = 2.0 * strength,
+                                        .noLoadSpeed = 5.0,
+                                        .viscousFriction = 0.05 * strength});
+  simulator.setMotorTorque(motor, 50.0);  // beyond its curve
+  const int frame = simulator.model().frameIndex(to);
+  simulator.setExternalForces({{frame, {1, 2, 3, 0.1, 0.2, 0.3}, Reference::LocalWorldAligned},
+                               {frame, {3, 1, -2, 0.1, 0.3, 0.2}, Reference::Local},
+                               {frame, {-1, 2, 1, 0.5, 0.1, 0.4}, Reference::World}});
+}
+
+/// Radau IIA is of order five, so that its derivative is that of many short steps.
+void expectRadauLikeManyShortSteps(const Model& model, const std::function<void(Simulator&)>& add,
+                                   double dt, int parts, double relative) {
+  Simulator whole(model, {.integrator = Integrator::Radau});
+  Simulator part(model, {.integrator = Integrator::RungeKutta4});
+  for (Simulator* each : {&whole, &part}) {
+    add(*each);
+    each->setState(model.randomConfiguration(4), Eigen::VectorXd::LinSpaced(model.nv(), -1, 1));
+  }
+  const Matrices found = linearized(whole, dt);
+  const int n = model.nv();
+  Eigen::MatrixXd A = Eigen::MatrixXd::Identity(2 * n, 2 * n), B = Eigen::MatrixXd::Zero(2 * n, n);
+  for (int i = 0; i < parts; ++i) {
+    const Matrices one = linearized(part, dt / parts);
+    A = one.A * A;
+    B = one.A * B + one.B;
+    part.step(dt / parts);
+  }
+  EXPECT_TRUE(closeTo(found.A, A, relative));
+  EXPECT_TRUE(closeTo(found.B, B, relative));
+}
+
 class LinearizeEveryMechanism : public ::testing::TestWithParam<MechanismCase> {
  protected:
   LinearizeEveryMechanism() : robot(randomMechanism(GetParam())) { withoutFriction(robot); }
@@ -138,11 +192,34 @@ TEST_P(LinearizeEveryMechanism, IsTheDerivativeOfTheStep) {
   }
 }
 
+/// Springs, dampers, friction, a motor and forces on joints with one DoF and between points; of the
+/// integrators one for each mechanism, and Radau.
+TEST_P(LinearizeEveryMechanism, IncludesEverythingThatActs) {
+  std::vector<std::string> joints;
+  for (const Joint& joint : robot.joints) {
+    if (velocitySize(joint.type) == 1) {
+      joints.push_back(joint.name);
+    }
+  }
+  const Model model(robot);
+  const auto add = [&](Simulator& simulator) {
+    if (!joints.empty()) {
+      addElements(simulator, joints.front(), joints.back(), robot.bodies.front().name,
+                  robot.bodies.back().name, 0.01);  // some bodies are light
+    }
+  };
+  const Integrator integrator = kDirect[GetParam().seed % std::size(kDirect)];
+  Simulator simulator(model, inOneStep(integrator));
+  add(simulator);
+  expectDerivativesOfSteps(simulator, integrator == Integrator::Adaptive ? 4e-6 : 1e-4, 5);
+  expectRadauLikeManyShortSteps(model, add, 5e-5, 4, 1e-7);
+}
+
 INSTANTIATE_TEST_SUITE_P(Random, LinearizeEveryMechanism, ::testing::ValuesIn(everyMechanism()),
                          [](const auto& tested) { return nameOf(tested.param); });
 
 TEST(Linearize, IsTheDerivativeOfTheStepForRobots) {
-  for (const char* name : {"four_bar", "tello", "mini_cheetah"}) {
+  for (const std::string& name : robots::names()) {
     SCOPED_TRACE(name);
     Mechanism robot = robots::mechanism(name);
     withoutFriction(robot);
@@ -230,31 +307,6 @@ Mechanism chain() {
   robot.addJoint("ball", JointType::Spherical).from("upper").to("middle").at({0, 0, -0.4});
   robot.addPrismatic("slide").from("middle").to("lower").at({0, 0, -0.3}).along({0, 0.6, 0.8});
   return robot;
-}
-
-/// Adds everything that has a derivative, to joints with one coordinate and between points.
-void addElements(Simulator& simulator, const std::string& joint, const std::string& other,
-                 const std::string& from, const std::string& to) {
-  simulator.addSpring(JointSpring{.joint = joint, .stiffness = 30.0, .rest = 0.2, .damping = 2.0});
-  simulator.addSpring(
-      PointSpring{{from, {0.1, -0.2, 0.3}}, {to, {0.2, 0.1, -0.1}}, 40.0, 0.3, 5.0});
-  simulator.addFriction({.joint = other,
-                         .coulomb = 0.8,
-                         .slipSpeed = 0.3,
-                         .viscous = 0.2,
-                         .breakaway = 1.1,
-                         .stribeckSpeed = 0.4});
-  simulator.addLimit({.joint = other, .stiffness = 10.0, .damping = 1.0, .lower = -5, .upper = -4});
-  const int motor = simulator.addMotor({.joint = joint,
-                                        .gear = 3.0,
-                                        .stallTorque = 2.0,
-                                        .noLoadSpeed = 5.0,
-                                        .viscousFriction = 0.05});
-  simulator.setMotorTorque(motor, 50.0);  // beyond its curve
-  const int frame = simulator.model().frameIndex(to);
-  simulator.setExternalForces({{frame, {1, 2, 3, 0.1, 0.2, 0.3}, Reference::LocalWorldAligned},
-                               {frame, {3, 1, -2, 0.1, 0.3, 0.2}, Reference::Local},
-                               {frame, {-1, 2, 1, 0.5, 0.1, 0.4}, Reference::World}});
 }
 
 TEST(Linearize, IncludesEverythingThatActs) {
@@ -376,28 +428,10 @@ TEST(Linearize, OfRadauIgnoresItsErrorBesideFriction) {
   EXPECT_TRUE(closeTo(found.B, without.B, 1e-6));
 }
 
-/// Radau IIA is of order five, so that its derivative is that of many short steps.
 TEST(Linearize, OfRadauIsThatOfManyShortSteps) {
-  const Model model(chain());
-  const double dt = 4e-4;
-  const int parts = 10;
-  Simulator long_(model, {.integrator = Integrator::Radau});
-  Simulator short_(model, {.integrator = Integrator::RungeKutta4});
-  for (Simulator* each : {&long_, &short_}) {
-    addElements(*each, "hip", "slide", "world", "lower");
-    each->setState(model.randomConfiguration(4), Eigen::VectorXd::LinSpaced(model.nv(), -1, 1));
-  }
-  const Matrices found = linearized(long_, dt);
-  const int n = model.nv();
-  Eigen::MatrixXd A = Eigen::MatrixXd::Identity(2 * n, 2 * n), B = Eigen::MatrixXd::Zero(2 * n, n);
-  for (int i = 0; i < parts; ++i) {
-    const Matrices one = linearized(short_, dt / parts);
-    A = one.A * A;
-    B = one.A * B + one.B;
-    short_.step(dt / parts);
-  }
-  EXPECT_TRUE(closeTo(found.A, A, 1e-9));
-  EXPECT_TRUE(closeTo(found.B, B, 1e-9));
+  expectRadauLikeManyShortSteps(
+      Model(chain()), [](Simulator& each) { addElements(each, "hip", "slide", "world", "lower"); },
+      4e-4, 10, 1e-9);
 }
 
 /// The rates are the limit of short steps, also where joints turn.
