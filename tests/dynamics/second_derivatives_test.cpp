@@ -2,16 +2,54 @@
 
 #include <random>
 
-#include "kempe/inverse_dynamics_derivatives.hpp"
+#include "dynamics/derivative_checks.hpp"
 #include "kempe/inverse_dynamics_second_derivatives.hpp"
-#include "kempe/kempe.hpp"
 #include "support/allocations.hpp"
-#include "support/close_to.hpp"
 #include "support/differences.hpp"
 #include "support/random_mechanism.hpp"
 
 namespace kempe::test {
 namespace {
+
+/// Without dry friction, τ is linear in a and quadratic in v: differences of first derivatives are exact over
+/// steps of any length.
+void expectThoseOfLinearParts(Mechanism robot, std::uint64_t seed) {
+  for (Joint& joint : robot.joints) {
+    joint.withFriction(0);
+  }
+  const Model model(robot);
+  Data data(model);
+  const int n = model.nv();
+  RandomNumbers random(seed);
+  const Eigen::VectorXd q = model.randomConfiguration(11), v = random.vector(n),
+                        a = random.vector(n), lambda = random.vector(n);
+  const std::vector<FrameForce> forces = random.forces(model);
+  Eigen::MatrixXd qq = poisoned(n, n), qv = poisoned(n, n), vv = poisoned(n, n),
+                  qa = poisoned(n, n);
+  inverseDynamicsSecondDerivatives(model, data, q, v, a, lambda, qq, qv, vv, qa,
+                                   {.external = forces});
+  double size = 0.0;
+  const auto gradient = [&](const Eigen::VectorXd& rates, const Eigen::VectorXd& accelerations) {
+    Eigen::MatrixXd byQ(n, n), byV(n, n), H(n, n), both(n, 2);
+    inverseDynamicsDerivatives(model, data, q, rates, accelerations, byQ, byV, H,
+                               {.external = forces});
+    both << byQ.transpose() * lambda, byV.transpose() * lambda;
+    size = std::max(size, (byQ.cwiseAbs() + byV.cwiseAbs() + H.cwiseAbs()).maxCoeff());
+    return both;
+  };
+  Eigen::MatrixXd ofQV(n, n), ofVV(n, n), ofQA(n, n);
+  for (int k = 0; k < n; ++k) {
+    const Eigen::VectorXd e = Eigen::VectorXd::Unit(n, k);
+    const Eigen::MatrixXd byV = 0.5 * (gradient(v + e, a) - gradient(v - e, a));
+    ofQV.col(k) = byV.col(0);
+    ofVV.col(k) = byV.col(1);
+    ofQA.col(k) = 0.5 * (gradient(v, a + e) - gradient(v, a - e)).col(0);
+  }
+  const Eigen::MatrixXd allowed = Eigen::MatrixXd::Constant(1, 1, size);
+  EXPECT_TRUE(vanishesBeside(qv - ofQV, allowed, 1e-11)) << "qv";
+  EXPECT_TRUE(vanishesBeside(vv - ofVV, allowed, 1e-11)) << "vv";
+  EXPECT_TRUE(vanishesBeside(qa - ofQA, allowed, 1e-11)) << "qa";
+}
 
 class SecondDerivatives : public ::testing::TestWithParam<MechanismCase> {
  protected:
@@ -94,6 +132,10 @@ TEST_P(SecondDerivatives, AsMatricesAreThoseOfDifferencesOfFirstOnes) {
   EXPECT_TRUE(closeTo(Eigen::VectorXd::Zero(2 * n), ofA.tail(2 * n), 1e-9));
 }
 
+TEST_P(SecondDerivatives, OfLinearPartsAreThoseOfWholeSteps) {
+  expectThoseOfLinearParts(robot, GetParam().seed);
+}
+
 /// Where all independent coordinates are plain numbers, directions commute.
 TEST_P(SecondDerivatives, OfPlainCoordinatesAreSymmetric) {
   for (const Joint& joint : robot.joints) {
@@ -139,6 +181,13 @@ TEST(SecondDerivativesOfRobots, AreThoseOfAPendulum) {
   EXPECT_NEAR(qv(0, 0), 0.0, 1e-12);
   EXPECT_NEAR(vv(0, 0), 0.0, 1e-12);
   EXPECT_NEAR(qa(0, 0), 0.0, 1e-12);
+}
+
+TEST(SecondDerivativesOfRobots, OfLinearPartsAreThoseOfWholeSteps) {
+  for (const std::string& name : robots::names()) {
+    SCOPED_TRACE(name);
+    expectThoseOfLinearParts(robots::mechanism(name), 3);
+  }
 }
 
 TEST(SecondDerivativesOfRobots, RefuseWrongArguments) {
