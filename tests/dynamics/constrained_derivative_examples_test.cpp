@@ -83,6 +83,39 @@ TEST(ConstrainedDerivativesOfLinkages, OfAQuadrupedThatStandsAreThoseOfDualNumbe
   state.expectDifferences(1e-6);
 }
 
+/// All robots, held by their feet, or by a rod where they have none, with one joint locked.
+TEST(ConstrainedDerivativesOfRobots, ThatAreHeldAreThoseOfDualNumbers) {
+  for (const std::string& name : robots::names()) {
+    SCOPED_TRACE(name);
+    Constrained state(robots::mechanism(name), 9);
+    int rows = 0;
+    for (const Body& body : state.robot.bodies) {
+      if (body.name == "foot" || body.name.ends_with("_foot")) {
+        const Pose foot =
+            framePlacement(state.model, state.data, state.q, state.model.frameIndex(body.name));
+        state.constraints.add(LoopJoint{.name = body.name, .type = LoopType::Spherical}
+                                  .from("", at(foot.p))
+                                  .to(body.name));
+        rows += 3;
+      }
+    }
+    if (rows == 0 && state.model.nv() > 1) {
+      state.constraints.add(Rod{.name = "rod"}
+                                .from("", {0.3, -2.0, 0.4})
+                                .to(state.bodyFromTheTip(0), {0.1, 0.02, 0.05})
+                                .ofLength(1.2));
+      ++rows;
+    }
+    if (state.model.nv() > rows) {
+      state.constraints.lock("locked", state.scalar(state.model.nv() > 6 ? 4 : 0), state.q);
+      ++rows;
+    }
+    state.expectDual(1e-10);
+    EXPECT_GE(state.report.rank, std::min(rows, state.model.nv()));
+    EXPECT_LT(state.report.inconsistency, 1e-9);
+  }
+}
+
 TEST(ConstrainedDerivativesOfLinkages, OfLocksFollowTheirErrors) {
   // Free and spherical joints: their errors are not plain numbers.
   for (const JointType type : {JointType::Free, JointType::Spherical}) {
