@@ -310,7 +310,7 @@ def test_the_command_line_shows_frequencies(tmp_path) -> None:
   axis="0 0 1" interface="end" modes="8"/></link>
 <joint name="clamp" type="fixed"><parent link="world"/><child link="rod"/></joint>
 <link name="load"><inertial><mass value="3"/>
-<inertia ixx="1e-3" iyy="1e-3" izz="1e-3"/></inertial></link>
+<inertia ixx="1e-3" ixy="0" ixz="0" iyy="1e-3" iyz="0" izz="1e-3"/></inertial></link>
 <joint name="seat" type="fixed"><parent link="rod" node="end"/><child link="load"/></joint>
 </robot>""")
     buckled = kempe_program("modes", column)
