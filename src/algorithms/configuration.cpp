@@ -274,7 +274,10 @@ void loopResidual(const Model& model, Data& data, VectorIn q, VectorOut residual
   requireSize("residual", residual.size(), model.nLoopRows(), "model.nLoopRows");
   expandPositions(m, q.data(), d.positions.data());
   for (const ClusterEntry& cluster : m.tables.clusters) {
-    const ClusterState<double> state = placed(m, cluster, d);
+    ClusterState<double> state = d.loops.state(d.positions.data() + cluster.firstPosition);
+    if (cluster.bodyLoops) {
+      placeCluster(viewOf<double>(m), cluster, state);
+    }
     loopValues(viewOf<double>(m), m.mechanism.functions, cluster, state, d.loops.forFunctions(),
                residual.data() + cluster.firstRow);
   }

@@ -30,9 +30,14 @@ void forwardDynamics(const Model& model, BasicData<T>& data, VectorInOf<T> q, Ve
     }
     return;
   }
-  e.require(e.kernels().forwardDynamics(e.context(WorkStage::Articulated), q.data(), v.data(),
-                                        tau.data(), external, a.data()),
-            q);
+  const bool solved = e.data.held.hasLoopsAt(q.data(), e.work->wholeRotors);
+  KernelContext<T> context = e.context(WorkStage::Articulated);
+  context.loopsSolved = solved;
+  e.require(
+      e.kernels().forwardDynamics(context, q.data(), v.data(), tau.data(), external, a.data()), q);
+  if (solved) {
+    e.data.held.keepLoops();
+  }
 }
 
 template void forwardDynamics<double>(const Model&, BasicData<double>&, VectorInOf<double>,

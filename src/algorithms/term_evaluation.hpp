@@ -51,14 +51,20 @@ class TermEvaluation : public Evaluation<T> {
     }
     const bool whole = known == MotionLevel::None ? wholeRotors : held.wholeRotors();
     this->work->wholeRotors = whole;
+    const bool solved = held.hasLoopsAt(q.data(), whole);
     if (known < wanted) {
       held.prepare(known, q.data(), ofV, ofA, wholeRotors);
     }
-    this->require(this->kernels().terms.evaluate(this->heldContext(), held.q(), held.v(), held.a(),
-                                                 known, wanted, request),
+    KernelContext<T> context = this->heldContext();
+    context.loopsSolved = solved;
+    this->require(this->kernels().terms.evaluate(context, held.q(), held.v(), held.a(), known,
+                                                 wanted, request),
                   q);
     if (known < wanted) {
       held.reach(wanted);
+    }
+    if (solved) {
+      held.keepLoops();
     }
   }
 

@@ -16,7 +16,7 @@ KEMPE_HD int condenseByShortcuts(const Tables& tables, const WorkView<T>& work, 
                                  const T* q, const T* v, const T* tau,
                                  const ExternalForces<T, R>& external, bool& doubtful) {
   placeWorld(tables, work, q);
-  expandMechanism(tables, work, q);
+  prepareMechanism(tables, work, q);
   const BiasPass<kRotors, T, Tables> pass{tables, work, v, tau};
   const T* const atRest = nullptr;
   return Order::thereAndBack(

@@ -174,9 +174,13 @@ KEMPE_HD bool passChain(const Tables& tables, int c, const WorkView<T>& work, Lo
                         const T* v, const T* tau, bool& doubtful) {
   const ClusterEntry& cluster = tables.clusters[c];
   const ChainWork<T> chain = chainOf(cluster, work);
-  placeBodies(tables, cluster, work);
-  if (!loops.solveRates(c, work, v + cluster.firstV)) {
-    return false;
+  if (work.loopsSolved) {
+    timesG(cluster, work, v + cluster.firstV, work.rates + cluster.firstVelocity);
+  } else {
+    placeBodies(tables, cluster, work);
+    if (!loops.solveRates(c, work, v + cluster.firstV)) {
+      return false;
+    }
   }
   moveChain(tables, cluster, work, chain, tau);
   loops.rowBias(c, work);

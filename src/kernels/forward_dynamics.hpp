@@ -223,7 +223,7 @@ KEMPE_HD int condenseDynamics(const Tables& tables, const WorkView<T>& work, Loo
                               const T* q, const T* v, const T* tau,
                               const ExternalForces<T, R>& external) {
   placeWorld(tables, work, q);
-  expandMechanism(tables, work, q);
+  prepareMechanism(tables, work, q);
   const BiasPass<false, T, Tables> pass{tables, work, v, tau};
   const T* const atRest = nullptr;
   return Order::thereAndBack(

@@ -30,7 +30,8 @@ class ImplicitLoops {
                  work.accelerations + cluster.firstVelocity);
   }
 
-  /// G, q̇ and g of cluster c and its twin, with all that solve and bias leave behind.
+  /// G of cluster c and its twin, unless they are solved, and with `v` q̇ and g, with all that solve
+  /// and bias leave behind.
   KEMPE_HD bool solveTwins(int c, const WorkView<T>& work, const T* v) const {
     using Both = TwinOf<T>;
     const ClusterEntry& first = tables_.clusters[c];
@@ -54,9 +55,21 @@ class ImplicitLoops {
     state.q = q;
     state.rates = rates;
     state.kept = work.twins.kept;
-    if (isSingular(
-            implicitJacobian<true>(tables_, functions_, first, state, work.twins, scratch_, G))) {
+    if (work.loopsSolved) {
+      join(work.G, first.firstRatio, second.firstRatio, n * m, G);
+    } else if (isSingular(implicitJacobian<true>(tables_, functions_, first, state, work.twins,
+                                                 scratch_, G))) {
       return false;
+    } else {
+      separate(G, n * m, work.G, first.firstRatio, second.firstRatio);
+      separate(work.twins.K + first.firstK, first.kept * n, work.loops.K, first.firstK,
+               second.firstK);
+      const int z = first.kept - first.couplings;
+      separate(work.twins.factors + first.firstFactor, z * first.kept, work.loops.factors,
+               first.firstFactor, second.firstFactor);
+    }
+    if (v == nullptr) {
+      return true;
     }
     join(v, first.firstV, second.firstV, m, y);
     for (int i = 0; i < n; ++i) {
@@ -67,14 +80,8 @@ class ImplicitLoops {
       rates[i] = sum;
     }
     implicitBias(tables_, functions_, first, state, work.twins, scratch_, g);
-    separate(G, n * m, work.G, first.firstRatio, second.firstRatio);
     separate(rates, n, work.rates, first.firstVelocity, second.firstVelocity);
     separate(g, n, work.accelerations, first.firstVelocity, second.firstVelocity);
-    separate(work.twins.K + first.firstK, first.kept * n, work.loops.K, first.firstK,
-             second.firstK);
-    const int z = first.kept - first.couplings;
-    separate(work.twins.factors + first.firstFactor, z * first.kept, work.loops.factors,
-             first.firstFactor, second.firstFactor);
     return true;
   }
 

@@ -14,8 +14,9 @@
 /// A `Loops` object has the functions for implicit clusters, for cluster c at placements in `work`:
 ///   bool solve(c, work)   writes G; returns false in a singular configuration
 ///   void bias(c, work)    writes g, after solve and moveRelative
-///   bool solveTwins(c, work, v)   writes G, q̇ and g of cluster c and its twin; returns false, and
-///                                 writes nothing, where one of them is in a singular configuration
+///   bool solveTwins(c, work, v)   writes G, unless work.loopsSolved, and unless v is null q̇ and g of
+///                                 cluster c and its twin; returns false, and writes nothing, where
+///                                 one of them is in a singular configuration
 ///   bool solveRates(c, work, yd)   writes K and the rates of ẏ, without G; returns as solve
 ///   void rowBias(c, work)   writes k, after solveRates, of bodies that move with q̈ = 0
 ///   void ratioRates(c, work, sRates, rates)   writes Ġ, after bias
@@ -464,6 +465,22 @@ KEMPE_HD KEMPE_FLATTEN void expandMechanism(const Tables& tables, const WorkView
                    work.cosines + first);
 }
 
+/// Placements and directions of a cluster's bodies, and the loops of an implicit one. Returns false in
+/// a singular configuration.
+template <typename T, typename Tables, typename Loops>
+KEMPE_HD bool placeAndSolve(const Tables& tables, int c, const WorkView<T>& work, Loops& loops) {
+  const ClusterEntry& cluster = tables.clusters[c];
+  if (!work.loopsSolved || !cluster.bodyLoops) {
+    placeBodies(tables, cluster, work);
+  }
+  bool solved = cluster.kind != ClusterKind::Implicit || work.loopsSolved;
+  if constexpr (!std::is_same_v<T, TwinOf<T>>) {
+    // Registers of functions, which bias needs, are kept for both at once, where passLoops has them.
+    solved = solved && !(work.loopsSolved && cluster.twin >= 0 && work.solved[c]);
+  }
+  return solved || loops.solve(c, work);
+}
+
 /// Placements, G and S of one cluster, after expandMechanism. Returns false in a singular
 /// configuration. An algorithm that does not need S of clusters of general shape does without.
 template <bool kSpans = true, typename T, typename Tables, typename Loops>
@@ -482,8 +499,7 @@ KEMPE_HD bool placeInTree(const Tables& tables, int c, const WorkView<T>& work, 
     placeBase(cluster, tables.bodies[cluster.firstBody], work);
     return true;
   }
-  placeBodies(tables, cluster, work);
-  if (cluster.kind == ClusterKind::Implicit && !loops.solve(c, work)) {
+  if (!placeAndSolve(tables, c, work, loops)) {
     return false;
   }
   if (kSpans && cluster.kind != ClusterKind::Tree) {
@@ -492,13 +508,21 @@ KEMPE_HD bool placeInTree(const Tables& tables, int c, const WorkView<T>& work, 
   return true;
 }
 
+/// expandMechanism, unless it was done.
+template <typename T, typename Tables>
+KEMPE_HD void prepareMechanism(const Tables& tables, const WorkView<T>& work, const T* q) {
+  if (!work.loopsSolved) {
+    expandMechanism(tables, work, q);
+  }
+}
+
 /// Positions, placements, G and S of the whole mechanism. Returns the first cluster at a singular
 /// position, or −1.
 template <typename T, typename Tables, typename Loops>
 KEMPE_HD int placeMechanism(const Tables& tables, const WorkView<T>& work, Loops& loops,
                             const T* q) {
   placeWorld(tables, work, q);
-  expandMechanism(tables, work, q);
+  prepareMechanism(tables, work, q);
   return forEachCluster<Direction::Outward>(
       tables, [&](int c) { return placeInTree(tables, c, work, loops); });
 }
@@ -640,16 +664,18 @@ KEMPE_HD bool passLoops(const Tables& tables, int c, const WorkView<T>& work, Lo
   T* const accelerations = work.accelerations + cluster.firstVelocity;
   bool solved = false;
   if constexpr (!std::is_same_v<T, TwinOf<T>>) {
-    if (cluster.twin > c) {
+    if (cluster.twin > c && !work.loopsSolved) {
       work.solved[c] = work.solved[cluster.twin] = loops.solveTwins(c, work, v);
+    } else if (cluster.twin > c && work.solved[c]) {
+      loops.solveTwins(c, work, v);
     }
     solved = cluster.twin >= 0 && work.solved[c];
   }
   if (!solved) {
-    if (cluster.bodyLoops) {
+    if (cluster.bodyLoops && !work.loopsSolved) {
       placeBodies(tables, cluster, work);
     }
-    if (!loops.solve(c, work)) {
+    if (!work.loopsSolved && !loops.solve(c, work)) {
       return false;
     }
     for (int i = 0; i < cluster.velocities; ++i) {

@@ -68,6 +68,7 @@ struct KernelArguments {
   static const WorkView<T>& workOf(const KernelContext<S>& context) {
     WorkView<T>& work = viewIn(context.memory);
     work.wholeRotors = context.wholeRotors;
+    work.loopsSolved = context.loopsSolved;
     return work;
   }
   static ImplicitLoops<T> loopsOf(const KernelContext<S>& context) {

@@ -13,6 +13,7 @@
 #include "kernels/joint_forces.hpp"
 #include "kernels/mass_matrix.hpp"
 #include "kernels/operational_inertia.hpp"
+#include "kernels/solve_loops.hpp"
 #include "lanes/kernel_types.hpp"
 #include "lanes/transpose.hpp"
 
@@ -77,6 +78,13 @@ struct Kernels : KernelArguments<T> {
     }
     return forwardDynamicsKernel<Order>(context.tables, work, loops, lanes(q), lanes(v), lanes(tau),
                                         lanes(external), lanes(a));
+  }
+
+  static void solveLoops(const KernelContext<S>& context, const S* q,
+                         const SolvedLoops<S>& result) {
+    ImplicitLoops<T> loops = loopsOf(context);
+    solveLoopsKernel(context.tables, workOf(context), loops, lanes(q),
+                     SolvedLoops<T>{lanes(result.G), lanes(result.K), result.regular});
   }
 
   static int interBodyForces(const KernelContext<S>& context,
@@ -211,7 +219,8 @@ struct Kernels : KernelArguments<T> {
             &scatter,
             KEMPE_JOIN(termKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(many),
             KEMPE_JOIN(constraintKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(many),
-            KEMPE_JOIN(derivativeKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(many)};
+            KEMPE_JOIN(derivativeKernels_, KEMPE_ISA, _, KEMPE_SCALAR)(many),
+            &solveLoops};
   }
 };
 

@@ -22,7 +22,10 @@ class HeldMotion {
         v_(static_cast<std::size_t>(tables.nv)),
         a_(v_.size()) {}
 
-  void forget() { level_ = MotionLevel::None; }
+  void forget() {
+    level_ = MotionLevel::None;
+    solved_ = false;
+  }
 
   /// The level of motion that is known at a state. `v` and `a` are null where they do not matter.
   [[nodiscard]] MotionLevel levelAt(const T* q, const T* v, const T* a, bool wholeRotors) const {
@@ -36,9 +39,16 @@ class HeldMotion {
     return otherA ? MotionLevel::Velocities : level_;
   }
 
+  /// Whether KernelSet::solveLoops has solved the loops of q.
+  [[nodiscard]] bool hasLoopsAt(const T* q, bool wholeRotors) const {
+    return solved_ && wholeRotors_ == wholeRotors && equal(q_, q);
+  }
+  /// They are solved at the q of prepare(), or still are after a kernel that used them.
+  void keepLoops() { solved_ = true; }
+
   /// Copies the inputs by which the memory comes from level `known`, as levelAt() gave it, to a
   /// higher one. Outputs of the user may overwrite his inputs, but not these copies. Until reach()
-  /// nothing is held.
+  /// or keepLoops() nothing is held.
   void prepare(MotionLevel known, const T* q, const T* v, const T* a, bool wholeRotors) {
     forget();
     if (known == MotionLevel::None) {
@@ -74,6 +84,7 @@ class HeldMotion {
 
   MotionLevel level_ = MotionLevel::None;
   bool wholeRotors_ = false;
+  bool solved_ = false;  // whatever the level is
   std::vector<T> q_, v_, a_;
 };
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 
+#include "algorithms/evaluation.hpp"
 #include "loops/assembly.hpp"
 #include "loops/cluster_velocity.hpp"
 #include "model/follow_loops.hpp"
@@ -47,7 +48,28 @@ Coordinates::Coordinates(const Model& model, const LoopScales& scales)
                      static_cast<std::size_t>(cluster.nv * cluster.velocities)});
   }
   elimination_.resize(room);
+  G_.resize(static_cast<std::size_t>(impl().tables.ratios));
+  K_.resize(static_cast<std::size_t>(impl().tables.rowNumbers));
+  solved_.resize(impl().tables.clusters.size());
+  writeCouplings();
   listTurningJoints();
+}
+
+/// The rows of K that kernels leave out are the same at all positions.
+void Coordinates::writeCouplings() {
+  const TablesView<double>& tables = viewOf<double>(impl());
+  LoopScratch<double>& scratch = data_.impl().loops;
+  for (const ClusterEntry& cluster : tables.clusters) {
+    looped_ = looped_ || cluster.kind == ClusterKind::Implicit;
+    if (cluster.kind == ClusterKind::Implicit && cluster.couplings > 0) {
+      ClusterState<double> state =
+          scratch.state(impl().neutralPositions.data() + cluster.firstPosition);
+      placeCluster(tables, cluster, state);
+      loopJacobian(tables, impl().mechanism.functions, cluster, state, scratch.forFunctions(),
+                   tables.rowSlots.data() + cluster.firstRow, cluster.kept,
+                   K_.data() + cluster.firstK);
+    }
+  }
 }
 
 void Coordinates::listTurningJoints() {
@@ -92,11 +114,22 @@ void Coordinates::writeConstantRatios(double* G) const {
 
 Standing Coordinates::placeAt(VectorIn q, double* G) {
   expandPositions(impl(), q.data(), data_.impl().positions.data());
+  if (!looped_) {
+    return Standing::Regular;
+  }
+  // Steps and the energy at a sample ask for one position several times.
+  if (!data_.impl().held.hasLoopsAt(q.data(), false) || learned_ != scales_.learned) {
+    solveLoopsAt(q);
+  }
   Standing worst = Standing::Regular;
   singular_ = -1;
   for (std::size_t c = 0; c < impl().tables.clusters.size(); ++c) {
-    const bool implicit = impl().tables.clusters[c].kind == ClusterKind::Implicit;
-    standing_[c] = implicit ? placeLoops(static_cast<int>(c), G) : Standing::Regular;
+    const ClusterEntry& cluster = impl().tables.clusters[c];
+    if (cluster.kind != ClusterKind::Implicit) {
+      continue;
+    }
+    std::copy_n(G_.data() + cluster.firstRatio, cluster.velocities * cluster.nv,
+                G + cluster.firstRatio);
     if (standing_[c] > worst) {
       worst = standing_[c];
       singular_ = static_cast<int>(c);
@@ -105,29 +138,38 @@ Standing Coordinates::placeAt(VectorIn q, double* G) {
   return worst;
 }
 
-Standing Coordinates::placeLoops(int index, double* G) {
-  const TablesView<double>& tables = viewOf<double>(impl());
-  const ClusterEntry& cluster = tables.clusters[index];
-  LoopScratch<double>& scratch = data_.impl().loops;
-  ClusterState<double> state = scratch.state(data_.impl().positions.data() + cluster.firstPosition);
-  placeCluster(tables, cluster, state);
-  const bool singular = isSingular(clusterJacobian(tables, impl().mechanism.functions, cluster,
-                                                   state, scratch, G + cluster.firstRatio));
-  const double regular = scales_.regularityOf(cluster, scratch, elimination_.data());
-  regularity_[index] = regular / scales_.regularity[index];
-  if (singular) {
-    return Standing::DeadPoint;
-  }
-  for (int i = 0; i < cluster.velocities; ++i) {
-    for (int j = 0; j < cluster.nv; ++j) {
-      const double size = std::abs(
-          scales_.scaled(cluster, G + cluster.firstRatio, i, j, independentOf(tables, cluster)[j]));
-      if (!(size < kFar * scales_.ratio[cluster.firstVelocity + i])) {
-        return Standing::DeadPoint;
-      }
+void Coordinates::solveLoopsAt(VectorIn q) {
+  Evaluation<double> e(model_, data_);
+  HeldMotion<double>& held = data_.impl().held;
+  held.prepare(MotionLevel::None, q.data(), nullptr, nullptr, false);
+  e.kernels().solveLoops(e.heldContext(WorkStage::Motion), q.data(),
+                         {G_.data(), K_.data(), solved_.data()});
+  bool all = true;
+  for (std::size_t c = 0; c < impl().tables.clusters.size(); ++c) {
+    const ClusterEntry& cluster = impl().tables.clusters[c];
+    if (cluster.kind == ClusterKind::Implicit) {
+      const double regular = scales_.regularityOf(cluster, K_.data(), elimination_.data());
+      regularity_[c] = regular / scales_.regularity[c];
+      standing_[c] = standingOf(cluster, solved_[c] != 0);
+      all = all && solved_[c] != 0;
     }
   }
-  return Standing::Regular;
+  learned_ = scales_.learned;
+  if (all) {
+    held.keepLoops();
+  }
+}
+
+Standing Coordinates::standingOf(const ClusterEntry& cluster, bool regular) const {
+  const double* G = G_.data() + cluster.firstRatio;
+  for (int i = 0; regular && i < cluster.velocities; ++i) {
+    for (int j = 0; j < cluster.nv; ++j) {
+      const int column = independentOf(impl().tables, cluster)[j];
+      const double size = std::abs(scales_.scaled(cluster, G, i, j, column));
+      regular = regular && size < kFar * scales_.ratio[cluster.firstVelocity + i];
+    }
+  }
+  return regular ? Standing::Regular : Standing::DeadPoint;
 }
 
 void Coordinates::throwSingular() {
@@ -396,7 +438,8 @@ void Coordinates::best(VectorIn q, std::vector<std::vector<int>>& independent) {
                  tables.rowSlots.data() + cluster.firstRow, cluster.kept,
                  scratch.K.data() + cluster.firstK);
     std::vector<int> dependent(static_cast<std::size_t>(cluster.kept), 0);
-    if (scales_.regularityOf(cluster, scratch, elimination_.data(), dependent.data()) > 0.0) {
+    if (scales_.regularityOf(cluster, scratch.K.data(), elimination_.data(), dependent.data()) >
+        0.0) {
       for (int i = 0; i < cluster.velocities; ++i) {
         if (std::ranges::find(dependent, i) == dependent.end()) {
           independent[c].push_back(i);

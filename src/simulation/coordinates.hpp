@@ -104,8 +104,11 @@ class Coordinates {
   void best(VectorIn q, std::vector<std::vector<int>>& independent);
 
  private:
+  void writeCouplings();
   void listTurningJoints();
-  Standing placeLoops(int index, double* G);
+  /// Solves the loops at q in the memory of kernels, where forward dynamics finds them.
+  void solveLoopsAt(VectorIn q);
+  [[nodiscard]] Standing standingOf(const ClusterEntry& cluster, bool regular) const;
   void closeToRounding(const ClusterEntry& cluster);
   /// Calls visit(body, index of its positions in q) for the joints of clusters that are crossing.
   template <typename Visit>
@@ -122,6 +125,10 @@ class Coordinates {
   std::vector<char> crossing_;       // per cluster
   std::vector<double> regularity_;   // per cluster
   int singular_ = -1;                // the cluster for throwSingular
+  std::vector<double> G_, K_;  // of implicit clusters, at the position of the last solveLoopsAt
+  std::vector<char> solved_;   // per cluster, likewise: G_ is usable
+  bool looped_ = false;        // there are implicit clusters
+  int learned_ = 0;            // of scales_, at that time
 };
 
 }  // namespace kempe::detail

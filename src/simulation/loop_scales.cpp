@@ -76,14 +76,13 @@ std::vector<double> roomFor(const ClusterEntry& cluster) {
 
 }  // namespace
 
-double LoopScales::regularityOf(const ClusterEntry& cluster, const LoopScratch<double>& scratch,
-                                double* room, int* pivotColumns) const {
+double LoopScales::regularityOf(const ClusterEntry& cluster, const double* K, double* room,
+                                int* pivotColumns) const {
   const int n = cluster.velocities;
   for (int r = 0; r < cluster.kept; ++r) {
     const double scale = row[cluster.firstRow + r];
     for (int i = 0; i < n; ++i) {
-      room[r * n + i] =
-          scale * scratch.K[cluster.firstK + r * n + i] * length[cluster.firstVelocity + i];
+      room[r * n + i] = scale * K[cluster.firstK + r * n + i] * length[cluster.firstVelocity + i];
     }
   }
   return smallestPivot(room, cluster.kept, n, pivotColumns);
@@ -149,13 +148,14 @@ void LoopScales::learn(const Model& model, const std::vector<double>& positions)
     loopJacobian(viewOf<double>(m), m.mechanism.functions, cluster, state, scratch.forFunctions(),
                  m.tables.rowSlots.data() + cluster.firstRow, cluster.kept,
                  scratch.K.data() + cluster.firstK);
-    bool more = regularityOf(cluster, scratch, room.data()) > kMuchMore * regularity[c];
+    bool more = regularityOf(cluster, scratch.K.data(), room.data()) > kMuchMore * regularity[c];
     for (int r = 0; r < cluster.kept; ++r) {
       more = more || rowLength(cluster, scratch, r) * row[cluster.firstRow + r] > kMuchMore;
     }
     if (!more) {
       continue;
     }
+    ++learned;
     for (int r = cluster.firstRow; r < cluster.firstRow + cluster.kept; ++r) {
       row[r] = 1.0 / row[r];
     }
@@ -204,7 +204,7 @@ void LoopScales::sampleRatios(const ModelImpl& m, std::size_t c, LoopScratch<dou
   std::vector<double> room = roomFor(cluster);
   const double pivots =
       clusterJacobian(viewOf<double>(m), m.mechanism.functions, cluster, state, scratch, G.data());
-  regularity[c] = std::max(regularity[c], regularityOf(cluster, scratch, room.data()));
+  regularity[c] = std::max(regularity[c], regularityOf(cluster, scratch.K.data(), room.data()));
   for (int i = 0; i < cluster.velocities && !isSingular(pivots); ++i) {
     double largest = 0.0;
     for (int j = 0; j < cluster.nv; ++j) {

@@ -19,10 +19,10 @@ struct LoopScales {
            length[cluster.firstVelocity + i];
   }
 
-  /// Distance of the kept rows of K, as left by implicitJacobian, from losing rank: the smallest
-  /// pivot, scaled, with complete pivoting. `room` has space for roomOf(cluster) numbers;
+  /// Distance of the kept rows of K from losing rank: the smallest pivot, scaled, with complete
+  /// pivoting. K has the rows of all clusters, as LoopWork::K. `room` has space for roomOf(cluster) numbers;
   /// `pivotColumns`, unless null, receives the columns of all pivots.
-  double regularityOf(const ClusterEntry& cluster, const LoopScratch<double>& scratch, double* room,
+  double regularityOf(const ClusterEntry& cluster, const double* K, double* room,
                       int* pivotColumns = nullptr) const;
   static int roomOf(const ClusterEntry& cluster) { return cluster.kept * (cluster.velocities + 1); }
 
@@ -34,6 +34,7 @@ struct LoopScales {
   std::vector<double> row;         ///< per kept row, from a cluster's first: 1 / its usual length
   std::vector<double> regularity;  ///< per cluster: smallest pivot of K at the best of some samples
   std::vector<double> ratio;       ///< per spanning velocity: its ratios at the best of them, or 1
+  int learned = 0;                 ///< how often learn() has changed these numbers
 
  private:
   void sampleRows(const ModelImpl& model, const ClusterEntry& cluster, LoopScratch<double>& scratch,

@@ -40,6 +40,14 @@ struct InterBodyRequest {
   T* loops = nullptr;  ///< forces of each loop; may be null
 };
 
+/// Where implicit clusters go whose loops are solved; what there is for other clusters is left alone.
+template <typename T>
+struct SolvedLoops {
+  T* G = nullptr;  ///< as WorkView::G
+  T* K = nullptr;  ///< as LoopWork::K; rows of couplings that are substituted are left alone
+  char* regular = nullptr;  ///< per cluster; G is not usable where it is 0
+};
+
 /// The cluster or velocity at which an evaluation failed; −1 if it succeeded.
 struct KernelOutcome {
   int singular = -1;    ///< a cluster in a singular configuration

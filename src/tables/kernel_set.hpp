@@ -22,9 +22,12 @@ struct KernelContext {
   bool wholeRotors = false;
   /// Whether interBodyForces follows, for which forwardDynamics leaves its results in the memory.
   bool forcesFollow = false;
+  /// Whether KernelSet::solveLoops has solved the loops at the same q in the same memory, which no
+  /// kernel at another q has used since.
+  bool loopsSolved = false;
 };
 
-/// Kinematics, and all terms that follow from them.
+/// Kinematics, and all terms that follow from them. They use KernelContext::loopsSolved.
 template <typename S>
 struct TermKernels {
   /// Brings the motion in the memory from level `known`, to which a call before brought it at the
@@ -91,6 +94,7 @@ struct KernelSet {
 
   KernelOutcome (*inverseDynamics)(const KernelContext<S>&, const S* q, const S* v, const S* a,
                                    const ExternalForces<S, S>&, S* tau) = nullptr;
+  /// Uses KernelContext::loopsSolved.
   KernelOutcome (*forwardDynamics)(const KernelContext<S>&, const S* q, const S* v, const S* tau,
                                    const ExternalForces<S, S>&, S* a) = nullptr;
   /// Forces between bodies, after one of the two above on the same memory, with
@@ -118,6 +122,8 @@ struct KernelSet {
   TermKernels<S> terms{};
   ConstraintKernels<S> constraints{};
   DerivativeKernels<S> derivatives{};
+  /// Solves all loops at q, with folded rotors.
+  void (*solveLoops)(const KernelContext<S>&, const S* q, const SolvedLoops<S>&) = nullptr;
 };
 
 /// For one state, and for several at once.

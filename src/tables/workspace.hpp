@@ -82,13 +82,16 @@ struct WorkView {
   T* tau = nullptr;                     ///< spanning
   LoopWork<T> loops{};
   LoopWork<TwinOf<T>> twins{};  ///< of two clusters with equal loops at once; unused if TwinOf is T
-  bool* solved = nullptr;       ///< per cluster: its twin solved its loops; likewise
+  bool* solved = nullptr;       ///< per cluster: solved together with its twin; likewise
   ChainWork<T> chains{};
   PlacedInertia<T>* bent = nullptr;  ///< per flexible body
   BentMode<T>* bentModes = nullptr;  ///< per mode of all flexible bodies
   Motion<T>* nodeS = nullptr;        ///< per shape of all nodes: directions along the modes
   /// Whether folded rotors are placed and moved as bodies, for frames and forces on them.
   bool wholeRotors = false;
+  /// Whether the memory has the solved loops of the position, as solveLoopsKernel leaves them, so that
+  /// recursions do not solve them again.
+  bool loopsSolved = false;
 };
 
 /// The parts of the scratch memory, in the order in which algorithms come to need them. A part is
