@@ -1,12 +1,10 @@
-// Errors of steps that name their cause.
+#include "simulation/failures.hpp"
 
 #include <cmath>
-#include <exception>
 #include <stdexcept>
 
 #include "kempe/momentum.hpp"
 #include "simulation/regularity.hpp"
-#include "simulation/simulation.hpp"
 #include "text/messages.hpp"
 
 namespace kempe::detail {
@@ -21,10 +19,11 @@ constexpr double kVanished = 1e-5;
 
 }  // namespace
 
-void Simulation::throwIfSingular() const {
+void Failures::throwIfSingular() {
+  const Model& model = user();
   const std::vector<ClusterEntry>& clusters = model.impl().tables.clusters;
   for (std::size_t c = 0; c < motion_.first->regularity.size(); ++c) {
-    if (points_.pointOf(c) != nullptr && motion_.first->regularity[c] < kAtSingular) {
+    if (equations_.points().pointOf(c) != nullptr && motion_.first->regularity[c] < kAtSingular) {
       const std::string& loop = model.impl().rowNames[clusters[c].firstRow];
       throw SingularityError(
           "loop " + kempe::quoted(loop) +
@@ -36,17 +35,18 @@ void Simulation::throwIfSingular() const {
   }
 }
 
-void Simulation::throwIfInertiaVanishes() {
+void Failures::throwIfInertiaVanishes() {
+  const Model& model = user();
   Eigen::Index fastest = 0;
   const double speed = motion_.velocities.cwiseAbs().maxCoeff(&fastest);
   Data data(model);
   double usual = 0.0;
   try {
-    usual = energy(model, data, model.neutral(), v()).kinetic;
+    usual = energy(model, data, model.neutral(), motion_.v).kinetic;
   } catch (const SingularityError&) {
     return;
   }
-  const double part = energyNow().kinetic / usual;
+  const double part = equations_.energyOf(motion_.state).kinetic / usual;
   if (part < kVanished) {
     throw std::runtime_error(
         "the velocity of " +
@@ -59,12 +59,13 @@ void Simulation::throwIfInertiaVanishes() {
   }
 }
 
-void Simulation::throwIfDiverging(double h) {
+void Failures::throwIfDiverging(double h) {
+  const Model& model = user();
   Eigen::Index fastest = 0;
   const double speed = motion_.velocities.cwiseAbs().maxCoeff(&fastest);
   if (speed > kFastest) {
     throwIfInertiaVanishes();
-    watch_.addSample(energyNow());
+    watch_.addSample(equations_.energyOf(motion_.state));
     if (!watch_.balanceIsLost()) {  // it moves so fast indeed
       throw std::runtime_error(
           "the velocity of " +
@@ -77,55 +78,7 @@ void Simulation::throwIfDiverging(double h) {
         "the simulation diverged: the velocity of " +
         kempe::quoted(model.spanningVelocityNames()[static_cast<std::size_t>(fastest)]) + " is " +
         shortNumber(speed) + ", which takes steps of " + shortNumber(h) + " s. " +
-        acting.divergenceRemedy());
-  }
-}
-
-void Simulation::throwIfStepIsTooLong(double end) {
-  if (steps_.controlsError()) {
-    return;
-  }
-  bool unexplained = false, tooLong = true;  // adaptive steps may tell why
-  std::string diverged;
-  try {
-    throw;
-  } catch (const SingularityError&) {
-  } catch (const AssemblyError&) {
-  } catch (const Diverged& error) {
-    unexplained = true;
-    diverged = error.event() + ", and ";
-  } catch (const NoSolution&) {
-    unexplained = true;
-    tooLong = false;  // explicit ones pass jumps of forces
-  } catch (...) {
-    return;
-  }
-  const std::string steps = watch_.stepsAreTooLong() + ": ";
-  const char* remedy = "Use the integrator \"adaptive\", or a smaller dt";
-  watch_.addSample(energyNow());
-  if (watch_.balanceIsLost()) {
-    std::throw_with_nested(
-        std::runtime_error(steps + diverged + watch_.lostBalance() + ". " + remedy));
-  }
-  bool passes = false;
-  std::exception_ptr reason;
-  try {
-    const StepController::Instead instead(steps_, Integrator::Adaptive);
-    advanceTo(end);
-    passes = true;
-  } catch (const std::runtime_error&) {
-    reason = std::current_exception();  // the position is at fault
-  } catch (...) {
-    returnToBefore();
-    throw;
-  }
-  returnToBefore();
-  if (unexplained && reason) {
-    std::rethrow_exception(reason);
-  }
-  if (passes && tooLong) {
-    std::throw_with_nested(std::runtime_error(
-        steps + "one of them fails where the adaptive integrator does not. " + remedy));
+        equations_.acting().divergenceRemedy());
   }
 }
 

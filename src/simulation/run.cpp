@@ -24,7 +24,7 @@ Recording::Sample Simulation::sampleNow() {
   refresh();
   const Energy energy = energyNow();
   watch_.addSample(energy);
-  const Loads& loads = loadsNow();
+  const Loads& loads = forces_.loads();
   return {motion_.state.time,
           motion_.state.q,
           motion_.v,

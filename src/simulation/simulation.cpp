@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <stdexcept>
 
@@ -107,8 +108,8 @@ void Simulation::start(const Model& user) {
   events_.makeRoom();
   a_.setZero(model.nv());
   spanningAccelerations_.setZero(model.nvSpanning());
-  reactions_.reset();
-  before_ = {motion_.state, motion_.v, motion_.velocities, motion_.heading, {}};
+  forces_.restart();
+  before_.resize();
 }
 
 void Simulation::resizeForElements() {
@@ -178,13 +179,13 @@ void Simulation::setMotion(VectorIn q, VectorIn velocities, double time) {
 
 template <typename Change>
 void Simulation::allOrNothing(const Change& change) {
-  keepBefore();
+  before_.keep();
   const MotionWatch::Account account = watch_.account();
   const RobotEquations::KnownRows rows = equations_.knownRows();
   try {
     change();
   } catch (...) {
-    returnToBefore();
+    before_.restore();
     watch_.setAccount(account);
     equations_.setKnownRows(rows);
     throw;
@@ -309,36 +310,63 @@ void Simulation::stepTo(double end) {
   }
   const auto& constraints = equations_.constraints;
   watch_.startInterval(end, constraints ? &constraints->table() : nullptr);
-  keepBefore();
+  before_.keep();
   steps_.startInterval();
   try {
     advanceTo(end);
   } catch (...) {
-    returnToBefore();
+    before_.restore();
     throwIfStepIsTooLong(end);
     throw;
   }
 }
 
-void Simulation::keepBefore() {
-  switches().saveModes();
-  before_.state = motion_.state;
-  before_.v = motion_.v;
-  before_.velocities = motion_.velocities;
-  before_.heading = motion_.heading;
-  choices_.save();
-  before_.stepControl = steps_.memory();
-}
-
-void Simulation::returnToBefore() {
-  motion_.state = before_.state;
-  motion_.v = before_.v;
-  motion_.velocities = before_.velocities;
-  motion_.heading = before_.heading;
-  choices_.restore();
-  steps_.setMemory(before_.stepControl);
-  switches().restoreModes();
-  motion_.fresh = false;
+void Simulation::throwIfStepIsTooLong(double end) {
+  if (steps_.controlsError()) {
+    return;
+  }
+  bool unexplained = false, tooLong = true;  // adaptive steps may tell why
+  std::string diverged;
+  try {
+    throw;
+  } catch (const SingularityError&) {
+  } catch (const AssemblyError&) {
+  } catch (const Diverged& error) {
+    unexplained = true;
+    diverged = error.event() + ", and ";
+  } catch (const NoSolution&) {
+    unexplained = true;
+    tooLong = false;  // explicit ones pass jumps of forces
+  } catch (...) {
+    return;
+  }
+  const std::string steps = watch_.stepsAreTooLong() + ": ";
+  const char* remedy = "Use the integrator \"adaptive\", or a smaller dt";
+  watch_.addSample(energyNow());
+  if (watch_.balanceIsLost()) {
+    std::throw_with_nested(
+        std::runtime_error(steps + diverged + watch_.lostBalance() + ". " + remedy));
+  }
+  bool passes = false;
+  std::exception_ptr reason;
+  try {
+    const StepController::Instead instead(steps_, Integrator::Adaptive);
+    advanceTo(end);
+    passes = true;
+  } catch (const std::runtime_error&) {
+    reason = std::current_exception();  // the position is at fault
+  } catch (...) {
+    before_.restore();
+    throw;
+  }
+  before_.restore();
+  if (unexplained && reason) {
+    std::rethrow_exception(reason);
+  }
+  if (passes && tooLong) {
+    std::throw_with_nested(std::runtime_error(
+        steps + "one of them fails where the adaptive integrator does not. " + remedy));
+  }
 }
 
 void Simulation::advanceTo(double end) {
@@ -369,7 +397,7 @@ void Simulation::advanceTo(double end) {
                                acting.divergenceRemedy());
     }
     if (controlled && h < kVanishing * whole && !last) {
-      throwIfDiverging(h);
+      failures_.throwIfDiverging(h);
     }
     h = pace.limited(h);
     double error = 0.0;
@@ -404,12 +432,12 @@ void Simulation::advanceTo(double end) {
       throw;
     } catch (const AssemblyError&) {
       if (refused()) continue;
-      throwIfSingular();
+      failures_.throwIfSingular();
       throw;
     } catch (const NoSolution&) {
       if (steps_.leaveImplicitSteps() || refused()) continue;
-      throwIfSingular();
-      throwIfInertiaVanishes();
+      failures_.throwIfSingular();
+      failures_.throwIfInertiaVanishes();
       throw;
     } catch (const StopPassed&) {
       if (refused()) continue;
@@ -426,8 +454,8 @@ void Simulation::advanceTo(double end) {
       steps_.countRefusal();
       watch_.addRefusal();
       if (!(part > shortest)) {
-        throwIfSingular();
-        throwIfInertiaVanishes();
+        failures_.throwIfSingular();
+        failures_.throwIfInertiaVanishes();
         throw std::runtime_error("the integrator cannot keep its tolerances with steps of " +
                                  shortNumber(h) + " s. Use larger tolerances, or smoother forces");
       }

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "kempe/simulator.hpp"
-#include "simulation/loads.hpp"
+#include "simulation/checkpoint.hpp"
+#include "simulation/failures.hpp"
 #include "simulation/motion_watch.hpp"
 #include "simulation/occupancy.hpp"
 #include "simulation/robot_derivatives.hpp"
+#include "simulation/state_forces.hpp"
 #include "simulation/switch_events.hpp"
 #include "simulation/turns.hpp"
 
@@ -19,6 +21,7 @@ namespace kempe::detail {
 /// The implementation of Simulator: a motion (MotionState) that obeys equations (RobotEquations)
 /// under forces (ActingForces) is advanced by steps (StepController) that end at events
 /// (SwitchEvents, Turns), in coordinates that suit it (CoordinateChoices), and watched (MotionWatch).
+/// Where a step fails, it returns to a Checkpoint and Failures name the cause.
 class Simulation {
  public:
   Simulation(const Model& userModel, const SimulatorOptions& chosen);
@@ -60,12 +63,8 @@ class Simulation {
     return equations_.gapOf(of, constraint, motion_.state);
   }
 
-  // --- loads.cpp ---
-  /// The forces that act at the state.
-  const Loads& loadsNow();
-  /// Forces in joints and loops at the state; see Reactions.
-  void jointForcesNow(MatrixOut result, const ForceOptions& how);
-  void loopForcesNow(VectorOut result, const ForceOptions& how);
+  /// The forces at the state, after refresh().
+  [[nodiscard]] StateForces& forces() { return forces_; }
 
   // --- linearize.cpp ---
   /// The derivatives of one step of h s from the state: A, 2 nv × 2 nv, and B, 2 nv × nv, in the
@@ -102,8 +101,6 @@ class Simulation {
   /// warnings are those before.
   template <typename Change>
   void allOrNothing(const Change& change);
-  void keepBefore();
-  void returnToBefore();
 
   void advanceTo(double end);
   /// Makes the end of a step the state; every step is completed here.
@@ -113,21 +110,9 @@ class Simulation {
   /// The same if the present ones are poor there.
   void exchangePoorCoordinates();
 
-  // --- failures.cpp ---
   /// Called while an error of a step to `end` is handled, with the state before the step: throws an
   /// error that names the length of the steps if that is the cause.
   void throwIfStepIsTooLong(double end);
-  /// Throws if velocities so large that they need steps of h s suggest that they grow for ever.
-  void throwIfDiverging(double h);
-  /// Throws if hardly anything that has mass moves at the state, so that velocities have no bound.
-  void throwIfInertiaVanishes();
-  /// Throws SingularityError if a loop is near a singular position at the state.
-  void throwIfSingular() const;
-
-  // --- loads.cpp ---
-  Reactions& reactions();
-  /// Adds the forces of constraints to loads_.
-  void addConstraintForces();
 
   // --- linearize.cpp ---
   void requireOutputs(const MatrixOut& A, const MatrixOut& B) const;
@@ -161,20 +146,14 @@ class Simulation {
   SwitchEvents events_{motion_, equations_, steps_, watch_.events()};
   Turns turns_{motion_, equations_, steps_};
 
-  struct Before {  // a step
-    State state;
-    Vector v, velocities;
-    Eigen::VectorXd heading;
-    StepControl stepControl;
-  };
-  Before before_;
+  StateForces forces_{motion_, equations_, events_};
+  Failures failures_{motion_, equations_, watch_};
+  Checkpoint before_{motion_, choices_, steps_, acting.elements.switches};  // a step, or a change
 
   RobotDerivatives derivatives_{equations_};
   StepDerivatives stepDerivatives_;
 
   Vector a_, spanningAccelerations_;
-  Loads loads_;
-  std::unique_ptr<Reactions> reactions_;  // from the first time that they are asked for
 };
 
 }  // namespace kempe::detail

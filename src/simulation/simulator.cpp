@@ -144,11 +144,13 @@ std::string Simulator::shortStepsWarning() const {
 }
 void Simulator::jointForces(MatrixOut forces, const ForceOptions& how) const {
   const Hold hold(impl_->occupancy, Use::Read);
-  impl_->jointForcesNow(forces, how);
+  impl_->refresh();
+  impl_->forces().inJoints(forces, how);
 }
 void Simulator::loopForces(VectorOut forces, const ForceOptions& how) const {
   const Hold hold(impl_->occupancy, Use::Read);
-  impl_->loopForcesNow(forces, how);
+  impl_->refresh();
+  impl_->forces().inLoops(forces, how);
 }
 void Simulator::linearize(double dt, MatrixOut A, MatrixOut B) const {
   const Hold hold(impl_->occupancy, Use::Read);
