@@ -1,6 +1,7 @@
 #pragma once
 
 #include "loops/cluster_velocity.hpp"
+#include "loops/row_slots.hpp"
 
 /// The forces of the loops of an implicit cluster. With r the spanning forces that the loops must
 /// balance, the multipliers λ of the rows solve
@@ -9,7 +10,8 @@
 ///
 /// which has a solution because Gᵀ r = 0. The equations of the dependent joints are sufficient:
 ///
-///   λ = K_d⁻ᵀ r_d                    no row is redundant            (2)
+///   λ = K_d⁻ᵀ r_d                    no row is redundant, or those that are dropped vanish at
+///                                    all positions, as those of planar linkages do            (2)
 ///   λ = Q R⁻ᵀ r_d,  Q R = K_D        K_D: dependent columns of all rows; the least |λ|   (3)
 ///
 /// Before (3) rows are scaled, and those of a function made orthonormal, so that |λ| is the norm of
@@ -114,13 +116,23 @@ KEMPE_HD void leastMultipliers(const TablesOf<T>& tables, const ClusterEntry& cl
   }
 }
 
+/// Whether several λ balance the same forces, so that (3) chooses among them.
+template <typename T>
+KEMPE_HD bool sharesForces(const TablesOf<T>& tables, const ClusterEntry& cluster) {
+  bool shares = false;
+  for (int r = cluster.firstRow; r < cluster.firstRow + cluster.rows; ++r) {
+    shares |= tables.rowSlots[r] == kImplied;
+  }
+  return shares;
+}
+
 /// λ of all rows into work.multipliers, after implicitJacobian at the same position; r has the n
 /// spanning forces of the cluster.
 template <typename T>
 KEMPE_HD void loopMultipliers(const TablesOf<T>& tables, const FunctionCalls& functions,
                               const ClusterEntry& cluster, const ClusterState<T>& state,
                               const LoopWork<T>& work, const FunctionScratch& scratch, const T* r) {
-  if (cluster.rows > cluster.kept) {
+  if (sharesForces<T>(tables, cluster)) {
     loopJacobian(tables, functions, cluster, state, scratch, nullptr, cluster.rows, work.rows);
     scaleRows(tables, cluster, work.rows);
     leastMultipliers(tables, cluster, work, r);
@@ -133,7 +145,7 @@ KEMPE_HD void loopMultipliers(const TablesOf<T>& tables, const FunctionCalls& fu
   }
   solveLoopsTransposed(tables, cluster, work, work.k);  // (2)
   for (int i = 0; i < cluster.rows; ++i) {
-    work.multipliers[i] = work.k[slots[i]];
+    work.multipliers[i] = slots[i] < 0 ? T(0) : work.k[slots[i]];
   }
 }
 
@@ -143,10 +155,15 @@ KEMPE_HD Force<T> transmittedWrench(const TablesOf<T>& tables, const ClusterEntr
                                     const ClusterState<T>& state, const LoopWork<T>& work) {
   const auto& loop = tables.loops[cluster.firstLoop + l];
   const T* lambda = work.multipliers + loop.firstRow;
-  const bool scaled = cluster.rows > cluster.kept;
+  const int* slots = tables.rowSlots + cluster.firstRow + loop.firstRow;
+  const bool shared = sharesForces<T>(tables, cluster);
   Force<T> sum{};
   forLoopRows(loop, state, [&](int r, const auto& row) {
-    sum += (scaled ? row.unitScale() * lambda[r] : lambda[r]) * row.wrench();
+    if (shared) {
+      sum += (row.unitScale() * lambda[r]) * row.wrench();
+    } else if (slots[r] >= 0) {
+      sum += lambda[r] * row.wrench();
+    }
   });
   return sum;
 }
@@ -156,8 +173,8 @@ template <typename T>
 KEMPE_HD void coordinateForces(const TablesOf<T>& tables, const ClusterEntry& cluster, int l,
                                const LoopWork<T>& work, T* forces) {
   const auto& loop = tables.loops[cluster.firstLoop + l];
-  const bool redundant = cluster.rows > cluster.kept;
-  if (loop.form.kind == RowKind::Coupling && !redundant) {
+  const bool shared = sharesForces<T>(tables, cluster);
+  if (loop.form.kind == RowKind::Coupling && !shared) {
     for (int t = 0; t < loop.terms; ++t) {
       forces[t] = T(tables.terms[loop.firstTerm + t].coefficient) * work.multipliers[loop.firstRow];
     }
@@ -167,10 +184,12 @@ KEMPE_HD void coordinateForces(const TablesOf<T>& tables, const ClusterEntry& cl
     const int column = tables.terms[loop.firstTerm + t].velocity;
     T sum(0);
     for (int r = loop.firstRow; r < loop.firstRow + loop.rows; ++r) {
-      const T* row = redundant ? work.rows + r * cluster.velocities
-                               : work.K + cluster.firstK +
-                                     tables.rowSlots[cluster.firstRow + r] * cluster.velocities;
-      sum += work.multipliers[r] * row[column];
+      const int slot = tables.rowSlots[cluster.firstRow + r];
+      if (shared) {
+        sum += work.multipliers[r] * work.rows[r * cluster.velocities + column];
+      } else if (slot >= 0) {
+        sum += work.multipliers[r] * work.K[cluster.firstK + slot * cluster.velocities + column];
+      }
     }
     forces[t] = sum;
   }

@@ -12,6 +12,8 @@ namespace {
 constexpr double kZero = 1e-8;
 constexpr double kSixDigits = 3e-5;
 constexpr double kExplained = 30.0;
+/// Scaled rows below this are zero, but for rounding.
+constexpr double kRounded = 1e-13;
 /// A marked set must be at least this well conditioned at half of the samples, or nearly as well as
 /// any other set.
 constexpr double kAdmissible = 1e-5;
@@ -130,7 +132,7 @@ int rankOf(const Eigen::VectorXd& singularValues, double gap) {
 RowSelection selectRows(const std::vector<RowSample>& samples) {
   RowSelection selection;
   const auto rows = static_cast<std::size_t>(samples.front().K.rows());
-  selection.slots.assign(rows, -1);
+  selection.slots.assign(rows, kImplied);
 
   std::vector<int> ranks;
   for (const RowSample& sample : samples) {
@@ -173,6 +175,15 @@ RowSelection selectRows(const std::vector<RowSample>& samples) {
   }
   for (std::size_t slot = 0; slot < best.size(); ++slot) {
     selection.slots[static_cast<std::size_t>(best[slot])] = static_cast<int>(slot);
+  }
+  for (std::size_t r = 0; r < rows; ++r) {
+    const bool vanishes = std::ranges::all_of(samples, [r](const RowSample& sample) {
+      const auto row = sample.K.row(static_cast<Eigen::Index>(r));
+      return row.size() == 0 || row.cwiseAbs().maxCoeff() <= kRounded;
+    });
+    if (vanishes && selection.slots[r] < 0) {
+      selection.slots[r] = kVanishing;
+    }
   }
   for (Eigen::MatrixXd& K : selection.regular) {
     K = selectedRows(K, best);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "loops/row_slots.hpp"
+
 /// Which constraint rows to keep and which velocities to call independent, judged on scaled
 /// constraint Jacobians K at several closed configurations.
 namespace kempe::detail {
@@ -26,7 +28,7 @@ struct RowSample {
 
 struct RowSelection {
   int rank = 0;
-  std::vector<int> slots;                ///< a row's place among the kept ones; −1: dropped
+  std::vector<int> slots;  ///< a row's place among the kept ones, or see row_slots.hpp
   std::vector<Eigen::MatrixXd> regular;  ///< kept rows at the samples of full rank
   /// The largest singular value that was treated as zero (0 if there is none), and the smallest one
   /// that was kept at the same sample.
