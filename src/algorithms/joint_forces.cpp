@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "algorithms/constraint_solver.hpp"
+#include "kernels/uneven_rotors.hpp"
 #include "model/positions.hpp"
 
 namespace kempe {
@@ -63,7 +64,7 @@ class ForceEvaluation : public Evaluation<T> {
                   q);
     request_.ydd = scratch_.result.data();
     request_.tau = tau.data();
-    finish(q, false);
+    finish(q, context, false);
     std::ranges::copy(scratch_.result, a);
   }
 
@@ -71,8 +72,9 @@ class ForceEvaluation : public Evaluation<T> {
   void inverse(VectorInOf<T> q, VectorInOf<T> a, T* tau) {
     const bool hasSpanning = prepareSpanning(q);
     const ExternalForces<T, T> external = prepareForces();
-    this->require(this->kernels().inverseDynamics(this->context(), q.data(), request_.v, a.data(),
-                                                  external, scratch_.result.data()),
+    const KernelContext<T> context = this->context();
+    this->require(this->kernels().inverseDynamics(context, q.data(), request_.v, a.data(), external,
+                                                  scratch_.result.data()),
                   q);
     if (hasSpanning) {
       std::ranges::transform(scratch_.result, scratch_.generalized, scratch_.result.begin(),
@@ -80,7 +82,7 @@ class ForceEvaluation : public Evaluation<T> {
     }
     request_.ydd = a.data();
     request_.tau = scratch_.result.data();
-    finish(q, true);
+    finish(q, context, true);
     std::ranges::copy(scratch_.result, tau);
   }
 
@@ -131,9 +133,11 @@ class ForceEvaluation : public Evaluation<T> {
     for (const auto& [body, wrench] : scratch_.cutWrenches) {
       addCutWrench(body, wrench, external);
     }
-    const bool onRotor =
-        how_.frame && frame_.body != kWorld && this->modelTables.bodies[frame_.body].folded;
-    this->work->wholeRotors |= onRotor || how_.reference == Reference::Local;
+    const bool onRotor = how_.frame && frame_.body != kWorld &&
+                         (this->modelTables.bodies[frame_.body].folded ||
+                          isBesideUneven(this->modelTables, frame_.body));
+    this->work->wholeRotors |=
+        onRotor || how_.reference == Reference::Local || pullsAtUneven(this->modelTables, external);
     return external;
   }
 
@@ -154,9 +158,9 @@ class ForceEvaluation : public Evaluation<T> {
     external = {frames.data(), wrenches.data(), static_cast<int>(frames.size())};
   }
 
-  void finish(VectorInOf<T> q, bool afterInverse) {
+  void finish(VectorInOf<T> q, const KernelContext<T>& context, bool afterInverse) {
     request_.afterInverse = afterInverse;
-    const int undriven = this->kernels().interBodyForces(this->context(), request_);
+    const int undriven = this->kernels().interBodyForces(context, request_);
     if (undriven >= 0) {
       const ClusterEntry& cluster = this->impl.tables.clusters[undriven];
       expandCluster(this->modelTables, this->modelTables.clusters[undriven], q.data(),

@@ -2,6 +2,7 @@
 
 #include "batch/batch_forces.hpp"
 #include "kempe/joint_forces.hpp"
+#include "kernels/uneven_rotors.hpp"
 
 /// Dynamics of many states with the forces between bodies.
 namespace kempe {
@@ -40,6 +41,9 @@ class ForceCall {
     }
     const ForcesOfStates<T> external(call_, how_.external, x.states);
     prepareOptions();
+    if (pullsAtUneven(impl.tables, external.ofBlock(nullptr))) {
+      call_.makeRotorsWhole();
+    }
     v_ = v;
     x_ = x;
     y_ = y;
@@ -56,7 +60,8 @@ class ForceCall {
     if (how_.frame) {
       const FrameEntry& entry = frameAt(impl, *how_.frame);
       frame_ = {entry.body, entry.inBody.template cast<T>(), Reference::Local};
-      if (entry.body != kWorld && impl.tables.bodies[entry.body].folded) {
+      if (entry.body != kWorld &&
+          (impl.tables.bodies[entry.body].folded || isBesideUneven(impl.tables, entry.body))) {
         call_.makeRotorsWhole();
       }
     }

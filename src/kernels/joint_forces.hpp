@@ -3,6 +3,7 @@
 #include "kempe/spatial/factorization.hpp"
 #include "kernels/articulated.hpp"
 #include "kernels/external_forces.hpp"
+#include "kernels/uneven_rotors.hpp"
 
 /// Forces between bodies from the intermediate results of C-ABA or C-RNEA (Jain, inter-body forces,
 /// eqs. 18 and 69). F_i is the force that joints and loops together transmit to body i and the
@@ -44,12 +45,13 @@ class InterBodyKernel {
     } else if (request_.reference == Reference::World) {
       common_ = {Mat3<T>::identity(), -*work_.origin};
     }
-    if (!request_.afterInverse) {
-      forEachCluster<Direction::Outward>(tables_,
-                                         [&](int c) { gather(tables_.clusters[c]); });  // (1), (2)
+    if (request_.afterInverse) {
+      implicit_ = true;  // perhaps
+    } else {
+      gatherAll();  // (1), (2)
     }
-    loadRotors();  // (7), (8)
-    for (int c = 0; c < tables_.clusterCount; ++c) {
+    request_.afterInverse ? loadRotors<true>() : loadRotors<false>();  // (7), (8)
+    for (int c = 0; (implicit_ || request_.loops != nullptr) && c < tables_.clusterCount; ++c) {
       const ClusterEntry& cluster = tables_.clusters[c];
       const bool implicit = cluster.kind == ClusterKind::Implicit;
       if (cluster.loops == 0 || (!implicit && request_.loops == nullptr)) {
@@ -63,8 +65,11 @@ class InterBodyKernel {
         return c;
       }
       implicit ? transmit(c, cluster) : transmitCouplings(cluster);  // (5), (6)
+      if (implicit && writesAtOnce()) {
+        writeClusters(c, c + 1);
+      }
     }
-    if (request_.joints != nullptr) {
+    if (request_.joints != nullptr && !writesAtOnce()) {
       writeJoints();
     }
     return -1;
@@ -73,20 +78,18 @@ class InterBodyKernel {
  private:
   // --- (1), (2) -----------------------------------------------------------------------------
 
-  KEMPE_HD KEMPE_FLATTEN void gather(const ClusterEntry& cluster) {
+  KEMPE_HD KEMPE_FLATTEN void gatherAll() {
+    const bool writes = writesAtOnce();
+    forEachCluster<Direction::Outward>(tables_, [&](int c) { gather(c, writes); });
+  }
+
+  KEMPE_HD void gather(int c, bool writes) {
+    const ClusterEntry& cluster = tables_.clusters[c];
     switch (shapeOf(cluster, work_)) {
       case ClusterShape::Single: {
-        const int b = cluster.moving;
-        const BodyEntry<R>& body = tables_.bodies[b];
-        const Force<T> f =
-            work_.f[b] + (body.carrier
-                              ? work_.IA[b] * work_.da[b]
-                              : work_.I[b] * (work_.da[cluster.output] +
-                                              request_.ydd[cluster.firstV] * work_.S[body.firstS]));
-        work_.f[b] = f;
-        if (writesSingles()) {
-          store(f.force, f.moment - cross(work_.X[b].p, f.force),
-                request_.joints + b * request_.stride);
+        const Force<T> f = gatherSingle(cluster);
+        if (writes) {
+          writeAligned(cluster.moving, f);
         }
         return;
       }
@@ -100,11 +103,53 @@ class InterBodyKernel {
           f += {R_ * Vec3<T>{more[3], more[4], more[5]}, R_ * Vec3<T>{more[0], more[1], more[2]}};
         }
         work_.f[cluster.firstBody] = f;
+        if (writes) {
+          writeAligned(cluster.firstBody, f);
+        }
         return;
       }
       case ClusterShape::Coupled:
       case ClusterShape::General:
-        gatherGeneral(cluster);
+        cluster.unevens > 0 && mergesUnevenRotors(tables_, work_) ? gatherUneven(cluster)
+                                                                  : gatherGeneral(cluster);
+        if (cluster.kind == ClusterKind::Implicit && cluster.loops > 0) {
+          implicit_ = true;
+        } else if (writes) {
+          writeClusters(c, c + 1);
+        }
+    }
+  }
+
+  /// Of the one moving body of a cluster.
+  KEMPE_HD Force<T> gatherSingle(const ClusterEntry& cluster) {
+    const int b = cluster.moving;
+    const BodyEntry<R>& body = tables_.bodies[b];
+    const Force<T> f =
+        work_.f[b] + (body.carrier
+                          ? work_.IA[b] * work_.da[b]
+                          : work_.I[b] * (work_.da[cluster.output] +
+                                          request_.ydd[cluster.firstV] * work_.S[body.firstS]));
+    work_.f[b] = f;
+    return f;
+  }
+
+  /// The same of a cluster with uneven rotors, of which C-ABA has placed the link only.
+  [[gnu::noinline]] KEMPE_HD KEMPE_FLATTEN void gatherUneven(const ClusterEntry& cluster) {
+    gatherSingle(cluster);
+    const BodyEntry<R>& link = tables_.bodies[cluster.moving];
+    work_.s[link.firstVelocity] = work_.S[link.firstS];
+    const Motion<T> outputV = work_.v[cluster.output];
+    const Motion<T> outputA = work_.a[cluster.output] + work_.da[cluster.output];
+    for (int i = cluster.firstUneven; i < cluster.firstUneven + cluster.unevens; ++i) {
+      const UnevenRotor<R>& rotor = tables_.unevenRotors[i];
+      const BodyEntry<R>& body = tables_.bodies[rotor.body];
+      const PlacedSingle<T> at = placeSingle(rotor.body, body, work_);
+      work_.s[body.firstVelocity] = at.s;
+      const T r(rotor.ratio);
+      const Motion<T> relative = (r * request_.v[cluster.firstV]) * at.s;
+      const Motion<T> a =
+          outputA + (r * request_.ydd[cluster.firstV]) * at.s + cross(outputV, relative);
+      work_.f[rotor.body] = forceOn(placed(at.X, body.central), outputV + relative, a);
     }
   }
 
@@ -113,15 +158,15 @@ class InterBodyKernel {
     if (cluster.kind == ClusterKind::Implicit) {
       for (int i = 0; i < cluster.velocities; ++i) {  // q̈ = G ÿ + g
         work_.accelerations[cluster.firstVelocity + i] +=
-            alongRatios<0>(m, work_.G + cluster.firstRatio + i * m, request_.ydd + cluster.firstV);
+            along(m, work_.G + cluster.firstRatio + i * m, request_.ydd + cluster.firstV);
       }
     }
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {  // (1)
       const BodyEntry<R>& body = tables_.bodies[b];
       for (int i = 0; body.flexible >= 0 && i < tables_.flexibles[body.flexible].modes; ++i) {
         const FlexibleEntry& flexible = tables_.flexibles[body.flexible];
-        work_.f[b] += alongRatios<0>(m, ratiosOf(cluster, flexible.firstVelocity + i, work_),
-                                     request_.ydd + cluster.firstV) *
+        work_.f[b] += along(m, ratiosOf(cluster, flexible.firstVelocity + i, work_),
+                            request_.ydd + cluster.firstV) *
                       work_.bentModes[flexible.firstMode + i].C;
       }
       if (body.folded) {
@@ -150,26 +195,37 @@ class InterBodyKernel {
     }
   }
 
+  /// r x, as alongRatios. Most often there is one number, for which vector loops cost more.
+  template <typename Ratio>
+  KEMPE_HD static T along(int size, const Ratio* r, const T* x) {
+    T sum = size > 0 ? T(r[0]) * x[0] : T(0);
+    for (int j = 1; j < size; ++j) {
+      sum += T(r[j]) * x[j];
+    }
+    return sum;
+  }
+
   /// r ÿ of a rotor: the part of its q̈ that pA does not contain.
   KEMPE_HD T spinUp(const ClusterEntry& cluster, const BodyEntry<R>& body) const {
-    return alongRatios<0>(cluster.nv, ratiosOf(cluster, body.firstVelocity, work_),
-                          request_.ydd + cluster.firstV);
+    return along(cluster.nv, ratiosOf(cluster, body.firstVelocity, work_),
+                 request_.ydd + cluster.firstV);
   }
 
   // --- (7), (8) -----------------------------------------------------------------------------
 
-  /// Forces and spanning forces of the folded rotors. Those that are not placed are written at
-  /// once, if that can be; the others get f into work.f, which has −f_ext there where rotors are
-  /// whole.
+  /// Forces and spanning forces of the folded rotors, which are written at once, if that can be.
+  /// Those that do not only spin get f into work.f, which has −f_ext there where rotors are whole.
+  template <bool kAfterInverse>
   KEMPE_HD KEMPE_FLATTEN void loadRotors() {
-    const bool aligned = isAligned();
+    const bool aside = isAligned() && !work_.wholeRotors;  // needs no f of those that only spin
+    const bool writes = aside && request_.joints != nullptr;
     for (int i = 0; i < tables_.rotorCount; ++i) {
       const RotorEntry<R>& rotor = tables_.rotors[i];
       const Transform<T>& P = work_.X[rotor.parent];
       const Vec3<T> z = turned(P.R, rotor.axis), center = turned(P.R, rotor.center) + P.p;
       const Motion<T> v = work_.v[rotor.parent];
       Motion<T> a = work_.a[rotor.parent];
-      if (!request_.afterInverse) {
+      if constexpr (!kAfterInverse) {
         a += work_.da[rotor.parent];
       }
       const T rate = ofRotor(rotor, work_.rates, request_.v);
@@ -181,31 +237,35 @@ class InterBodyKernel {
       const T turning = dot(z, a.angular);
       const Vec3<T> moment = T(rotor.across) * a.angular + (more * turning + J * acceleration) * z +
                              (more * dot(z, v.angular) + J * rate) * cross(v.angular, z);  // (8)
-      T t = J * (turning + acceleration);
-      if (work_.wholeRotors) {
-        const Force<T> minusExternal = work_.f[rotor.body];
-        t += dot(z, minusExternal.moment - cross(center, minusExternal.force));
-        work_.f[rotor.body] = minusExternal + Force<T>{moment + cross(center, force), force};
-      } else if (tables_.bodies[rotor.body].loopEnd || !aligned) {
-        work_.f[rotor.body] = {moment + cross(center, force), force};
-      } else if (request_.joints != nullptr) {
+      work_.tau[rotor.velocity] = J * (turning + acceleration);
+      if (writes) {
         store(force, moment + T(rotor.offset) * cross(z, force),
               request_.joints + rotor.body * request_.stride);
       }
-      work_.tau[rotor.velocity] = t;
+      if (aside && !tables_.bodies[rotor.body].loopEnd) {
+        continue;
+      }
+      Force<T> f{moment + cross(center, force), force};
+      if (work_.wholeRotors) {
+        const Force<T> minusExternal = work_.f[rotor.body];
+        work_.tau[rotor.velocity] +=
+            dot(z, minusExternal.moment - cross(center, minusExternal.force));
+        f += minusExternal;
+      }
+      work_.f[rotor.body] = f;
     }
   }
 
   /// q̇ or q̈ of a rotor.
-  KEMPE_HD static T ofRotor(const RotorEntry<R>& rotor, const T* spanning, const T* y, const R* G) {
+  KEMPE_HD T ofRotor(const RotorEntry<R>& rotor, const T* spanning, const T* y) const {
     if (rotor.implicit) {
       return spanning[rotor.velocity];
     }
-    return rotor.ratios == 0 ? y[rotor.firstV]
-                             : alongRatios<0>(rotor.ratios, G + rotor.firstRatio, y + rotor.firstV);
-  }
-  KEMPE_HD T ofRotor(const RotorEntry<R>& rotor, const T* spanning, const T* y) const {
-    return ofRotor(rotor, spanning, y, tables_.G);
+    if (rotor.ratios == 0) {
+      const bool locked = tables_.clusters[tables_.bodies[rotor.body].cluster].nv == 0;
+      return locked ? T(0) : y[rotor.firstV];
+    }
+    return along(rotor.ratios, tables_.G + rotor.firstRatio, y + rotor.firstV);
   }
 
   // --- (3), (4) -----------------------------------------------------------------------------
@@ -214,14 +274,14 @@ class InterBodyKernel {
   KEMPE_HD T rateOf(const ClusterEntry& cluster, int velocity) const {
     return cluster.kind == ClusterKind::Implicit
                ? work_.rates[velocity]
-               : alongRatios<0>(cluster.nv, constantRatios(tables_, cluster, velocity),
-                                request_.v + cluster.firstV);
+               : along(cluster.nv, constantRatios(tables_, cluster, velocity),
+                       request_.v + cluster.firstV);
   }
   KEMPE_HD T accelerationOf(const ClusterEntry& cluster, int velocity) const {
     return cluster.kind == ClusterKind::Implicit
                ? work_.accelerations[velocity]
-               : alongRatios<0>(cluster.nv, constantRatios(tables_, cluster, velocity),
-                                request_.ydd + cluster.firstV);
+               : along(cluster.nv, constantRatios(tables_, cluster, velocity),
+                       request_.ydd + cluster.firstV);
   }
 
   /// Whether spanning forces of a cluster with loops are asked for beyond zᵀ n of rotors. Couplings
@@ -391,11 +451,12 @@ class InterBodyKernel {
       }
       return;
     }
-    for (int c = 0; c < tables_.clusterCount; ++c) {
+    writeClusters(0, tables_.clusterCount);
+  }
+  /// Results of some clusters, but for their rotors that only spin.
+  KEMPE_HD void writeClusters(int first, int last) const {
+    for (int c = first; c < last; ++c) {
       const ClusterEntry& cluster = tables_.clusters[c];
-      if (writesSingles() && shapeOf(cluster, work_) == ClusterShape::Single) {
-        continue;
-      }
       for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
         T* const out = request_.joints + b * request_.stride;
         if (!onlySpins(cluster, tables_.bodies[b], work_)) {
@@ -407,9 +468,13 @@ class InterBodyKernel {
       }
     }
   }
-  /// Whether gather writes the results of clusters of shape Single, which no loop changes any more.
-  KEMPE_HD bool writesSingles() const {
-    return isAligned() && request_.joints != nullptr && !request_.afterInverse;
+  /// Whether results of a cluster are written as soon as no loop changes them any more.
+  KEMPE_HD bool writesAtOnce() const {
+    return isAligned() && request_.joints != nullptr && !request_.afterInverse &&
+           !work_.wholeRotors;
+  }
+  KEMPE_HD void writeAligned(int b, const Force<T>& f) const {
+    store(f.force, f.moment - cross(work_.X[b].p, f.force), request_.joints + b * request_.stride);
   }
 
   /// A wrench at its own point and in its own axes, or at and in those that all have.
@@ -435,6 +500,7 @@ class InterBodyKernel {
   Loops& loops_;
   const InterBodyRequest<T, R>& request_;
   Transform<T> common_{};
+  bool implicit_ = false;  ///< there are clusters with loops of this kind
 };
 
 }  // namespace kempe::detail

@@ -97,16 +97,27 @@ KEMPE_HD void addUnevenRotors(const Tables& tables, const ClusterEntry& cluster,
   }
 }
 
+/// Whether such rotors need not be bodies.
+template <typename T, typename Tables>
+KEMPE_HD bool mergesUnevenRotors(const Tables& tables, const WorkView<T>& work) {
+  return tables.unevenRotors.size() > 0 && !work.wholeRotors;
+}
+
+/// Whether body b is a rotor of such a cluster, or folded beside one.
+template <typename Tables>
+KEMPE_HD bool isBesideUneven(const Tables& tables, int b) {
+  if (b == kWorld) {
+    return false;
+  }
+  const ClusterEntry& cluster = tables.clusters[tables.bodies[b].cluster];
+  return cluster.unevens > 0 && b != cluster.moving;
+}
+
 /// Whether an external force acts on a rotor of such a cluster, which then has to be a body.
 template <typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD bool pullsAtUneven(const Tables& tables, const ExternalForces<T, R>& external) {
   for (int i = 0; i < external.count; ++i) {
-    const int b = external.frames[i].body;
-    if (b == kWorld) {
-      continue;
-    }
-    const ClusterEntry& cluster = tables.clusters[tables.bodies[b].cluster];
-    if (cluster.unevens > 0 && b != cluster.moving) {
+    if (isBesideUneven(tables, external.frames[i].body)) {
       return true;
     }
   }

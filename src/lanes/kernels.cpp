@@ -76,8 +76,8 @@ struct Kernels : KernelArguments<T> {
       return accelerationsKernel<Order>(context.tables, work, loops, lanes(q), lanes(v), lanes(tau),
                                         lanes(external), lanes(a));
     }
-    return forwardDynamicsKernel<Order>(context.tables, work, loops, lanes(q), lanes(v), lanes(tau),
-                                        lanes(external), lanes(a));
+    return accelerationsBeforeForces<Order>(context.tables, work, loops, lanes(q), lanes(v),
+                                            lanes(tau), lanes(external), lanes(a));
   }
 
   static void solveLoops(const KernelContext<S>& context, const S* q,

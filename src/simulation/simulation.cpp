@@ -25,7 +25,7 @@ constexpr double kGain = 1.5;
 /// where the whole failed, and no simple fraction, lest several do.
 constexpr double kDivision = 0.43;
 /// Steps of this part of an interval between samples are reported if the velocities cause them.
-constexpr double kVanishing = 1e-6;
+constexpr double kVanishingStep = 1e-6;
 /// Parts of a step of fixed length are not shorter than this, after log(1e-5) / log(kDivision) = 14
 /// failures: a position this near that still fails is the cause, not the length.
 constexpr double kShortest = 1e-5;
@@ -396,7 +396,7 @@ void Simulation::advanceTo(double end) {
                                shortNumber(h) + " s does not advance the time. " +
                                acting.divergenceRemedy());
     }
-    if (controlled && h < kVanishing * whole && !last) {
+    if (controlled && h < kVanishingStep * whole && !last) {
       failures_.throwIfDiverging(h);
     }
     h = pace.limited(h);

@@ -108,6 +108,39 @@ TEST_P(UnevenRotors, ForwardDynamicsEqualsProjectionByOracle) {
   }
 }
 
+/// C-RNEA treats such rotors as bodies, C-ABA does not.
+TEST_P(UnevenRotors, ForwardAndInverseDynamicsGiveTheSameForces) {
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    const Model model(gearedTree(GetParam(), seed));
+    Data data(model);
+    std::mt19937 engine(seed);
+    std::uniform_real_distribution<double> uniform(-2.0, 2.0);
+    const auto random = [&] {
+      return Eigen::VectorXd::NullaryExpr(model.nv(), [&] { return uniform(engine); }).eval();
+    };
+    const Eigen::VectorXd q = model.randomConfiguration(seed), v = random(), tau = random();
+    std::vector<FrameForce> pull(1);
+    pull[0].frame = model.frameIndex("rotor20");
+    pull[0].wrench = {1, -2, 0.5, 0.3, 0.2, -1};
+    const int onRotor = model.frameIndex("rotor30"), onLink = model.frameIndex("link3");
+    for (const ForceOptions& how :
+         {ForceOptions{}, ForceOptions{.external = pull}, ForceOptions{.frame = onRotor},
+          ForceOptions{.frame = onLink}, ForceOptions{.reference = Reference::World},
+          ForceOptions{.reference = Reference::Local},
+          ForceOptions{.actuation = Actuation::Rotors}}) {
+      const int count = static_cast<int>(model.jointNames().size());
+      Eigen::VectorXd a = poisoned(model.nv()), loops = poisoned(model.nLoopForces());
+      Eigen::MatrixXd joints = poisoned(6, count);
+      forwardDynamicsAndForces(model, data, q, v, tau, a, joints, loops, how);
+      Eigen::VectorXd back = poisoned(model.nv()), expectedLoops = poisoned(model.nLoopForces());
+      Eigen::MatrixXd expected = poisoned(6, count);
+      inverseDynamicsAndForces(model, data, q, v, a, back, expected, expectedLoops, how);
+      EXPECT_TRUE(closeTo(joints, expected, 1e-10)) << "seed " << seed;
+      EXPECT_TRUE(closeTo(loops, expectedLoops, 1e-10)) << "seed " << seed;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Random, UnevenRotors,
                          ::testing::Values(Rotors{}, Rotors{.floats = true},
                                            Rotors{.balanced = true},
