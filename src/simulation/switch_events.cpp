@@ -15,7 +15,7 @@ namespace {
 /// Accelerations of this fraction of their terms are zero: rounding of multipliers.
 constexpr double kNoAcceleration = 1e-11;
 /// A row that holds a joint is implied by others if they leave less than this of it.
-constexpr double kImplied = 1e-9;
+constexpr double kImpliedRow = 1e-9;
 /// Both across a change point, where rows are interpolated with errors of up to 6e-10.
 constexpr double kNoneAcross = 1e-8;
 /// Dependent joints that hold are brought back if they have moved by more than this in a step, rad
@@ -87,7 +87,7 @@ bool SwitchEvents::release(double t, VectorIn q, VectorIn v, const Rates& rates,
     }
   });
   if (!onlyAsk) {
-    rows.markImplied(box_, across ? kNoneAcross : kImplied);
+    rows.markImplied(box_, across ? kNoneAcross : kImpliedRow);
   }
   return any;
 }
