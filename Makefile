@@ -158,8 +158,9 @@ check-format: packages-format
 format: packages-format
 	@tools/format.sh
 
-lint: build python packages-lint
+lint: packages-build packages-lint $(requirements_stamp)
 	/usr/bin/python3 tools/check_layers.py
+	cmake --preset lint -Wno-dev -DPython_EXECUTABLE="$(CURDIR)/$(venv)/bin/python"
 	$(venv)/bin/ruff check --quiet .
 	/usr/bin/python3 tools/lint.py
 

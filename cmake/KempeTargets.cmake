@@ -30,11 +30,25 @@ function(kempe_object_settings target)
                          VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# Compiles the sources of a target a few at a time, in half of the time. Only where a build serves to
-# run the tests once, because editing one source then compiles several. The sources after the target
-# are compiled by themselves: their local names occur in others too.
+# Compiles the sources of each folder of a target eight at a time, in a third of the time. The
+# sources after the target are compiled by themselves: their local names occur in others too.
 function(kempe_unite target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
-  target_compile_options(${target} PRIVATE -Wno-shadow)  # of local names in another source
-  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  if(NOT KEMPE_UNITE)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # Local names may occur in another source, and GCC takes all sources but one for headers.
+  target_compile_options(${target} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    if(source IN_LIST ARGN)
+      continue()
+    endif()
+    cmake_path(GET source PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "${folder}" key)
+    math(EXPR count_${key} "0${count_${key}} + 1")
+    math(EXPR group "(${count_${key}} - 1) / 8")
+    cmake_path(GET folder FILENAME folder)
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${folder}_${group})
+  endforeach()
 endfunction()

@@ -23,11 +23,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CLEAN = ROOT / "build" / "lint"
-# The compile commands of the library and all programs, and those of the Python extension.
-DATABASES = [ROOT / "build" / "release", ROOT / "build" / "python"]
-DATABASE = ROOT / "build" / "lint_database"
-TOGETHER = ROOT / "build" / "lint_together"
+# The compile commands of the library, all programs and the Python extension.
+COMMANDS = ROOT / "build" / "lint" / "compile_commands.json"
+CLEAN = ROOT / "build" / "lint" / "clean"
+DATABASE = ROOT / "build" / "lint" / "database"
+TOGETHER = ROOT / "build" / "lint" / "together"
 MOST_TOGETHER = 12
 ONLY_GCC = re.compile(r" --param=\S+")
 MOST_CODE = re.compile(r"-DKEMPE_ISA=v3 -DKEMPE_SCALAR=double")
@@ -72,14 +72,13 @@ def compile_commands() -> dict[Path, dict[str, str]]:
     Of the kernels, which are compiled for several instruction sets, one that has all of the code.
     """
     commands: dict[Path, dict[str, str]] = {}
-    for database in DATABASES:
-        for entry in json.loads((database / "compile_commands.json").read_text()):
-            source = (Path(entry["directory"]) / entry["file"]).resolve()
-            ours = source.is_relative_to(ROOT) and not source.is_relative_to(ROOT / "build")
-            if ours and not source.is_relative_to(ROOT / ".venv") and source.is_file():
-                entry["command"] = ONLY_GCC.sub("", entry["command"])
-                if source not in commands or MOST_CODE.search(entry["command"]):
-                    commands[source] = entry
+    for entry in json.loads(COMMANDS.read_text()):
+        source = (Path(entry["directory"]) / entry["file"]).resolve()
+        ours = source.is_relative_to(ROOT) and not source.is_relative_to(ROOT / "build")
+        if ours and not source.is_relative_to(ROOT / ".venv") and source.is_file():
+            entry["command"] = ONLY_GCC.sub("", entry["command"])
+            if source not in commands or MOST_CODE.search(entry["command"]):
+                commands[source] = entry
     return commands
 
 

@@ -130,8 +130,8 @@ void addFlexibleFrom(const Element& link, const Body& body, Robot& robot) {
   const bool fromFiles = element->text("mass") || element->text("stiffness");
   const BeamOptions beam = fromFiles ? BeamOptions() : readBeam(*element);
   try {
-    FlexibleBody flexible = fromFiles ? readElements(*element, body.name, robot.mechanism.source)
-                                      : reduceBeam(body.name, beam);
+    FlexibleBody flexible =
+        fromFiles ? readElements(*element, body.name, robot.source) : reduceBeam(body.name, beam);
     flexible.line = element->line();
     if (const auto start = element->list("start_pose", flexible.modes.size())) {
       for (std::size_t i = 0; i < start->size(); ++i) {

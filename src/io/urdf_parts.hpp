@@ -19,7 +19,9 @@ namespace kempe::io {
 /// The robot that is being read, with lookup of its parts by name. If two joints have the same
 /// name, which validation will refuse, the first one is found.
 struct Robot {
+  /// Its source is set when it is complete: readers write the place of errors themselves.
   Mechanism mechanism{};
+  std::string source{};  ///< the file, from whose folder names of files count
   std::unordered_set<std::string> links{};
   std::unordered_map<std::string, std::size_t> joints{};  ///< index of each
   std::size_t couplingTerms = 0;

@@ -121,7 +121,7 @@ Robot readRobot(const Element& file, const std::string& source) {
     requireFew(file.children(tag));
   }
   Robot robot;
-  robot.mechanism.source = source;  // from whose folder names of files count
+  robot.source = source;
   robot.mechanism.name = file.text("name").value_or("");
   if (robot.mechanism.name.empty()) {
     robot.mechanism.name = "robot";
@@ -150,6 +150,7 @@ Robot readRobot(const Element& file, const std::string& source) {
   addEach("function", addFunctionFrom);
   addEach("joint", addMimicFrom);
   readActuators(file, robot);
+  robot.mechanism.source = source;
   return robot;
 }
 

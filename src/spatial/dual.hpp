@@ -47,12 +47,13 @@ struct Dual {
   KEMPE_HD friend auto operator>=(const Dual& a, const Dual& b) { return a.value >= b.value; }
 };
 
+using kempe::select;  // which the one below would hide from what follows
+
 /// Of packs; where the condition is a plain bool the general one serves.
 template <typename Condition, typename T>
 requires(!std::same_as<Condition, bool>) KEMPE_HD Dual<T> select(const Condition& condition,
                                                                  const Dual<T>& yes,
                                                                  const Dual<T>& no) {
-  using kempe::select;
   return {select(condition, yes.value, no.value), select(condition, yes.slope, no.slope)};
 }
 

@@ -55,7 +55,7 @@ TEST_F(LoadedFile, MissingFolderAndUnknownKindsSayWhatIsKnown) {
   EXPECT_TRUE(errorOfReading(missing).starts_with(missing + ": cannot be read: "));
   EXPECT_TRUE(contains(errorOfReading(folder()), "is a folder. Name the .urdf"));
   fs::create_directory(folder() / "d.urdf");
-  EXPECT_TRUE(contains(errorOfReading(folder() / "d.urdf"), "is a folder. Name the .urdf"));
+  EXPECT_TRUE(contains(errorOfReading(folder() / "d.urdf"), "is a folder. Name a .urdf"));
   EXPECT_TRUE(contains(errorOfReading(write("r.sdf", "")), "the extension \".sdf\" is not known"));
   EXPECT_TRUE(contains(errorOfReading(write("r", "")), "Files end in .urdf"));
   EXPECT_TRUE(contains(errorOfReading(write("r.urdf.xacro", "")), "Expand them first: xacro"));
