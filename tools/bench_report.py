@@ -22,7 +22,8 @@ ROBOTS = ["mini_cheetah", "mit_humanoid", "tello", "jvrc1", "geared_chain", "bel
           "four_bar", "four_bar_quadruped"]
 LEGGED = ROBOTS[:4]
 ALGORITHMS = ["forward_dynamics", "inverse_dynamics", "forward_dynamics_derivatives",
-              "inverse_dynamics_derivatives", "mass_matrix", "inverse_operational_inertia"]
+              "inverse_dynamics_derivatives", "mass_matrix", "inverse_operational_inertia",
+              "constrained_dynamics"]
 METHODS = ["cluster", "cluster_batch", "projection", "lagrange", "approximate", "unconstrained",
            "pinocchio", "pinocchio_exact", "mujoco", "mujoco_exact"]
 
@@ -94,9 +95,8 @@ def algorithm_table(results: Results, algorithm: str) -> str:
     return table(["robot", *(f"`{method}`" for method in methods)], rows)
 
 
-def forces_table(results: Results) -> str:
-    """Cost of joint and loop forces on top of the accelerations computed with them."""
-    algorithms = ["forward_dynamics", "joint_forces", "joint_and_loop_forces"]
+def cluster_table(results: Results, algorithms: list[str]) -> str:
+    """Times of several algorithms by Kempe's recursion."""
     rows = [[f"`{robot}`", *(cell(results.measured.get((algorithm, robot, "cluster")))
                              for algorithm in algorithms)] for robot in ROBOTS]
     return table(["robot", *(f"`{algorithm}`" for algorithm in algorithms)], rows)
@@ -140,10 +140,11 @@ def comparisons(results: Results, scaling: Results) -> list[Comparison]:
         short = scaling.time("forward_dynamics", f"{chain}_50", "cluster")
         return (long / 200) / (short / 50) if long and short else None
 
-    def derivatives_to_dynamics(robot: str) -> float | None:
-        both = [results.time(algorithm, robot, "cluster")
-                for algorithm in ("forward_dynamics_derivatives", "forward_dynamics")]
-        return both[0] / both[1] if all(both) else None
+    def to_dynamics(algorithm: str, robots: list[str]) -> dict[str, float | None]:
+        """Ratios to forward dynamics, which costs the same order of operations."""
+        both = {robot: [results.time(name, robot, "cluster")
+                        for name in (algorithm, "forward_dynamics")] for robot in robots}
+        return {robot: a / b if a and b else None for robot, (a, b) in both.items()}
 
     trees = [f"{robot}_tree" for robot in ROBOTS]
     return [
@@ -163,15 +164,28 @@ def comparisons(results: Results, scaling: Results) -> list[Comparison]:
                    "`computeConstraintDynamicsDerivatives`",
                    over("forward_dynamics_derivatives", ROBOTS, "cluster", "pinocchio_exact")),
         Comparison("derivatives of forward dynamics / forward dynamics, all rotors and loops",
-                   {robot: derivatives_to_dynamics(robot) for robot in ROBOTS}),
+                   to_dynamics("forward_dynamics_derivatives", ROBOTS)),
         Comparison("derivatives of forward dynamics on one core: one state of a batch / a single "
                    "state",
                    over("forward_dynamics_derivatives", ROBOTS, "cluster_batch", "cluster")),
+        Comparison("derivatives of inverse dynamics on one core: one state of a batch / a single "
+                   "state",
+                   over("inverse_dynamics_derivatives", ROBOTS, "cluster_batch", "cluster")),
         Comparison("forward dynamics, exact: Kempe with all rotors and loops / Pinocchio's `aba` "
                    "on the open tree without them",
                    over("forward_dynamics", ROBOTS, "cluster", "pinocchio")),
         Comparison("forward dynamics, exact: Kempe / Pinocchio's fastest exact method",
                    over("forward_dynamics", ROBOTS, "cluster", "pinocchio_exact")),
+        Comparison("inverse dynamics, exact: Kempe with all rotors and loops / Pinocchio's `rnea` "
+                   "on the open tree without them",
+                   over("inverse_dynamics", ROBOTS, "cluster", "pinocchio")),
+        Comparison("forward dynamics with feet and hands held: Kempe with all rotors and loops / "
+                   "Pinocchio's `constraintDynamics` on the open tree",
+                   over("constrained_dynamics", ROBOTS, "cluster", "pinocchio")),
+        Comparison("forces in all joints with the accelerations / accelerations alone",
+                   to_dynamics("joint_forces", ROBOTS)),
+        Comparison("velocities of all feet and hands / forward dynamics",
+                   to_dynamics("frame_velocities", LEGGED)),
         Comparison("forward dynamics: exact / approximate, both Kempe",
                    over("forward_dynamics", ["mini_cheetah", "mit_humanoid"], "cluster",
                         "approximate")),
@@ -259,7 +273,14 @@ def parts_of(results: Results, scaling: Results) -> dict[str, str]:
              "summary": table(["time ratio", "geometric mean", "worst robot"],
                               [one.row() for one in comparisons(results, scaling)]),
              "pinocchio_methods": pinocchio_methods_table(results),
-             "joint_forces": forces_table(results),
+             "joint_forces": cluster_table(results, ["forward_dynamics", "joint_forces",
+                                                     "joint_and_loop_forces"]),
+             "kinematics": cluster_table(results, ["frame_velocities", "frame_jacobians",
+                                                   "momentum", "centroidal_momentum_matrix",
+                                                   "all_terms"]),
+             "other_derivatives": cluster_table(results, ["gravity_forces_derivatives",
+                                                          "momentum_rate_derivatives",
+                                                          "frame_acceleration_derivatives"]),
              "scaling": scaling_table(scaling)}
     return parts | {name: algorithm_table(results, name) for name in ALGORITHMS}
 

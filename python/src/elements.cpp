@@ -118,7 +118,7 @@ SparseMatrix matrixOf(nb::handle object, const std::string& name);
 SparseMatrix matrixIn(nb::handle file, const std::string& name) {
   const std::filesystem::path path = pathOf(file);
   if (path.extension() != ".npz" && path.extension() != ".npy") {
-    return readMatrix(path);
+    return readMatrix(path).matrix();
   }
   const std::string what = name + " in " + shown(file);
   nb::object loaded;
@@ -224,7 +224,7 @@ nb::object addFlexibleBody(const nb::object& self, const Text& name, const nb::o
   Eigen::MatrixXd positions;
   if (isPath(nodes)) {
     NodeTable table = readNodes(pathOf(nodes));
-    positions = std::move(table.positions);
+    positions = table.positions();
     options.names = std::move(table.names);
   } else {
     positions = denseMatrix(nodes, "nodes");

@@ -168,7 +168,7 @@ Triplets readArray(Lines& lines, const std::vector<int>& size, bool isSymmetric)
 
 }  // namespace
 
-Eigen::SparseMatrix<double> readMatrixText(std::string_view text, const std::string& source) {
+MatrixEntries readMatrixText(std::string_view text, const std::string& source) {
   Lines lines(text, source);
   const auto [isCoordinate, isSymmetric] = readHeader(lines);
   const std::vector<int> size = readSize(lines, isCoordinate ? 3 : 2);
@@ -182,17 +182,16 @@ Eigen::SparseMatrix<double> readMatrixText(std::string_view text, const std::str
   if (numbers > bytes / (isCoordinate ? 5 : 1) || rows > bytes || columns > bytes) {
     lines.fail("the file is too short for a matrix of this size. Write it again.");
   }
-  const Triplets entries = isCoordinate ? readCoordinates(lines, size, isSymmetric)
-                                        : readArray(lines, size, isSymmetric);
+  MatrixEntries matrix{size[0], size[1],
+                       isCoordinate ? readCoordinates(lines, size, isSymmetric)
+                                    : readArray(lines, size, isSymmetric)};
   if (lines.next('%')) {
     lines.fail("there is more than the matrix has.");
   }
-  Eigen::SparseMatrix<double> matrix(size[0], size[1]);
-  matrix.setFromTriplets(entries.begin(), entries.end());
   return matrix;
 }
 
-Eigen::SparseMatrix<double> readMatrix(const std::filesystem::path& path) {
+MatrixEntries readMatrix(const std::filesystem::path& path) {
   const std::string extension = io::lowerCase(path.extension().string());
   if (extension == ".npz" || extension == ".npy") {
     io::failAt(path,
@@ -207,7 +206,6 @@ NodeTable readNodesText(std::string_view text, const std::string& source) {
   std::replace_if(
       spaced.begin(), spaced.end(), [](char c) { return c == ',' || c == ';'; }, ' ');
   Lines lines(spaced, source);
-  std::vector<double> numbers;
   NodeTable table;
   bool isFirst = true, hasNames = false;
   while (const auto pieces = lines.next('#')) {
@@ -218,7 +216,7 @@ NodeTable readNodesText(std::string_view text, const std::string& source) {
     if (isHeading) {
       continue;
     }
-    if (numbers.empty()) {
+    if (table.coordinates.empty()) {
       hasNames = pieces->size() == 4;
     }
     if (pieces->size() != (hasNames ? 4 : 3)) {
@@ -229,12 +227,9 @@ NodeTable readNodesText(std::string_view text, const std::string& source) {
       table.names.emplace_back(pieces->front());
     }
     for (std::size_t k = hasNames ? 1 : 0; k < pieces->size(); ++k) {
-      numbers.push_back(readEntry(lines, (*pieces)[k]));
+      table.coordinates.push_back(readEntry(lines, (*pieces)[k]));
     }
   }
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>;
-  table.positions =
-      Eigen::Map<const RowMajor>(numbers.data(), static_cast<Eigen::Index>(numbers.size() / 3), 3);
   return table;
 }
 

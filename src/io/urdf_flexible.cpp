@@ -111,8 +111,8 @@ FlexibleBody readElements(const Element& element, const std::string& body,
   if (element.text("keep")) {
     options.keep = nodesOf("keep");
   }
-  return reduceFiniteElements(body, table.positions, readMatrix(beside("mass")),
-                              readMatrix(beside("stiffness")), options);
+  return reduceFiniteElements(body, table.positions(), readMatrix(beside("mass")).matrix(),
+                              readMatrix(beside("stiffness")).matrix(), options);
 }
 
 }  // namespace

@@ -18,10 +18,11 @@ TEST(MatrixFiles, CoordinatesAndArraysAreRead) {
         "%%MatrixMarket matrix array real general\r\n3 3\r\n1.5\r\n-2\r\n0\r\n-2\r\n4\r\n1e-3\r\n"
         "0\r\n1e-3\r\n7\r\n",
         "%%MatrixMarket matrix array real symmetric\n3 3\n1.5 -2 0\n4 1e-3\n% the last\n7\n"}) {
-    EXPECT_EQ(Eigen::MatrixXd(readMatrixText(text)), expected) << text;
+    EXPECT_EQ(Eigen::MatrixXd(readMatrixText(text).matrix()), expected) << text;
   }
   EXPECT_EQ(
       readMatrixText("%%MatrixMarket matrix coordinate integer general\n2 5 2\n1 5 3\n2 1 1\n")
+          .matrix()
           .coeff(0, 4),
       3.0);
 }
@@ -72,11 +73,11 @@ TEST(MatrixFiles, NodesAreRead) {
   const Eigen::MatrixXd expected{{0, 0, 0}, {0.5, -1, 2}};
   for (const char* text : {"0,0,0\n0.5,-1,2\n", "x, y, z\n0 0 0\n\n# the end\n.5 ; -1.0; 2e0",
                            "name,x,y,z\nhub,0,0,0\ntip,0.5,-1,2\n"}) {
-    EXPECT_EQ(readNodesText(text).positions, expected) << text;
+    EXPECT_EQ(readNodesText(text).positions(), expected) << text;
   }
   EXPECT_EQ(readNodesText("hub 0 0 0\ntip 1 0 0\n").names,
             (std::vector<std::string>{"hub", "tip"}));
-  EXPECT_EQ(readNodesText("").positions.rows(), 0);
+  EXPECT_EQ(readNodesText("").positions().rows(), 0);
   const auto error = [](const char* text) -> std::string {
     try {
       static_cast<void>(readNodesText(text, "nodes.csv"));

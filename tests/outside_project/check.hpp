@@ -25,6 +25,7 @@ bool throws(const Call& call) {
 // Together they call every function that the library exports.
 void checkMechanisms();
 void checkFlexibleBodies();
+void checkMatrixFiles();
 void checkModels();
 void checkConfigurations();
 void checkDynamics();

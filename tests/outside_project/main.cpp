@@ -12,6 +12,7 @@ int main() {
           std::string("library ") + kempe::version() + ", headers " + KEMPE_VERSION);
     checkMechanisms();
     checkFlexibleBodies();
+    checkMatrixFiles();
     checkModels();
     checkConfigurations();
     checkDynamics();

@@ -127,6 +127,17 @@ void checkFlexibleBodies() {
         "sparse matrices of finite elements");
 }
 
+void checkMatrixFiles() {
+  const char* text = "%%MatrixMarket matrix coordinate real symmetric\n9 9 2\n2 1 3\n9 9 4\n";
+  const Eigen::SparseMatrix<double> matrix = kempe::readMatrixText(text).matrix();
+  check(matrix.rows() == 9 && matrix.nonZeros() == 3 && matrix.coeff(0, 1) == 3.0, "a matrix");
+  const kempe::NodeTable nodes = kempe::readNodesText("root 0 0 0\ntip 1 2 3\n");
+  const Eigen::MatrixXd positions = nodes.positions();
+  check(nodes.names.back() == "tip" && positions(1, 2) == 3.0, "nodes");
+  check(throws<kempe::ModelError>([] { (void)kempe::readMatrix("missing.mtx"); }), "no matrix");
+  check(throws<kempe::ModelError>([] { (void)kempe::readNodes("missing.csv"); }), "no nodes");
+}
+
 void checkModels() {
   const kempe::Model model = kempe::robots::load("tello");
   check(model.name() == model.mechanism().name && model.options().foldRotors, "what it is made of");
