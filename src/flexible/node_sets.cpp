@@ -89,7 +89,7 @@ std::optional<Sparse> displacementsOf(const FiniteElements& elements, const Node
 }
 
 Sparse displacementsAmongNeighbours(const FiniteElements& elements, int node) {
-  NodeSet set("", {node});
+  NodeSet set(node);
   Triplets entries;
   for (int axis = 0; axis < 3; ++axis) {
     entries.emplace_back(axis, 3 * node + axis, 1.0);
