@@ -14,9 +14,8 @@ Elements tower(int storeys, double skew = 0.0) {
   Elements result{Eigen::MatrixXd(count, 3), Eigen::MatrixXd::Zero(3 * count, 3 * count),
                   Eigen::MatrixXd::Zero(3 * count, 3 * count)};
   for (int i = 0; i < count; ++i) {
-    const int corner = i % perStorey;
-    result.nodes.row(i) << 0.1 * (corner % 2) + 0.03 * skew * i, 0.1 * (corner / 2),
-        0.12 * (i / perStorey);
+    const int corner = i % perStorey, side = corner / 2, storey = i / perStorey;
+    result.nodes.row(i) << 0.1 * (corner % 2) + 0.03 * skew * i, 0.1 * side, 0.12 * storey;
     result.mass.diagonal().segment<3>(3 * i).setConstant(0.02 + 0.005 * (i % 3));
   }
   for (int a = 0; a < count; ++a) {
