@@ -168,7 +168,11 @@ int Constraints::add(TimedFunction function) {
   for (const Coordinate& coordinate : function.coordinates) {
     builder.addTerm(coordinate, 1.0);
   }
-  setFunction(std::move(function), entry);
+  try {
+    setFunction(std::move(function), entry);
+  } catch (const TracingError& error) {
+    builder.fail(error.what());
+  }
   return append(std::move(entry));
 }
 
