@@ -121,7 +121,7 @@ template <typename T>
 KEMPE_HD bool sharesForces(const TablesOf<T>& tables, const ClusterEntry& cluster) {
   bool shares = false;
   for (int r = cluster.firstRow; r < cluster.firstRow + cluster.rows; ++r) {
-    shares |= tables.rowSlots[r] == kImplied;
+    shares |= tables.rowSlots[r] == DroppedRow::kImplied;
   }
   return shares;
 }
