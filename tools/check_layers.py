@@ -1,4 +1,4 @@
-"""Checks that files under src/ include one another in one direction only.
+"""Checks that files under src/ include one another, and public headers, in one direction only.
 
     tools/check_layers.py           fails on an include against the order
     tools/check_layers.py --draw    draws the includes: docs/drawings/layers.svg
@@ -17,6 +17,30 @@ LAYERS = ("text", "expressions", "flexible", "mechanism", "spatial", "tables", "
           "constraints", "model", "kernels", "algorithms")
 BESIDE = {"lanes": LAYERS, "batch": LAYERS, "simulation": LAYERS,
           "io": ("text", "expressions", "mechanism")}
+# The directory that implements a public header, by its name under include/kempe/. Those without one
+# (types, errors and vectors) may be included everywhere, and kempe.hpp, robots and version by none.
+EVERYWHERE, NOWHERE = "", "-"
+PUBLIC = {
+    **dict.fromkeys(("errors", "export", "jet", "method", "spatial", "types", "vector"),
+                    EVERYWHERE),
+    **dict.fromkeys(("kempe", "robots", "version"), NOWHERE),
+    "expression": "expressions",
+    **dict.fromkeys(("finite_elements", "flexible"), "flexible"),
+    "mechanism": "mechanism",
+    "constraints": "constraints",
+    "model": "model",
+    **dict.fromkeys((
+        "all_terms", "configuration", "constrained_forward_dynamics_derivatives", "coriolis",
+        "forward_dynamics", "forward_dynamics_derivatives", "inverse_dynamics",
+        "inverse_dynamics_derivatives", "inverse_dynamics_second_derivatives", "joint_forces",
+        "kinematics", "kinematics_derivatives", "mass_matrix", "momentum", "momentum_derivatives",
+        "named_states", "operational_inertia", "project_velocities_derivatives",
+        "static_deflection"), "algorithms"),
+    "instruction_set": "lanes",
+    "batch": "batch",
+    **dict.fromkeys(("force_elements", "recording", "simulator"), "simulation"),
+    **dict.fromkeys(("io", "matrix_files"), "io"),
+}
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 
 
@@ -26,15 +50,15 @@ def allowed(directory: str) -> tuple[str, ...]:
     return LAYERS[:LAYERS.index(directory) + 1]
 
 
-def includes(source: Path) -> list[tuple[Path, int, str]]:
-    """(file, line, included file) of all includes of our own private headers."""
+def includes(source: Path, public: bool = False) -> list[tuple[Path, int, str]]:
+    """(file, line, included file) of all includes of our own private headers, or public ones."""
     found = []
     for file in sorted(source.rglob("*")):
         if file.suffix not in (".cpp", ".hpp", ".cu"):
             continue
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             match = INCLUDE.match(line)
-            if match and not match[1].startswith("kempe/"):
+            if match and match[1].startswith("kempe/") == public:
                 found.append((file, number, match[1]))
     return found
 
@@ -55,6 +79,24 @@ def problems(source: Path) -> list[str]:
         elif directory in (*LAYERS, *BESIDE) and to not in allowed(directory):
             texts.append(f'{file}:{line}: {directory} must not include "{target}"; it may include '
                          + ", ".join(allowed(directory)))
+    return texts + public_problems(source)
+
+
+def public_problems(source: Path) -> list[str]:
+    """Includes of public headers, which stand where they are implemented."""
+    texts = []
+    for file, line, target in includes(source, public=True):
+        directory = file.relative_to(source).parts[0]
+        if file.parent == source or directory not in (*LAYERS, *BESIDE):
+            continue
+        header = target.removeprefix("kempe/").split("/")[0].removesuffix(".hpp")
+        at = PUBLIC.get(header)
+        if at is None:
+            texts.append(f'{file}:{line}: "{target}" has no place in the order; name the directory '
+                         "that implements it in tools/check_layers.py")
+        elif at != EVERYWHERE and at not in allowed(directory):
+            texts.append(f'{file}:{line}: {directory} must not include "{target}"'
+                         + (f", which is implemented in {at}" if at != NOWHERE else ""))
     return texts
 
 

@@ -348,6 +348,14 @@ struct ForwardInputs {
   const ExternalForces<T, T>& external;
 };
 
+/// The work where placeMechanism has solved the loops of q, for recursions at the same q.
+template <typename T>
+WorkView<T> withSolvedLoops(const WorkView<T>& work) {
+  WorkView<T> result = work;
+  result.loopsSolved = true;
+  return result;
+}
+
 /// Solves by the saddle-point system, on H, K and the bias forces as dense matrices. The work is
 /// left as the recursion without constraints leaves it.
 template <typename T>
@@ -365,12 +373,13 @@ SaddleSolution solveDense(ConstraintSolver<T>& solver, const ForwardInputs<T>& i
   MassMatrixKernel(*e.tables, *e.work, H.data(), nv).run();
   const Vector zero = Vector::Zero(nv);
   Vector bias(nv);
-  inverseDynamicsKernel(*e.tables, *e.work, e.loops, in.q, in.v, zero.data(), in.external,
+  const WorkView<T> solved = withSolvedLoops(*e.work);
+  inverseDynamicsKernel(*e.tables, solved, e.loops, in.q, in.v, zero.data(), in.external,
                         bias.data());
   const Vector f = Eigen::Map<const Vector>(in.tau, nv) - bias;
   const Eigen::VectorXd wanted =
       Eigen::Map<const Vector>(beta.data(), rows).template cast<double>();
-  forwardDynamicsKernel(*e.tables, *e.work, e.loops, in.q, in.v, in.tau, in.external,
+  forwardDynamicsKernel(*e.tables, solved, e.loops, in.q, in.v, in.tau, in.external,
                         solver.scratch.free.data());
   return solveSaddle(H.template cast<double>(), K.transpose().template cast<double>(), kept,
                      f.template cast<double>(), wanted);
@@ -454,8 +463,8 @@ void freeAccelerations(ConstraintSolver<T>& solver, double time, double stabiliz
   solver.evaluate(time);
   solver.requireDefined();
   e.work->wholeRotors = forcesOnRotors || solver.onRotors();
-  const KernelOutcome outcome =
-      forwardDynamicsKernel(*e.tables, *e.work, e.loops, q, v, tau, external, scratch.free.data());
+  const KernelOutcome outcome = forwardDynamicsKernel(*e.tables, withSolvedLoops(*e.work), e.loops,
+                                                      q, v, tau, external, scratch.free.data());
   if (outcome.indefinite >= 0) {
     e.throwIndefinite(outcome.indefinite);
   }
@@ -474,7 +483,8 @@ template <typename T>
 std::optional<ConstraintReport> kernelAccelerations(ConstraintSolver<T>& solver, double time,
                                                     double stabilization, const T* q, const T* v,
                                                     const T* tau,
-                                                    const ExternalForces<T, T>& external, T* ydd) {
+                                                    const ExternalForces<T, T>& external, T* ydd,
+                                                    double* regularity) {
   Evaluation<T>& e = solver.e;
   ConstraintScratch<T>& scratch = solver.scratch;
   int rank = 0;
@@ -487,9 +497,18 @@ std::optional<ConstraintReport> kernelAccelerations(ConstraintSolver<T>& solver,
   request.lambda = scratch.lambda.data();
   request.ranks = &rank;
   request.inconsistencies = &inconsistency;
+  request.regularities = regularity;
+  request.slopesAlong = regularity == nullptr ? nullptr : scratch.slopes.data();
   e.work->wholeRotors |= solver.onRotors();
-  if (!kernels.forwardDynamics(e.context(WorkStage::Articulated), q, v, tau, external, request,
-                               scratch.accelerations.data())) {
+  const bool solved = e.data.held.hasLoopsAt(q, e.work->wholeRotors);
+  KernelContext<T> context = e.context(WorkStage::Articulated);
+  context.loopsSolved = solved;
+  const bool certain =
+      kernels.forwardDynamics(context, q, v, tau, external, request, scratch.accelerations.data());
+  if (solved) {
+    e.data.held.keepLoops();
+  }
+  if (!certain) {
     return std::nullopt;
   }
   std::copy_n(scratch.accelerations.data(), e.tables->nv, ydd);
@@ -549,7 +568,7 @@ ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double ti
 #define KEMPE_INSTANTIATE(T)                                                                   \
   template std::optional<ConstraintReport> kernelAccelerations<T>(                             \
       ConstraintSolver<T>&, double, double, const T*, const T*, const T*,                      \
-      const ExternalForces<T, T>&, T*);                                                        \
+      const ExternalForces<T, T>&, T*, double*);                                               \
   template class ConstraintSolver<T>;                                                          \
   template void addGeneralizedForce<T>(const Evaluation<T>&, int, const Force<T>&, T*);        \
   template void constrainedOperationalInertia<T>(ConstraintSolver<T>&, std::span<const int>,   \

@@ -98,13 +98,15 @@ void freeAccelerations(ConstraintSolver<T>& solver, double time, double stabiliz
                        const T* v, const T* tau, const ExternalForces<T, T>& external);
 
 /// Forward dynamics of the model under the constraints of the solver by the kernel for the
-/// processor, which leaves nothing in the solver but λ in its scratch. Nothing where it is not
-/// certain of the result: then constrainedAccelerations() is.
+/// processor, which leaves nothing in the solver but λ in its scratch, and with `regularity` that of
+/// the rows and the slopes of constraints on coordinates. It uses loops that have been solved at q
+/// (HeldMotion). Nothing where it is not certain of the result: then constrainedAccelerations() is.
 template <typename T>
 std::optional<ConstraintReport> kernelAccelerations(ConstraintSolver<T>& solver, double time,
                                                     double stabilization, const T* q, const T* v,
                                                     const T* tau,
-                                                    const ExternalForces<T, T>& external, T* ydd);
+                                                    const ExternalForces<T, T>& external, T* ydd,
+                                                    double* regularity = nullptr);
 
 /// Forward dynamics of the evaluation's tree under the constraints of the solver. All sizes are
 /// those of the tree; `positions` is its q. λ of the rows that are on is left in the scratch.

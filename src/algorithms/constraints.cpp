@@ -4,6 +4,7 @@
 
 #include "constraints/table.hpp"
 #include "kempe/constraints.hpp"
+#include "mechanism/finite.hpp"
 #include "model/arguments.hpp"
 #include "model/positions.hpp"
 #include "text/messages.hpp"
@@ -50,12 +51,9 @@ class EntryBuilder {
     return {frame.body, frame.inBody};
   }
 
-  [[nodiscard]] static bool finite(const Vector3& x) {
-    return std::isfinite(x.x) && std::isfinite(x.y) && std::isfinite(x.z);
-  }
-  [[nodiscard]] static bool isDirection(const Vector3& x) { return finite(x) && dot(x, x) > 0.0; }
+  [[nodiscard]] static bool isDirection(const Vector3& x) { return isFinite(x) && dot(x, x) > 0.0; }
   void requirePose(const Pose& frame) const {
-    bool turn = finite(frame.p);
+    bool turn = isFinite(frame.p);
     for (int i = 0; i < 3; ++i) {
       turn = turn && std::abs(dot(frame.R.column(i), frame.R.column(i)) - 1.0) < 1e-6;
     }
@@ -129,9 +127,8 @@ int Constraints::add(const LoopJoint& joint) {
 
 int Constraints::add(const Rod& rod) {
   EntryBuilder builder(model_.impl(), *table_, rod.name);
-  builder.require(
-      EntryBuilder::finite(rod.predecessor.point) && EntryBuilder::finite(rod.successor.point),
-      "a point is not finite");
+  builder.require(isFinite(rod.predecessor.point) && isFinite(rod.successor.point),
+                  "a point is not finite");
   builder.require(std::isfinite(rod.length) && rod.length > 0.0, "the length must be positive");
   ConstraintEntry& entry = builder.entry;
   setLoop(bodyForm(rod), builder.end(rod.predecessor.body), builder.end(rod.successor.body), entry);
@@ -168,7 +165,11 @@ int Constraints::add(TimedFunction function) {
   for (const Coordinate& coordinate : function.coordinates) {
     builder.addTerm(coordinate, 1.0);
   }
-  setFunction(std::move(function), entry);
+  try {
+    setFunction(std::move(function), entry);
+  } catch (const TracingError& error) {
+    builder.fail(error.what());
+  }
   return append(std::move(entry));
 }
 
@@ -188,7 +189,7 @@ int Constraints::add(const Rolling& rolling) {
   EntryBuilder builder(model_.impl(), *table_, rolling.name);
   ConstraintEntry& entry = builder.entry;
   builder.requirePose(rolling.plane);
-  builder.require(EntryBuilder::finite(rolling.center), "the centre is not finite");
+  builder.require(isFinite(rolling.center), "the centre is not finite");
   builder.require(rolling.ball || EntryBuilder::isDirection(rolling.axle),
                   "the axle must be a nonzero, finite vector");
   builder.require(std::isfinite(rolling.radius) && rolling.radius > 0.0,

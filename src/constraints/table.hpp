@@ -72,7 +72,8 @@ void setLoop(const BodyForm& loop, const ConstraintEnd& predecessor, const Const
 /// Fills in the entry of a loop along coordinates, apart from their places.
 void setLoop(const CoordinateForm& loop, ConstraintEntry& entry);
 
-/// The function of an entry: φ(q) of a loop, or φ(q, t).
+/// The function of an entry: φ(q) of a loop, or φ(q, t). Throws TracingError if its derivatives are too
+/// large.
 void setFunction(Function function, ConstraintEntry& entry);
 void setFunction(TimedFunction function, ConstraintEntry& entry);
 

@@ -40,13 +40,10 @@ void setFunction(Function function, ConstraintEntry& entry) {
   entry.function = std::move(function);
   try {
     entry.function.expression = entry.function.traced();
-    entry.programs = appendPrograms(entry.function.expression, entry.programSteps);
   } catch (const TracingError&) {
-    if (!entry.function.jet) {
-      throw;
-    }
-    entry.programSteps.clear();  // the callbacks compute it
+    return;  // the callbacks compute it
   }
+  entry.programs = appendPrograms(entry.function.expression, entry.programSteps);
 }
 
 void setFunction(TimedFunction function, ConstraintEntry& entry) {

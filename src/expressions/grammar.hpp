@@ -42,9 +42,6 @@ inline constexpr int kDeepestFormula = 200;
 constexpr bool isNameStart(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
-constexpr bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 std::optional<Operation> functionOf(std::string_view name);
 std::string_view nameOf(Operation operation);

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "expressions/grammar.hpp"
+#include "text/decimals.hpp"
 #include "text/messages.hpp"
 
 namespace kempe {
@@ -192,10 +193,8 @@ class Printer {
 
 std::string Expression::text(std::span<const std::string> names) const {
   if (names.size() != static_cast<std::size_t>(arguments_)) {
-    throw std::invalid_argument(
-        "an expression of " +
-        counted(static_cast<std::size_t>(arguments_), "argument", "arguments") + " was given " +
-        counted(names.size(), "name", "names"));
+    throw std::invalid_argument("an expression of " + counted(arguments_, "argument", "arguments") +
+                                " was given " + counted(names.size(), "name", "names"));
   }
   detail::checkNames(names);
   return detail::Printer(*this, names).print();

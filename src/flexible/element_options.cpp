@@ -107,11 +107,10 @@ void checkElementOptions(std::string_view body, const FiniteElements& elements,
   const int kept = std::max(0, static_cast<int>(options.interface.size()) - 1);
   const auto available = static_cast<int>(elements.mass.rows()) - 6;
   if (options.modes > available) {
-    refuseFiniteElements(
-        body,
-        "modes is " + std::to_string(options.modes) + ", but " +
-            counted(static_cast<std::size_t>(elements.nodes.rows()), "node has ", "nodes have ") +
-            std::to_string(available) + " besides the rigid motions; give fewer modes");
+    refuseFiniteElements(body, "modes is " + std::to_string(options.modes) + ", but " +
+                                   counted(elements.nodes.rows(), "node has ", "nodes have ") +
+                                   std::to_string(available) +
+                                   " besides the rigid motions; give fewer modes");
   }
   if (options.modes < 6 * kept) {
     refuseFiniteElements(body, "modes is " + std::to_string(options.modes) +

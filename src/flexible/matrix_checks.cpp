@@ -38,7 +38,7 @@ void checkSymmetric(std::string_view body, const std::string& name, Sparse& matr
     refuseFiniteElements(
         body, name + " is " + std::to_string(matrix.rows()) + " × " +
                   std::to_string(matrix.cols()) + ", but " +
-                  counted(static_cast<std::size_t>(nodes), "node has ", "nodes have ") + expected +
+                  counted(nodes, "node has ", "nodes have ") + expected +
                   "; give a square matrix with " +
                   (rowsPerNode == 3 ? "three rows for each node, along x, y, z, like mass"
                                     : "six rows for each node: along x, y, z and about x, y, z"));

@@ -104,10 +104,9 @@ std::vector<BeamMode> beamModes(std::string_view body, const BeamOptions& option
   const int available = fromInterface + static_cast<int>(candidates.size());
   const std::string prefix = "beam " + quoted(asUtf8(body)) + ": ";
   if (options.modes > available) {
-    throw ModelError(
-        prefix + "modes is " + std::to_string(options.modes) + ", but " +
-        counted(static_cast<std::size_t>(options.elements), "element has ", "elements have ") +
-        std::to_string(available) + "; use more elements or fewer modes");
+    throw ModelError(prefix + "modes is " + std::to_string(options.modes) + ", but " +
+                     counted(options.elements, "element has ", "elements have ") +
+                     std::to_string(available) + "; use more elements or fewer modes");
   }
   if (options.modes < fromInterface) {
     throw ModelError(prefix + "modes is " + std::to_string(options.modes) +

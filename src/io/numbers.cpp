@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
 
-bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) {

@@ -97,10 +97,10 @@ class ConstrainedDynamicsKernel {
   }
 
   /// Returns false where a state needs a closer look: it is singular, its rows are not finite, or it
-  /// is in doubt whether they are redundant.
+  /// is in doubt whether they are redundant. `slopes` (null: not wanted) are those of the request.
   template <typename Order, typename Loops>
   bool run(Loops& loops, const T* q, const T* v, const T* tau, const ExternalForces<T, R>& external,
-           T* lambda, T* ydd) {
+           T* lambda, T* slopes, T* ydd) {
     if (condenseDynamics<Order>(tables_, work_, loops, q, v, tau, external) >= 0 ||
         findIndefinite(tables_, work_) >= 0) {
       return false;
@@ -114,8 +114,13 @@ class ConstrainedDynamicsKernel {
     }
     propagateForces(tables_, work_, c_);
     assemble();
-    if (!solveTogether(lambda) && !solveOneByOne(lambda)) {
+    // Only pivots tell how far the rows are from losing rank.
+    const bool together = request_.regularities == nullptr && solveTogether(lambda);
+    if (!together && !solveOneByOne(lambda)) {
       return false;
+    }
+    for (int i = 0; slopes != nullptr && i < request_.slopes; ++i) {
+      slopes[i] = c_.slopes[i];
     }
     return accelerate(lambda, ydd);
   }
@@ -259,6 +264,11 @@ class ConstrainedDynamicsKernel {
       }
       request_.ranks[lane] = one_.factored.rank;
       request_.inconsistencies[lane] = static_cast<double>(Lanes<One>::get(left, 0));
+      if (request_.regularities != nullptr) {
+        using std::sqrt;
+        request_.regularities[lane] =
+            static_cast<double>(Lanes<One>::get(sqrt(one_.factored.least), 0));
+      }
     }
     return true;
   }

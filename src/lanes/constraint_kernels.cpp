@@ -22,7 +22,8 @@ struct UnderConstraints : KernelArguments<T> {
     Carver carver(request.memory);
     return Kernel(context.tables, Base::workOf(context), request, carver)
         .template run<Order>(loops, Base::lanes(q), Base::lanes(v), Base::lanes(tau),
-                             Base::lanes(external), Base::lanes(request.lambda), Base::lanes(a));
+                             Base::lanes(external), Base::lanes(request.lambda),
+                             Base::lanes(request.slopesAlong), Base::lanes(a));
   }
 
   static std::size_t memorySize(const TablesView<S>& tables, const ConstraintRequest<S>& request) {

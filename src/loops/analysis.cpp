@@ -314,7 +314,7 @@ class ClusterAnalyzer {
     if ((branchesMeet || regular.size() == 1) &&
         !movesFreely(samples_[regular.front()], mobility)) {
       warn(
-          "its " + counted(static_cast<std::size_t>(mobility), "degree", "degrees") +
+          "its " + counted(mobility, "degree", "degrees") +
           " of freedom may be too many: it is drawn where several branches of its motion meet, and "
           "no regular position was found beside. Draw it elsewhere, or give a start pose.");
     }
@@ -810,7 +810,7 @@ class ClusterAnalyzer {
       return;
     }
     const std::string degrees =
-        counted(static_cast<std::size_t>(mobility), "degree of freedom", "degrees of freedom") +
+        counted(mobility, "degree of freedom", "degrees of freedom") +
         (std::ranges::count(modal, 1) > 0 ? " beside the modes of its flexible bodies" : "");
     const std::string coordinates = counted(marked.size(), "coordinate is", "coordinates are") +
                                     " marked independent (" + joined(marked) + "); ";

@@ -149,8 +149,7 @@ void compileLoops(const Mechanism& mechanism, const BodyCluster& source, const B
       visitLoop(mechanism, loop,
                 [&](const auto& description) { compiler.compile(description, entry); });
     } catch (const TracingError& error) {
-      throw ModelError(mechanism.place(lineOf(mechanism, loop)) + describe(mechanism, loop) +
-                       ": its derivatives are too large: " + error.what());
+      throwAtLoop(mechanism, loop, error.what());
     }
     cluster.rows += entry.rows;
     entry.firstForce = tables.loopForces;
@@ -201,6 +200,11 @@ std::string describe(const Mechanism& mechanism, const LoopRef& loop) {
   return visitLoop(mechanism, loop, [](const auto& description) {
     return std::string(wordFor(description)) + " " + kempe::quoted(description.name);
   });
+}
+
+void throwAtLoop(const Mechanism& mechanism, const LoopRef& loop, const std::string& reason) {
+  throw ModelError(mechanism.place(lineOf(mechanism, loop)) + describe(mechanism, loop) + ": " +
+                   reason);
 }
 
 }  // namespace kempe::detail

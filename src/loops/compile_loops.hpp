@@ -46,5 +46,8 @@ const std::string& nameOf(const Mechanism& mechanism, const LoopRef& loop);
 /// The bodies that a loop joint or rod connects, predecessor first; none for other kinds.
 std::vector<std::string> endsOf(const Mechanism& mechanism, const LoopRef& loop);
 int lineOf(const Mechanism& mechanism, const LoopRef& loop);
+/// Throws ModelError, with the place and the name of the loop.
+[[noreturn]] void throwAtLoop(const Mechanism& mechanism, const LoopRef& loop,
+                              const std::string& reason);
 
 }  // namespace kempe::detail

@@ -90,6 +90,22 @@ struct LinearRows {
   KEMPE_HD SecondOrder<T> secondOrder(const T* /*results*/) const { return {}; }
 };
 
+/// ∂φ/∂x along a term of a coupling, constant: the one place where K of couplings is computed.
+template <typename T, typename R>
+KEMPE_HD T couplingSlope(const LoopTerm<R>& term) {
+  return T(term.coefficient);
+}
+
+/// The row of K of a loop that is a coupling: calls visit(t, velocity, slope) for each of its terms, no
+/// two of which have one velocity of the cluster.
+template <typename T, typename Tables, typename Loop, typename Visit>
+KEMPE_HD void forCouplingSlopes(const Tables& tables, const Loop& loop, const Visit& visit) {
+  for (int t = 0; t < loop.terms; ++t) {
+    const auto& term = tables.terms[loop.firstTerm + t];
+    visit(t, term.velocity, couplingSlope<T>(term));
+  }
+}
+
 /// φ = Σ c x − offset
 template <typename T, typename R, typename Point>
 struct CouplingRows : LinearRows<T> {
@@ -101,13 +117,13 @@ struct CouplingRows : LinearRows<T> {
   KEMPE_HD void values(const Visit& visit) const {
     T sum = T(-compiled.form.offset);
     for (int t = 0; t < compiled.arguments; ++t) {
-      sum += T(compiled.terms[t].coefficient) * x.position(t);
+      sum += couplingSlope<T>(compiled.terms[t]) * x.position(t);
     }
     visit(0, sum);
   }
   template <typename Visit>
   KEMPE_HD void slopes(const Visit& visit) const {
-    visit(0, [this](int t) { return T(compiled.terms[t].coefficient); });
+    visit(0, [this](int t) { return couplingSlope<T>(compiled.terms[t]); });
   }
   template <typename Visit>
   KEMPE_HD void secondRates(const Visit& visit) const {

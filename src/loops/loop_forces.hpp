@@ -121,7 +121,7 @@ template <typename T>
 KEMPE_HD bool sharesForces(const TablesOf<T>& tables, const ClusterEntry& cluster) {
   bool shares = false;
   for (int r = cluster.firstRow; r < cluster.firstRow + cluster.rows; ++r) {
-    shares |= tables.rowSlots[r] == kImplied;
+    shares |= tables.rowSlots[r] == DroppedRow::kImplied;
   }
   return shares;
 }
@@ -175,9 +175,9 @@ KEMPE_HD void coordinateForces(const TablesOf<T>& tables, const ClusterEntry& cl
   const auto& loop = tables.loops[cluster.firstLoop + l];
   const bool shared = sharesForces<T>(tables, cluster);
   if (loop.form.kind == RowKind::Coupling && !shared) {
-    for (int t = 0; t < loop.terms; ++t) {
-      forces[t] = T(tables.terms[loop.firstTerm + t].coefficient) * work.multipliers[loop.firstRow];
-    }
+    const T lambda = work.multipliers[loop.firstRow];
+    forCouplingSlopes<T>(
+        tables, loop, [&](int t, int /*velocity*/, const T& slope) { forces[t] = slope * lambda; });
     return;
   }
   for (int t = 0; t < loop.terms; ++t) {

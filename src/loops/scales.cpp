@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "loops/coordinate_rows.hpp"
+
 namespace kempe::detail {
 namespace {
 
@@ -27,25 +29,22 @@ void followCouplings(const ModelTables<double>& tables, const ClusterEntry& clus
   const auto settle = [&](const LoopEntry<double>& loop) {
     double largest = 0.0;
     bool open = false;
-    for (int t = 0; t < loop.terms; ++t) {
-      const LoopTerm<double>& term = tables.terms[loop.firstTerm + t];
-      if (known[term.velocity] != 0) {
-        largest = std::max(largest, std::abs(term.coefficient) * units[term.velocity]);
+    forCouplingSlopes<double>(tables, loop, [&](int /*t*/, int velocity, double slope) {
+      if (known[velocity] != 0) {
+        largest = std::max(largest, std::abs(slope) * units[velocity]);
       } else {
         open = true;
       }
-    }
+    });
     if (!open || largest == 0.0) {
       return false;
     }
-    for (int t = 0; t < loop.terms; ++t) {
-      const LoopTerm<double>& term = tables.terms[loop.firstTerm + t];
-      if (known[term.velocity] == 0) {
-        known[term.velocity] = 1;
-        units[term.velocity] =
-            term.coefficient != 0.0 ? largest / std::abs(term.coefficient) : units[term.velocity];
+    forCouplingSlopes<double>(tables, loop, [&](int /*t*/, int velocity, double slope) {
+      if (known[velocity] == 0) {
+        known[velocity] = 1;
+        units[velocity] = slope != 0.0 ? largest / std::abs(slope) : units[velocity];
       }
-    }
+    });
     return true;
   };
   for (const LoopEntry<double>* first : couplings) {

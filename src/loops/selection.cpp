@@ -132,7 +132,7 @@ int rankOf(const Eigen::VectorXd& singularValues, double gap) {
 RowSelection selectRows(const std::vector<RowSample>& samples) {
   RowSelection selection;
   const auto rows = static_cast<std::size_t>(samples.front().K.rows());
-  selection.slots.assign(rows, kImplied);
+  selection.slots.assign(rows, DroppedRow::kImplied);
 
   std::vector<int> ranks;
   for (const RowSample& sample : samples) {
@@ -182,7 +182,7 @@ RowSelection selectRows(const std::vector<RowSample>& samples) {
       return row.size() == 0 || row.cwiseAbs().maxCoeff() <= kRounded;
     });
     if (vanishes && selection.slots[r] < 0) {
-      selection.slots[r] = kVanishing;
+      selection.slots[r] = DroppedRow::kVanishing;
     }
   }
   for (Eigen::MatrixXd& K : selection.regular) {

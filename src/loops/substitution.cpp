@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "loops/coordinate_rows.hpp"
+
 namespace kempe::detail {
 namespace {
 
@@ -45,10 +47,8 @@ void substitute(ModelTables<double>& tables, ClusterEntry& cluster) {
     const int slot = tables.rowSlots[cluster.firstRow + loop.firstRow];
     if (loop.form.kind == RowKind::Coupling && slot >= 0) {
       slots.push_back(slot);
-      for (int t = 0; t < loop.terms; ++t) {
-        const LoopTerm<double>& term = tables.terms[loop.firstTerm + t];
-        K(slot, term.velocity) = term.coefficient;
-      }
+      forCouplingSlopes<double>(
+          tables, loop, [&](int /*t*/, int velocity, double slope) { K(slot, velocity) += slope; });
     }
   }
   const std::vector<int> dependents(dependent, dependent + d);

@@ -140,8 +140,8 @@ std::optional<bool> cutWish(const Mechanism& mechanism, const LoopRef& loop) {
 }
 
 /// Bodies joined by the loops that are not cut.
-Partition joined(const Mechanism& mechanism, const MovingTree& tree,
-                 const std::vector<TiedBodies>& tied, const std::vector<char>& cut) {
+Partition joinBodies(const Mechanism& mechanism, const MovingTree& tree,
+                     const std::vector<TiedBodies>& tied, const std::vector<char>& cut) {
   Partition partition(mechanism.bodies.size());
   for (std::size_t i = 0; i < tied.size(); ++i) {
     for (const int body : tied[i].bodies) {
@@ -314,10 +314,10 @@ BodyClusters findClusters(const Mechanism& mechanism, const MovingTree& tree, bo
   for (std::size_t i = 0; i < tied.size(); ++i) {
     cut[i] = cutWish(mechanism, tied[i].loop).value_or(false) ? 1 : 0;
   }
-  Partition partition = joined(mechanism, tree, tied, cut);
+  Partition partition = joinBodies(mechanism, tree, tied, cut);
   BodyClusters result;
   while (mayCut && cutWhatCostsLess(mechanism, tree, tied, partition, cut)) {
-    partition = joined(mechanism, tree, tied, cut);
+    partition = joinBodies(mechanism, tree, tied, cut);
     result.chosen = true;
   }
 

@@ -6,15 +6,13 @@
 #include <unordered_set>
 #include <utility>
 
+#include "text/decimals.hpp"
+
 namespace kempe {
 namespace {
 
 constexpr std::size_t kShown = 4;      ///< names that are listed behind the first
 constexpr std::size_t kLongest = 256;  ///< longer names are recognised in quotation marks only
-
-bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// Whether a character may be part of a word, so that no name begins or ends beside it.
 bool isInWord(char c) {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "kempe/mechanism.hpp"
+#include "mechanism/finite.hpp"
 #include "mechanism/flexible_parts.hpp"
 #include "mechanism/rigid_groups.hpp"
 #include "mechanism/tree.hpp"
@@ -14,10 +15,6 @@
 
 namespace kempe {
 namespace {
-
-bool isFinite(const Vector3& v) {
-  return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
-}
 
 bool isRigid(const Pose& pose) {
   const Rotation gram = pose.R * pose.R.transposed() - Rotation::identity();
@@ -501,11 +498,10 @@ class Validator {
         (phi.results() != function.rows ||
          static_cast<std::size_t>(phi.arguments()) != function.coordinates.size())) {
       fail("function", function,
-           "its expression has " +
-               counted(static_cast<std::size_t>(phi.arguments()), "argument", "arguments") +
-               " and " + counted(static_cast<std::size_t>(phi.results()), "result", "results") +
-               " for " + counted(function.coordinates.size(), "coordinate", "coordinates") +
-               " and " + counted(static_cast<std::size_t>(function.rows), "row", "rows") +
+           "its expression has " + counted(phi.arguments(), "argument", "arguments") + " and " +
+               counted(phi.results(), "result", "results") + " for " +
+               counted(function.coordinates.size(), "coordinate", "coordinates") + " and " +
+               counted(function.rows, "row", "rows") +
                ". Give one argument for each coordinate and one result for each row.");
     }
     std::set<std::pair<std::string, int>> seen;

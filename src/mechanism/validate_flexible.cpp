@@ -4,15 +4,13 @@
 #include <cmath>
 #include <set>
 
+#include "mechanism/finite.hpp"
 #include "mechanism/flexible_parts.hpp"
 #include "text/messages.hpp"
 
 namespace kempe::detail {
 namespace {
 
-bool isFinite(const Vec3<double>& v) {
-  return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
-}
 bool isFinite(const SymMat3<double>& A) {
   return isFinite(Vec3<double>{A.xx, A.xy, A.xz}) && isFinite(Vec3<double>{A.yy, A.yz, A.zz});
 }

@@ -41,8 +41,12 @@ void setRows(const ModelImpl& model, const Loop& loop, ConstraintEntry& entry) {
 ConstraintEntry entryOf(const ModelImpl& model, const LoopRef& loop) {
   ConstraintEntry entry;
   entry.name = nameOf(model.mechanism, loop);
-  visitLoop(model.mechanism, loop,
-            [&](const auto& description) { setRows(model, description, entry); });
+  try {
+    visitLoop(model.mechanism, loop,
+              [&](const auto& description) { setRows(model, description, entry); });
+  } catch (const TracingError& error) {
+    throwAtLoop(model.mechanism, loop, error.what());
+  }
   return entry;
 }
 

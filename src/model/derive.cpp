@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "loops/cluster_velocity.hpp"
+#include "loops/coordinate_rows.hpp"
 #include "loops/decompositions.hpp"
 #include "loops/force_analysis.hpp"
 #include "loops/selection.hpp"
@@ -52,9 +53,9 @@ void solveCouplingForces(ModelTables<double>& tables, const ClusterEntry& cluste
   Eigen::MatrixXd K = Eigen::MatrixXd::Zero(cluster.rows, cluster.velocities);
   for (int l = cluster.firstLoop; l < cluster.firstLoop + cluster.loops; ++l) {
     const LoopEntry<double>& loop = tables.loops[l];
-    for (int t = loop.firstTerm; t < loop.firstTerm + loop.terms; ++t) {
-      K(loop.firstRow, tables.terms[t].velocity) += tables.terms[t].coefficient;
-    }
+    forCouplingSlopes<double>(tables, loop, [&](int /*t*/, int velocity, double slope) {
+      K(loop.firstRow, velocity) += slope;
+    });
   }
   std::ranges::copy(couplingForces(tables, cluster, K, dependent),
                     tables.couplingForces.begin() + cluster.firstCouplingForce);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <concepts>
 #include <map>
 #include <ostream>
 #include <string_view>
@@ -11,12 +10,6 @@
 
 namespace kempe {
 namespace {
-
-/// "1 loop", "2 loops".
-std::string counted(std::integral auto count, const std::string& one,
-                    const std::string& several = {}) {
-  return std::to_string(count) + " " + (count == 1 ? one : (several.empty() ? one + "s" : several));
-}
 
 /// Draws the tree of clusters with the usual branches.
 class TreePrinter {

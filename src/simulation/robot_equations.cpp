@@ -86,15 +86,23 @@ void RobotEquations::accelerate(double t, VectorIn q, VectorIn v, Rates& rates) 
   if (holds) {
     solver.add(switches().held());
   }
-  const ConstraintReport report =
-      constrainedAccelerations(solver, t, stabilizationRate_, q.data(), v.data(), tau_.data(),
-                               forcesOnBodies, rates.a.data());
-  redundantRows_ = report.rank < report.rows;
+  double regularity = 0.0;
+  std::optional<ConstraintReport> report =
+      kernelAccelerations(solver, t, stabilizationRate_, q.data(), v.data(), tau_.data(),
+                          forcesOnBodies, rates.a.data(), &regularity);
+  int rank = report ? report->rank : 0;
+  if (!report) {
+    report = constrainedAccelerations(solver, t, stabilizationRate_, q.data(), v.data(),
+                                      tau_.data(), forcesOnBodies, rates.a.data());
+    rank = solver.rank();
+    regularity = solver.regularity();
+  }
+  redundantRows_ = report->rank < report->rows;
   if (solver.rows() != known_.count) {
     known_ = {.count = solver.rows(), .miss = known_.miss};
   }
-  known_.rank = std::max(known_.rank, solver.rank());
-  rowRegularity_ = solver.rank() < known_.rank ? 0.0 : solver.regularity();
+  known_.rank = std::max(known_.rank, rank);
+  rowRegularity_ = rank < known_.rank ? 0.0 : regularity;
   known_.regularity = std::max(known_.regularity, rowRegularity_);
   multipliers.setZero();
   for (const ActiveConstraint& active : solver.active()) {

@@ -38,8 +38,6 @@ class SingularPoint {
   /// Whether only the rows that the model keeps lose rank at the point, while all rows of the loops
   /// do not: the loops go straight on there, whatever rounding of their dimensions makes of f*.
   [[nodiscard]] bool isOfKeptRows() const { return ofKeptRows_; }
-  /// c: the number of reduced equations.
-  [[nodiscard]] int corank() const { return corank_; }
   /// Positions of the singular point.
   [[nodiscard]] const std::vector<double>& positions() const { return q_; }
   /// The distance from the point to positions of the cluster along a direction of its velocities, in

@@ -21,7 +21,7 @@ KEMPE_HD Transform<T> jointPlacement(JointType type, const Transform<T>& joint, 
   switch (type) {
     case JointType::Fixed:
     case JointType::Mode:
-    case JointType::Node:  // kernels/flexible.hpp adds the motion of the node
+    case JointType::Node:  // loops/node_motion.hpp adds the motion of the node
       return joint;
     case JointType::Revolute:
     case JointType::Continuous:

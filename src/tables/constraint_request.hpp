@@ -18,6 +18,10 @@ struct ConstraintRequest {
   T* lambda = nullptr;                ///< of each row
   int* ranks = nullptr;               ///< of each state
   double* inconsistencies = nullptr;  ///< of each state, see ConstraintReport
+  /// If they are wanted: of each state, how far its independent rows are from losing rank
+  /// (ConstraintSolver::regularity()), and the `slopes` slopes of constraints on coordinates.
+  double* regularities = nullptr;
+  T* slopesAlong = nullptr;
 };
 
 }  // namespace kempe::detail

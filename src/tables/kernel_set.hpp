@@ -41,7 +41,7 @@ struct TermKernels {
   std::size_t (*coriolisMemorySize)(const TablesView<S>& tables) = nullptr;
 };
 
-/// Forward dynamics under constraints.
+/// Forward dynamics under constraints. It uses KernelContext::loopsSolved.
 template <typename S>
 struct ConstraintKernels {
   /// Returns false where a state of the call has to be computed on its own, by ConstraintSolver: it

@@ -45,7 +45,7 @@ struct ChainWork {
   T* factor = nullptr;      ///< kMostChainRows per row: Λ, its unit lower factor
 };
 
-/// A mode of a flexible body as it is bent (kernels/flexible.hpp): C in the common frame, the terms
+/// A mode of a flexible body as it is bent (kernels/flexible_bodies.hpp): C in the common frame, the terms
 /// of which it consists in the body's own.
 template <typename T>
 struct BentMode {

@@ -7,6 +7,10 @@
 
 namespace kempe {
 
+constexpr bool isDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 /// Whether a decimal number without sign that no double can hold is too small rather than too
 /// large: the place of its first digit other than 0 decides.
 inline bool isTiny(std::string_view number) {

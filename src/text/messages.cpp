@@ -76,10 +76,6 @@ std::string shortNumber(double x) {
   return text;
 }
 
-std::string counted(std::size_t count, std::string_view singular, std::string_view plural) {
-  return std::to_string(count) + " " + std::string(count == 1 ? singular : plural);
-}
-
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {

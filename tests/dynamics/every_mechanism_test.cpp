@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <random>
 #include <thread>
 
@@ -178,6 +179,26 @@ TEST_P(EveryMechanism, AllocatesNothing) {
   };
   evaluate();  // first calls allocate
   EXPECT_EQ(allocationsOf(evaluate), 0);
+}
+
+/// Otherwise folded and unfolded rotors are compared where nothing folds.
+TEST(RandomMotorsInLoops, FoldInMostMechanisms) {
+  int mechanisms = 0, folding = 0;
+  for (const MechanismCase& choice : everyMechanism()) {
+    if (choice.family != Family::MotorsInLoops) {
+      continue;
+    }
+    const Model model(randomMechanism(choice));
+    const std::vector<std::string>& rotors = model.foldedRotors();
+    const bool folds = std::ranges::any_of(model.clusters(), [&](const ClusterInfo& cluster) {
+      return cluster.implicit && std::ranges::any_of(cluster.bodies, [&](const std::string& body) {
+               return std::ranges::find(rotors, body) != rotors.end();
+             });
+    });
+    ++mechanisms;
+    folding += folds ? 1 : 0;
+  }
+  EXPECT_GT(2 * folding, mechanisms);
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, EveryMechanism, ::testing::ValuesIn(everyMechanism()),

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <string>
 
 #include "kempe/kempe.hpp"
 #include "support/close_to.hpp"
@@ -215,6 +217,51 @@ TEST(FunctionConstraints, FormulasAndCallbacksOfTimeGiveTheSame) {
     EXPECT_TRUE(closeTo(a, b, 1e-12));
     EXPECT_TRUE(closeTo(lambda, mu, 1e-12));
   }
+}
+
+/// A formula that is short enough itself, but not its derivatives.
+constexpr auto kLong = [](const auto& q, auto& phi) {
+  using std::sin;
+  auto x = q[0] + q[1];
+  for (int i = 0; i < 150'000; ++i) {
+    x = sin(x + q[i % 2]);
+  }
+  phi[0] = x - q[1];
+};
+
+std::string reasonOf(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// They are refused wherever they stand, rather than called back at a hundredth of the speed.
+TEST(Functions, ThatAreTooLongToDifferentiateAreNamed) {
+  const std::string reason =
+      ": its derivatives are too large: an expression has more than 1000000 operations. Check that "
+      "its function ends.";
+  for (const bool cut : {false, true}) {
+    SCOPED_TRACE(cut);
+    Mechanism robot = follower();
+    robot.source = "robot.urdf";
+    Function& function = robot.addFunction("long", {"to_a", "to_b"}, 1, kLong);
+    function.cut = cut;
+    function.line = 7;
+    EXPECT_THROW(Model{robot}, ModelError);
+    EXPECT_EQ(reasonOf([&] { Model{robot}; }), "robot.urdf:7: function \"long\"" + reason);
+  }
+  const Model model(follower());
+  Constraints constraints(model);
+  const auto add = [&] {
+    constraints.addFunction("long", {"to_a", "to_b"}, 1,
+                            [](const auto& q, const auto& /*t*/, auto& phi) { kLong(q, phi); });
+  };
+  EXPECT_THROW(add(), std::invalid_argument);
+  EXPECT_EQ(reasonOf(add), "constraint \"long\"" + reason);
+  EXPECT_EQ(constraints.count(), 0);
 }
 
 }  // namespace

@@ -17,10 +17,10 @@ TEST(SelectRows, TellsRowsThatVanishFromThoseThatOthersImply) {
   samples[1].K = second;
   const RowSelection rows = selectRows(samples);
   EXPECT_EQ(rows.rank, 2);
-  EXPECT_EQ(rows.slots[1], kVanishing);
-  EXPECT_EQ(rows.slots[4], kVanishing);
+  EXPECT_EQ(rows.slots[1], DroppedRow::kVanishing);
+  EXPECT_EQ(rows.slots[4], DroppedRow::kVanishing);
   EXPECT_GE(rows.slots[2], 0);
-  EXPECT_EQ(std::min(rows.slots[0], rows.slots[3]), kImplied);
+  EXPECT_EQ(std::min(rows.slots[0], rows.slots[3]), DroppedRow::kImplied);
   EXPECT_GE(std::max(rows.slots[0], rows.slots[3]), 0);
 }
 
@@ -34,7 +34,7 @@ TEST(SelectRows, CountsNoRowAsVanishingThatIsNot) {
   samples[1].K = second;
   const RowSelection rows = selectRows(samples);
   EXPECT_EQ(rows.rank, 1);
-  EXPECT_EQ(rows.slots, (std::vector<int>{0, kImplied, kImplied}));
+  EXPECT_EQ(rows.slots, (std::vector<int>{0, DroppedRow::kImplied, DroppedRow::kImplied}));
 }
 
 }  // namespace

@@ -58,13 +58,13 @@ TEST(StepTime, TenSecondsOfALadderOf40LoopsTakeASecond) {
   for (int i = 0; i < 2; ++i) {
     Simulator simulator(Model(ladder(40, 1.2)), {});
     const std::clock_t begun = std::clock();
-    const Recording motion = simulator.run(5.0, 0.01);
+    const Recording motion = simulator.run(10.0, 0.01);
     least = std::min(least, static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC);
-    ASSERT_EQ(motion.samples.size(), 501u);
+    ASSERT_EQ(motion.samples.size(), 1001u);
     const auto lowest = std::ranges::min(motion.samples, {}, [](const auto& s) { return s.q[0]; });
     ASSERT_LT(lowest.q[0], -1.2) << "it has not fallen through its flat position";
   }
-  EXPECT_LT(2.0 * least, 1.0);
+  EXPECT_LT(least, 1.0);
 }
 
 }  // namespace

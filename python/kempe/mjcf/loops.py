@@ -107,7 +107,7 @@ class Loops:
         elif word in ("connect", "weld"):
             self._connect(i, word, name, line)
         elif word == "flex":
-            self._notes.about(kind, name, "is left out: Kempe has no flexible bodies.", line)
+            self._notes.about(kind, name, "is left out: constraints on a flex are not read.", line)
         else:
             self._couple(i, word, name, line)
 
