@@ -46,7 +46,8 @@ struct SimulatorOptions {
   double maxStep = std::numeric_limits<double>::infinity();
   /// Greater than zero, in rad/s or m/s: the friction F of the model's joints (Joint::friction) is
   /// F tanh(q̇ / frictionSlipSpeed), as that of JointFriction with a slipSpeed, so that a robot at rest
-  /// can be linearised. Infinity: without this friction. 0: exact.
+  /// can be linearised. Infinity: without this friction. 0: as in the model, smooth if it has a
+  /// Mechanism::frictionSlipSpeed, otherwise exact.
   double frictionSlipSpeed = 0.0;
 };
 

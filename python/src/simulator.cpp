@@ -501,7 +501,7 @@ step is longer than `max_step` seconds: half the length of the shortest pulse of
 
 `friction_slip_speed` greater than zero (rad/s or m/s) makes the friction F of the model's joints
 smooth, F tanh(v / friction_slip_speed), so that a robot at rest can be linearised; math.inf leaves
-this friction out.
+this friction out; 0 takes it as it is in the model (Mechanism.friction_slip_speed).
 
 Drift of cut loops and constraints is removed by "projection" after every step, reduced by
 "baumgarte" stabilisation, which makes errors decay at a rate (1/s), or ignored ("none").)");

@@ -180,7 +180,11 @@ void expectRadauLikeManyShortSteps(const Model& model, const std::function<void(
 
 class LinearizeEveryMechanism : public ::testing::TestWithParam<MechanismCase> {
  protected:
-  LinearizeEveryMechanism() : robot(randomMechanism(GetParam())) { withoutFriction(robot); }
+  LinearizeEveryMechanism() : robot(randomMechanism(GetParam())) {
+    if (robot.frictionSlipSpeed == 0.0) {
+      withoutFriction(robot);
+    }
+  }
   Mechanism robot;
 };
 
@@ -408,6 +412,13 @@ TEST(Linearize, OfSmoothFrictionOfTheModel) {
     EXPECT_TRUE(closeTo(A, Eigen::Matrix2d{{0.0, 1.0}, {0.0, -0.6 / (2.0 * slipSpeed)}}, 1e-14));
     EXPECT_TRUE(closeTo(B, Eigen::Vector2d(0.0, 0.5), 1e-14));
     EXPECT_EQ(smooth.addFriction({.joint = "slide", .coulomb = 0.1, .slipSpeed = 0.1}), 0);
+  }
+  robot.frictionSlipSpeed = 0.2;
+  for (const double ofSimulator : {0.0, 0.05}) {  // that of the simulator comes first
+    Simulator smooth(Model(robot), {.frictionSlipSpeed = ofSimulator});
+    smooth.linearizeRates(A, B);
+    const double slipSpeed = ofSimulator > 0.0 ? ofSimulator : 0.2;
+    EXPECT_TRUE(closeTo(A, Eigen::Matrix2d{{0.0, 1.0}, {0.0, -0.6 / (2.0 * slipSpeed)}}, 1e-14));
   }
   EXPECT_NE(refusal([&] {
               Simulator bad(Model(robot), {.frictionSlipSpeed = -1.0});
