@@ -507,21 +507,6 @@ TEST(Linearize, RefusesWhatHasNoDerivative) {
   EXPECT_NE(texts(stuck, 1e-3).find("held by dry friction"), std::string::npos);
   stuck.setState(one(0.0), one(1e-4));
   EXPECT_NE(texts(stuck, 1e-2).find("changes its mode"), std::string::npos);
-  Mechanism opened = robots::mechanism("four_bar");
-  opened.loops.front().cut = true;
-  Simulator cut{Model(opened)};
-  const int n = cut.model().nv();
-  Eigen::MatrixXd large(2 * n, 2 * n), input(2 * n, n);
-  EXPECT_NE(refusal([&] { cut.linearize(1e-3, large, input); }).find("left cut"),
-            std::string::npos);
-  Simulator tied(Model(chain()), {.integrator = Integrator::RungeKutta4});
-  Constraints constraints(tied.model());
-  constraints.add(Coupling{.name = "gear", .terms = {{"hip", 1.0}, {"slide", 1.0}}});
-  tied.setConstraints(constraints);
-  const int m = tied.model().nv();
-  Eigen::MatrixXd state(2 * m, 2 * m), force(2 * m, m);
-  EXPECT_NE(refusal([&] { tied.linearize(1e-3, state, force); }).find("constraints"),
-            std::string::npos);
 }
 
 }  // namespace
