@@ -53,7 +53,7 @@ struct Pendulum {
   }
 };
 
-Eigen::VectorXd number(double x) {
+Eigen::VectorXd scalarOf(double x) {
   return Eigen::VectorXd::Constant(1, x);
 }
 
@@ -64,14 +64,14 @@ TEST(SmoothFriction, OfLinkAndRotorIsAddedUpWithTheirOwnRates) {
     const Model without(pendulum.mechanism(false), {.foldRotors = fold});
     Data data(with), other(without);
     for (const double rate : {0.0, 0.02, -0.4, 3.0}) {
-      const Eigen::VectorXd q = number(0.9), v = number(rate), a = number(2.1);
+      const Eigen::VectorXd q = scalarOf(0.9), v = scalarOf(rate), a = scalarOf(2.1);
       Eigen::VectorXd tau = poisoned(1), bare = poisoned(1), back = poisoned(1);
       inverseDynamics(with, data, q, v, a, tau);
       inverseDynamics(without, other, q, v, a, bare);
       EXPECT_NEAR(tau[0] - bare[0], pendulum.resistance(rate), 1e-13);
       forwardDynamics(with, data, q, v, tau, back);
       EXPECT_NEAR(back[0], a[0], 1e-12);
-      Eigen::VectorXd h = poisoned(1), zero = number(0.0);
+      Eigen::VectorXd h = poisoned(1), zero = scalarOf(0.0);
       biasForces(with, data, q, v, h);
       inverseDynamics(with, data, q, v, zero, tau);
       EXPECT_NEAR(h[0], tau[0], 1e-13);
@@ -84,7 +84,7 @@ TEST(SmoothFriction, OfLinkAndRotorIsAddedUpWithTheirOwnRates) {
       forwardDynamicsDerivatives(with, data, q, v, tau, ofQ, ofV, ofTau);
       EXPECT_NEAR(ofV(0, 0), -pendulum.slope(rate) / H(0, 0), 1e-11);
 
-      const Eigen::VectorXd one = number(1.0);
+      const Eigen::VectorXd one = scalarOf(1.0);
       Eigen::MatrixXd qq = poisoned(1, 1), qv = poisoned(1, 1), vv = poisoned(1, 1),
                       qa = poisoned(1, 1);
       inverseDynamicsSecondDerivatives(with, data, q, v, a, one, qq, qv, vv, qa);
@@ -129,10 +129,10 @@ TEST(SmoothFriction, HasNoLimitOfSpeed) {
     for (const double rate : {0.0, 1e-3, -0.4, 3.0, 1e100}) {
       Eigen::VectorXd tau = poisoned(1);
       Eigen::MatrixXd byQ = poisoned(1, 1), byV = poisoned(1, 1), H = poisoned(1, 1);
-      const Eigen::VectorXd q = number(0.0), v = number(rate), a = number(0.0);
+      const Eigen::VectorXd q = scalarOf(0.0), v = scalarOf(rate), a = scalarOf(0.0);
       inverseDynamicsDerivatives(model, data, q, v, a, byQ, byV, H);
       EXPECT_TRUE(std::isfinite(byV(0, 0))) << slip << " " << rate;
-      const Eigen::VectorXf qF = q.cast<float>(), vF = number(std::min(rate, 1e15)).cast<float>();
+      const Eigen::VectorXf qF = q.cast<float>(), vF = scalarOf(std::min(rate, 1e15)).cast<float>();
       const Eigen::VectorXf aF = a.cast<float>();
       Eigen::MatrixXf byQF(1, 1), byVF(1, 1), HF(1, 1);
       inverseDynamicsDerivatives<float>(model, dataF, qF, vF, aF, byQF, byVF, HF);
