@@ -10,8 +10,9 @@ namespace kempe {
 ///
 /// Those with respect to q are along the tangent: column j is the derivative along
 /// integrate(model, data, q, e_j, ε), with all loops closed on the way and v, a constant. Everything
-/// that inverseDynamics() includes is differentiated: rotors, armatures, dampers, springs and
-/// gravity. Dry friction is constant between changes of direction. External forces given in
+/// that inverseDynamics() includes is differentiated: rotors, armatures, dampers, springs, gravity
+/// and smooth friction (Mechanism::frictionSlipSpeed). Without a slip speed dry friction is constant
+/// between changes of direction. External forces given in
 /// Reference::Local turn with their frame; those in Reference::LocalWorldAligned keep their direction
 /// and move with the frame's origin; those in Reference::World stay where they are.
 ///

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,8 @@ struct LoadOptions {
   /// Starting point of assembly: joint name → positions, added to Mechanism::startPose.
   std::map<std::string, std::vector<double>> startPose{};
   ModelOptions model{true, true};  ///< rotors are folded, gimbals merged
+  /// In place of that of the file: Mechanism::frictionSlipSpeed.
+  std::optional<double> frictionSlipSpeed{};
 };
 
 /// Reads and compiles a robot from a `.urdf` file (with URDF+ and Kempe tags, see docs/formats.md)

@@ -123,7 +123,7 @@ struct Joint {
   double pitch = 0.0;      ///< helical only, metres per radian
   Limits limits{};
   double damping = 0.0;   ///< N·m·s/rad or N·s/m
-  double friction = 0.0;  ///< N·m or N
+  double friction = 0.0;  ///< N·m or N; see Mechanism::frictionSlipSpeed
   double armature = 0.0;  ///< inertia added to each DoF, kg·m² or kg
   /// Spring along the coordinate of a joint with one DoF: the force on it is
   /// −stiffness (q − springReference). Angles are not wrapped.
@@ -413,6 +413,9 @@ class Mechanism {
 
   std::string name;
   Vector3 gravity{0, 0, -9.81};
+  /// Greater than zero, in rad/s or m/s: the dry friction F of joints (Joint::friction) is the smooth
+  /// F tanh(q̇ / frictionSlipSpeed), whose slope is part of derivatives. 0: F sign(q̇).
+  double frictionSlipSpeed = 0.0;
   std::string source{};                 ///< file it was read from; empty if there is none
   std::vector<std::string> warnings{};  ///< from reading the file
   /// Starting point of assembly: joint positions by name; joints that are not named start at zero.

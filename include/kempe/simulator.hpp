@@ -46,7 +46,8 @@ struct SimulatorOptions {
   double maxStep = std::numeric_limits<double>::infinity();
   /// Greater than zero, in rad/s or m/s: the friction F of the model's joints (Joint::friction) is
   /// F tanh(q̇ / frictionSlipSpeed), as that of JointFriction with a slipSpeed, so that a robot at rest
-  /// can be linearised. Infinity: without this friction. 0: exact.
+  /// can be linearised. Infinity: without this friction. 0: as in the model, smooth if it has a
+  /// Mechanism::frictionSlipSpeed, otherwise exact.
   double frictionSlipSpeed = 0.0;
 };
 
@@ -237,13 +238,18 @@ class Simulator {
   /// exceptions: functions of the user (controllers, external forces) are constant, so that a
   /// feedback is not part of A; dry friction and end stops keep their modes.
   ///
+  /// With constraints or loops that are left cut the derivative is defined in directions that leave
+  /// them, too: of the step of accelerations under constraints, stabilised by Baumgarte's method if
+  /// that was chosen, and of the projection after it, at an end that lies on them.
+  ///
   /// Allocates at the first call only, unless the simulator uses other coordinates than the model's.
   /// @param A  output, 2 nv × 2 nv
   /// @param B  output, 2 nv × nv
   ///
   /// Throws std::invalid_argument if there is no such derivative: a joint is held by dry friction
-  /// (see SimulatorOptions::frictionSlipSpeed) or a rigid stop, or friction or a stop changes its mode within the step; if step(dt) would be
-  /// divided; if constraints are on, a loop is left cut, or a loop function is no expression.
+  /// (see SimulatorOptions::frictionSlipSpeed) or a rigid stop, or friction or a stop changes its mode
+  /// within the step; if step(dt) would be divided; if the projection after the step moves a
+  /// coordinate by more than 1e-10 rad or m; or if a loop function or constraint is no expression.
   /// Throws SingularityError at dead points and change points.
   KEMPE_API void linearize(double dt, MatrixOut A, MatrixOut B) const;
   /// Computes the derivatives of the rates of change at this state in the same way:

@@ -169,9 +169,9 @@ void bindDerivatives(ModelClass& model) {
            R"(Derivatives of inverse_dynamics with respect to q, v and a.
 
 Column j of the first is the derivative along integrate(q, e_j, ε), with the loops closed on the way
-and v, a constant: nv columns, also where q has more numbers. Rotors, armature, damping, springs and
-gravity are included; dry friction is constant between changes of direction. External forces given as
-"local" turn with their frame, "local_world_aligned" ones keep their direction and move with the
+and v, a constant: nv columns, also where q has more numbers. Rotors, armature, damping, springs,
+gravity and smooth friction (Mechanism.friction_slip_speed) are included; without a slip speed dry
+friction is constant between changes of direction. External forces given as "local" turn with their frame, "local_world_aligned" ones keep their direction and move with the
 frame's origin, "world" ones stay where they are.
 
 Args:

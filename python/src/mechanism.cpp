@@ -208,7 +208,7 @@ void bindParts(nb::module_& m) {
       field("max_velocity", [](Joint& j) -> double& { return j.limits.velocity; }),
       field("max_effort", [](Joint& j) -> double& { return j.limits.effort; }),
       field("damping", &Joint::damping, "N·m·s/rad or N·s/m."),
-      field("friction", &Joint::friction, "N·m or N."),
+      field("friction", &Joint::friction, "N·m or N; see Mechanism.friction_slip_speed."),
       field("armature", &Joint::armature, "Inertia added to the joint's coordinates, kg·m² or kg."),
       field("stiffness", &Joint::stiffness,
             "Stiffness of a spring along the coordinate of a joint with one degree of freedom, "
@@ -345,7 +345,8 @@ nb::tuple stateOf(const nb::object& self) {
                         partsOf<&Mechanism::joints>(self), partsOf<&Mechanism::couplings>(self),
                         partsOf<&Mechanism::loops>(self), partsOf<&Mechanism::rods>(self),
                         partsOf<&Mechanism::functions>(self),
-                        Conversion<StartPose>::write(mechanism.startPose), nb::tuple(flexibles));
+                        Conversion<StartPose>::write(mechanism.startPose), nb::tuple(flexibles),
+                        mechanism.frictionSlipSpeed);
 }
 
 template <typename Part>
@@ -368,6 +369,7 @@ void setState(Mechanism& self, const nb::tuple& state) {
   for (const nb::handle flexible : state[11]) {
     self.flexibleBodies.push_back(flexibleFromState(flexible));
   }
+  if (state.size() > 12) self.frictionSlipSpeed = nb::cast<double>(state[12]);
   keepFunctions(nb::find(self), self);
 }
 
@@ -555,6 +557,14 @@ left cut (held by multipliers) or embedded in a cluster; the default is whicheve
           },
           nb::for_getter(signature("def gravity(self) -> NDArray")),
           nb::for_setter(signature("def gravity(self, value: ArrayLike) -> None")), "m/s², (3,).")
+      .def_prop_rw(
+          "friction_slip_speed", [](const Mechanism& self) { return self.frictionSlipSpeed; },
+          [](Mechanism& self, nb::handle speed) {
+            self.frictionSlipSpeed = Conversion<double>::read(speed, "friction_slip_speed");
+          },
+          nb::for_setter(signature("def friction_slip_speed(self, value: float) -> None")),
+          "Greater than zero, in rad/s or m/s: the dry friction F of joints is the smooth "
+          "F tanh(v / friction_slip_speed), whose slope is part of derivatives. 0: F sign(v).")
       .def_prop_rw(
           "start_pose",
           [](const Mechanism& self) {

@@ -69,11 +69,15 @@ Model compiled(const Mechanism& mechanism, const ModelOptions& options) {
 }
 
 PyModel loadFile(const PathText& path, bool floatingBase, bool foldRotors, bool mergeGimbals,
-                 nb::handle start) {
+                 nb::handle start, nb::handle frictionSlipSpeed) {
   LoadOptions options{.floatingBase = floatingBase,
                       .startPose = {},
-                      .model = {.foldRotors = foldRotors, .mergeGimbals = mergeGimbals}};
+                      .model = {.foldRotors = foldRotors, .mergeGimbals = mergeGimbals},
+                      .frictionSlipSpeed = {}};
   if (!start.is_none()) options.startPose = Conversion<StartPose>::read(start, "start");
+  if (!frictionSlipSpeed.is_none()) {
+    options.frictionSlipSpeed = Conversion<double>::read(frictionSlipSpeed, "friction_slip_speed");
+  }
   const std::filesystem::path& file = path.get();
   const nb::gil_scoped_release unlocked;
   return PyModel(load(file, options));
@@ -348,12 +352,14 @@ of a wrong shape or type raise ValueError, which names them.)");
 
   m.def("load", &loadFile, "path"_a, nb::kw_only(), "floating_base"_a = false,
         "fold_rotors"_a = true, "merge_gimbals"_a = true, "start"_a.none() = nb::none(),
+        "friction_slip_speed"_a.none() = nb::none(),
         signature("def load(path: Path, *, floating_base: bool = False, fold_rotors: bool = True, "
                   "merge_gimbals: bool = True, start: Mapping[str, float | ArrayLike] | None = "
-                  "None) -> Model"),
+                  "None, friction_slip_speed: float | None = None) -> Model"),
         "Reads and compiles a robot: a .urdf file, or a .yaml file of loop closures next to one. "
         "`start` is the start of the assembly, {joint: position, or a list if it has several}, in "
-        "addition to the file's start pose. Raises ModelError.");
+        "addition to the file's start pose; `friction_slip_speed` replaces that of the file "
+        "(Mechanism.friction_slip_speed). Raises ModelError.");
   m.def(
       "robot_mechanism",
       [](const Text& name, int n, bool upright) {

@@ -501,7 +501,7 @@ step is longer than `max_step` seconds: half the length of the shortest pulse of
 
 `friction_slip_speed` greater than zero (rad/s or m/s) makes the friction F of the model's joints
 smooth, F tanh(v / friction_slip_speed), so that a robot at rest can be linearised; math.inf leaves
-this friction out.
+this friction out; 0 takes it as it is in the model (Mechanism.friction_slip_speed).
 
 Drift of cut loops and constraints is removed by "projection" after every step, reduced by
 "baumgarte" stabilisation, which makes errors decay at a rate (1/s), or ignored ("none").)");
@@ -534,15 +534,18 @@ as set_forces takes them.
 This is the derivative of the integrator's step itself, by the chain rule through its stages.
 "adaptive", "radau" and "auto" make one step of this length, whatever its error. Everything that acts
 is differentiated, with these exceptions: functions (controllers, external forces) are constant, so
-that a feedback is not part of A; dry friction and end stops keep their modes.
+that a feedback is not part of A; dry friction and end stops keep their modes. With constraints or
+loops that are left cut the derivative is defined in directions that leave them, too: of the step
+with its stabilisation, and of the projection after it, at an end that lies on them.
 
 Returns:
     A, (2 nv, 2 nv), and B, (2 nv, nv).
 
 Raises:
     ValueError: there is no such derivative, because a joint is held by dry friction or by a rigid
-        stop, or friction or a stop changes its mode within the step; step(dt) would be divided; or
-        constraints are on, a loop is left cut, or a loop function is no expression.
+        stop, or friction or a stop changes its mode within the step; step(dt) would be divided; the
+        projection after the step moves a coordinate by more than 1e-10 rad or m; or a loop function
+        or constraint is no expression.
     SingularityError: at dead points and change points.)")
       .def(
           "linearize_rates",

@@ -40,6 +40,10 @@
 ///
 ///   c = −∂(H (v⁺ − v) − Kᵀ Λ),   e = ∂φ̇(q, v⁺)       along y_j                        (5)
 ///   δv⁺ = δv + H⁻¹ Kᵀ δΛ,   δΛ = −A⁺ K δv           along v                           (6)
+///
+/// and the least motion x of positions onto φ = 0, where that is zero, is H x = Kᵀ Λ with K x = −φ:
+///
+///   δy⁺ = δy + H⁻¹ Kᵀ δΛ,   δΛ = −A⁺ K δy,   rows without φ: K (δy⁺ − δy) = 0           (7)
 namespace kempe {
 
 using namespace detail;  // NOLINT(google-build-using-namespace): this file implements on detail
@@ -268,6 +272,13 @@ class Differentiation {
     }
   }
 
+  /// Whether row r is one of positions too.
+  [[nodiscard]] bool hasPosition(int r) const {
+    const auto owner = std::ranges::find_if(solver_.active(), [&](const ActiveConstraint& active) {
+      return r < active.firstRow + active.entry->rows;
+    });
+    return isHolonomic(*owner->entry, r - owner->firstRow);
+  }
   [[nodiscard]] RowMatrix<T> matrix(T* numbers) const { return {numbers, nv_}; }
   [[nodiscard]] T* side(int column) const { return m_.sides + column * nv_; }
   [[nodiscard]] T* answerTo(int column) const { return m_.answers + column * n_; }
@@ -498,26 +509,20 @@ void constrainedForwardDynamicsDerivatives(const Model& model, BasicData<T>& dat
   }
 }
 
-void projectVelocitiesDerivatives(const Model& model, Data& data, const Constraints& constraints,
-                                  double time, VectorIn q, VectorIn v, MatrixOut dprojected_dq,
-                                  MatrixOut dprojected_dv, MatrixOut dimpulses_dq,
-                                  MatrixOut dimpulses_dv) {
+void detail::differentiateProjection(const Model& model, Data& data, const ConstraintTable* table,
+                                     double time, VectorIn q, VectorIn v,
+                                     const ProjectionDerivativeOutputs& outputs) {
   Evaluation<double> e(model, data);
-  requireFit(e.impl, constraints, time);
-  e.requireQ(q);
-  e.requireInput("v", v);
-  const int nv = e.tables->nv, rows = constraints.rows();
-  e.requireMatrix("dprojected_dq", dprojected_dq, nv, nv);
-  e.requireMatrix("dprojected_dv", dprojected_dv, nv, nv);
-  e.requireMatrix("dimpulses_dq", dimpulses_dq, rows, nv);
-  e.requireMatrix("dimpulses_dv", dimpulses_dv, rows, nv);
+  const int nv = e.tables->nv;
   requireDifferentiable(e.impl);
   requireRigid(e.impl, "derivatives under constraints");
-  requireDifferentiable(constraints.table());
   e.prepareExternal({});
   ConstraintSolver<double> solver(e);
   solver.add(e.impl.cuts);
-  solver.add(constraints.table());
+  if (table != nullptr) {
+    requireDifferentiable(*table);
+    solver.add(*table);
+  }
   e.work->wholeRotors = true;  // every body is moved
   e.place(q);
   e.move(v.data(), nullptr);
@@ -546,8 +551,8 @@ void projectVelocitiesDerivatives(const Model& model, Data& data, const Constrai
   d.factorizeInertia();
   for (int j = 0; j < nv; ++j) {
     for (int i = 0; i < nv; ++i) {
-      d.side(j)[i] = -m.byQ[i * nv + j];       // (5)
-      d.side(nv + j)[i] = i == j ? 1.0 : 0.0;  // (6)
+      d.side(j)[i] = -m.byQ[i * nv + j];                               // (5)
+      d.side(nv + j)[i] = d.side(2 * nv + j)[i] = i == j ? 1.0 : 0.0;  // (6), (7)
     }
     d.solveInertia(d.side(j));
   }
@@ -558,12 +563,40 @@ void projectVelocitiesDerivatives(const Model& model, Data& data, const Constrai
   for (int j = 0; j < nv; ++j) {
     d.answer(j, [&](int r) { return m.byQOfRows[r * nv + j]; });
     d.answer(nv + j, [](int) { return 0.0; });
+    if (outputs.positions) {
+      d.answer(2 * nv + j, [&](int r) { return d.hasPosition(r) ? 0.0 : -m.K[r * nv + j]; });
+    }
   }
   d.turnNullSpace();
   for (int j = 0; j < nv; ++j) {
-    d.write(0, j, matrixAt<double>(dprojected_dq), matrixAt<double>(dimpulses_dq));
-    d.write(1, j, matrixAt<double>(dprojected_dv), matrixAt<double>(dimpulses_dv));
+    d.write(0, j, outputs.velocities[0], outputs.impulses[0]);
+    d.write(1, j, outputs.velocities[1], outputs.impulses[1]);
+    if (outputs.positions) {
+      d.write(2, j, outputs.positions, {});
+    }
   }
+}
+
+void projectVelocitiesDerivatives(const Model& model, Data& data, const Constraints& constraints,
+                                  double time, VectorIn q, VectorIn v, MatrixOut dprojected_dq,
+                                  MatrixOut dprojected_dv, MatrixOut dimpulses_dq,
+                                  MatrixOut dimpulses_dv) {
+  {
+    const Evaluation<double> e(model, data);
+    requireFit(e.impl, constraints, time);
+    e.requireQ(q);
+    e.requireInput("v", v);
+    const int nv = e.tables->nv, rows = constraints.rows();
+    e.requireMatrix("dprojected_dq", dprojected_dq, nv, nv);
+    e.requireMatrix("dprojected_dv", dprojected_dv, nv, nv);
+    e.requireMatrix("dimpulses_dq", dimpulses_dq, rows, nv);
+    e.requireMatrix("dimpulses_dv", dimpulses_dv, rows, nv);
+  }
+  differentiateProjection(
+      model, data, &constraints.table(), time, q, v,
+      {.positions = {},
+       .velocities = {matrixAt<double>(dprojected_dq), matrixAt<double>(dprojected_dv)},
+       .impulses = {matrixAt<double>(dimpulses_dq), matrixAt<double>(dimpulses_dv)}});
 }
 
 #define KEMPE_INSTANTIATE(T)                                                                 \

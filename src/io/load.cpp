@@ -124,6 +124,7 @@ Model load(const fs::path& path, const LoadOptions& options) {
   for (const auto& [joint, positions] : options.startPose) {
     mechanism.startPose[joint] = positions;
   }
+  mechanism.frictionSlipSpeed = options.frictionSlipSpeed.value_or(mechanism.frictionSlipSpeed);
   return Model(mechanism, options.model);
 }
 

@@ -114,7 +114,7 @@ void requireFew(const std::vector<Element>& elements) {
 
 Robot readRobot(const Element& file, const std::string& source) {
   file.expect({.attributes = {"name", "version"},
-               .once = {"gravity"},
+               .once = {"gravity", "friction"},
                .many = {"link", "joint", "loop", "coupling", "rod", "function", "material",
                         "transmission", "ros2_control"}});
   for (const std::string_view tag : {"link", "joint", "loop", "coupling", "rod", "function"}) {
@@ -130,6 +130,10 @@ Robot readRobot(const Element& file, const std::string& source) {
   if (const auto gravity = file.child("gravity")) {
     gravity->expect({.attributes = {"xyz"}});
     robot.mechanism.gravity = gravity->requiredVector("xyz");
+  }
+  if (const auto friction = file.child("friction")) {
+    friction->expect({.attributes = {"slip_speed"}});
+    robot.mechanism.frictionSlipSpeed = friction->requiredNumber("slip_speed");
   }
   const Materials materials = readMaterials(file);
   if (!file.child("link")) {

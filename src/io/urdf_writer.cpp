@@ -92,6 +92,11 @@ class Writer {
     if (!(mechanism.gravity == Mechanism().gravity)) {
       vector("gravity", "xyz", mechanism.gravity);
     }
+    if (mechanism.frictionSlipSpeed != 0.0) {
+      open("friction");
+      number("slip_speed", mechanism.frictionSlipSpeed);
+      close();
+    }
     for (const Joint& j : mechanism.joints) {  // the reader makes them again
       if (j.type == JointType::Mode || j.type == JointType::Node) {
         parts_.insert(j.child);

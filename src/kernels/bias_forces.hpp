@@ -62,7 +62,7 @@ class BiasForces {
       onOutput.moment += cross(work_.v[cluster.output].angular, rate * spin);
     }
     if (single.dissipates) {
-      tau += resistance(single.damping, single.friction, rate);
+      tau += resistance(tables_, cluster, single, rate);
     }
     if (single.sprung) {
       tau += T(single.stiffness) * work_.positions[body.firstPosition] + T(single.atZero);
@@ -112,9 +112,7 @@ class BiasForces {
         add(cluster, i, T(tables_.armature[i]) * work_.accelerations[i]);
       }
       if (cluster.dissipates) {
-        add(cluster, i,
-            resistance(tables_.damping[i], tables_.friction[i],
-                       rateOf(tables_, cluster, i, work_, v_)));
+        add(cluster, i, resistance(tables_, i, rateOf(tables_, cluster, i, work_, v_)));
       }
     }
     forSprings(tables_, cluster, work_, [&](int i, const T& force) { add(cluster, i, force); });

@@ -73,8 +73,7 @@ KEMPE_HD KEMPE_FLATTEN void moveChain(const Tables& tables, const ClusterEntry& 
     work.I[b] = aboutOrigin(inertia);
     T u(0);
     if (cluster.dissipates) {
-      u -=
-          resistance(tables.damping[body.firstVelocity], tables.friction[body.firstVelocity], rate);
+      u -= resistance(tables, body.firstVelocity, rate);
     }
     if (cluster.sprung) {
       u -= springForce(tables, body, work);

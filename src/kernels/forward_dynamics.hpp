@@ -45,7 +45,7 @@ KEMPE_HD KEMPE_FLATTEN void biasSingle(const Tables& tables, const ClusterEntry&
     work.f[cluster.output].moment += cross(outputV.angular, rate * spin);
   }
   if (single.dissipates) {
-    u -= resistance(single.damping, single.friction, rate);
+    u -= resistance(tables, cluster, single, rate);
   }
   if (single.sprung) {
     u -= T(single.stiffness) * work.positions[body.firstPosition] + T(single.atZero);
@@ -112,8 +112,7 @@ KEMPE_HD KEMPE_FLATTEN void biasCoupled(const Tables& tables, const ClusterEntry
       resisting += T(tables.armature[body.firstVelocity]) * g;
     }
     if (cluster.dissipates) {
-      resisting +=
-          resistance(tables.damping[body.firstVelocity], tables.friction[body.firstVelocity], rate);
+      resisting += resistance(tables, body.firstVelocity, rate);
     }
     if (cluster.sprung) {
       resisting += springForce(tables, body, work);
@@ -178,8 +177,7 @@ KEMPE_HD KEMPE_FLATTEN void biasCluster(const Tables& tables, const ClusterEntry
       addToForce(cluster, i, -T(tables.armature[i]) * work.accelerations[i], work);
     }
     if (cluster.dissipates) {
-      addToForce(cluster, i, -resistance(tables.damping[i], tables.friction[i], work.rates[i]),
-                 work);
+      addToForce(cluster, i, -resistance(tables, i, work.rates[i]), work);
     }
   }
   forSprings(tables, cluster, work,

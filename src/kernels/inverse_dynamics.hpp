@@ -15,9 +15,10 @@
 namespace kempe::detail {
 
 /// (1) to (3) of a cluster of shape Single, and the terms of (4) other than sᵀ F, into τ.
-template <typename T, typename R>
-KEMPE_HD KEMPE_FLATTEN void moveSingle(const ClusterEntry& cluster, const BodyEntry<R>& body,
-                                       const WorkView<T>& work, const T* v, const T* ydd, T* tau) {
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void moveSingle(const Tables& tables, const ClusterEntry& cluster,
+                                       const BodyEntry<R>& body, const WorkView<T>& work,
+                                       const T* v, const T* ydd, T* tau) {
   const PlacedSingle<T> at = placeSingle(cluster.moving, body, work);
   work.S[body.firstS] = at.s;
   const T rate = v[cluster.firstV], acceleration = ydd[cluster.firstV];
@@ -38,7 +39,7 @@ KEMPE_HD KEMPE_FLATTEN void moveSingle(const ClusterEntry& cluster, const BodyEn
     work.f[cluster.output].moment += acceleration * spin + cross(outputV.angular, rate * spin);
   }
   if (single.dissipates) {
-    resisting += resistance(single.damping, single.friction, rate);
+    resisting += resistance(tables, cluster, single, rate);
   }
   if (single.sprung) {
     resisting += T(single.stiffness) * work.positions[body.firstPosition] + T(single.atZero);
@@ -85,8 +86,7 @@ KEMPE_HD KEMPE_FLATTEN void moveCoupled(const Tables& tables, const ClusterEntry
       work.f[b] = forceOn(placed(at.X, body.central), velocity, a);
     }
     if (cluster.dissipates) {
-      resisting +=
-          resistance(tables.damping[body.firstVelocity], tables.friction[body.firstVelocity], rate);
+      resisting += resistance(tables, body.firstVelocity, rate);
     }
     if (cluster.sprung) {
       resisting += springForce(tables, body, work);
@@ -181,7 +181,7 @@ KEMPE_HD KEMPE_FLATTEN void gatherForces(const Tables& tables, const ClusterEntr
       work.tau[i] += T(tables.armature[i]) * work.accelerations[i];
     }
     if (cluster.dissipates) {
-      work.tau[i] += resistance(tables.damping[i], tables.friction[i], work.rates[i]);
+      work.tau[i] += resistance(tables, i, work.rates[i]);
     }
   }
   forSprings(tables, cluster, work, [&](int i, const T& force) { work.tau[i] += force; });
@@ -200,7 +200,7 @@ struct LoadPass {
   using Body = BodyEntry<typename Tables::Scalar>;
 
   KEMPE_HD void single(const ClusterEntry& cluster, const Body& body) const {
-    moveSingle(cluster, body, work, v, ydd, tau);
+    moveSingle(tables, cluster, body, work, v, ydd, tau);
   }
   template <int M>
   KEMPE_HD void coupled(const ClusterEntry& cluster) const {

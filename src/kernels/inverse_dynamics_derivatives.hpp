@@ -408,7 +408,7 @@ class InverseDynamicsDerivativesKernel {
       result_.H(l, l) = dot(sums.h, s) + T(single.reflected);
     }
     result_.q(l, l) = dot(sums.Fq, s) + T(single.stiffness);
-    result_.v(l, l) = dot(sums.Fv, s) + T(single.damping);
+    result_.v(l, l) = dot(sums.Fv, s) + resistanceSlope(tables_, cluster, single, v_[l]);
     if (cluster.output == kWorld) {
       return;
     }
@@ -492,6 +492,10 @@ class InverseDynamicsDerivativesKernel {
       const Motion<T> s = work_.s[body.firstVelocity];
       const Force<T> f = work_.f[b];
       const Force<T> turned = cross(s, f);
+      const T damping = cluster.dissipates
+                            ? resistanceSlope(tables_, body.firstVelocity,
+                                              alongRatios<M>(m, r, v_ + cluster.firstV))
+                            : T(0);
       for (int j = 0; j < m; ++j) {
         T alongQ(0), alongV(0);
         if (body.folded) {
@@ -507,7 +511,7 @@ class InverseDynamicsDerivativesKernel {
           }
         }
         if (cluster.dissipates) {
-          alongV += T(tables_.damping[body.firstVelocity]) * T(r[j]);
+          alongV += damping * T(r[j]);
         }
         if (cluster.sprung) {
           alongQ += T(tables_.stiffness[body.firstVelocity]) * T(r[j]);
@@ -713,6 +717,8 @@ class InverseDynamicsDerivativesKernel {
         const int velocity = body.firstVelocity + i;
         T* toQ = own_.spanningQ + (velocity - cluster.firstVelocity) * m;
         T* toV = own_.spanningV + (velocity - cluster.firstVelocity) * m;
+        const T damping =
+            cluster.dissipates ? resistanceSlope(tables_, velocity, work_.rates[velocity]) : T(0);
         for (int j = 0; j < m; ++j) {
           T byQ(0), byV(0);
           if (!spins) {
@@ -734,8 +740,8 @@ class InverseDynamicsDerivativesKernel {
             byV += T(tables_.armature[velocity]) * motion_.change(cluster, columns_.Y, velocity, j);
           }
           if (cluster.dissipates) {
-            byQ += T(tables_.damping[velocity]) * motion_.change(cluster, columns_.W, velocity, j);
-            byV += T(tables_.damping[velocity]) * r;
+            byQ += damping * motion_.change(cluster, columns_.W, velocity, j);
+            byV += damping * r;
           }
           if (cluster.sprung && velocitySize(body.type) == 1) {
             byQ += T(tables_.stiffness[velocity]) * r;

@@ -328,7 +328,7 @@ class InterBodyKernel {
         work_.tau[i] += T(tables_.armature[i]) * accelerationOf(cluster, i);
       }
       if (cluster.dissipates) {
-        work_.tau[i] += resistance(tables_.damping[i], tables_.friction[i], rateOf(cluster, i));
+        work_.tau[i] += resistance(tables_, i, rateOf(cluster, i));
       }
     }
     forSprings(tables_, cluster, work_, [&](int i, const T& force) { work_.tau[i] += force; });

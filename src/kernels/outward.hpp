@@ -186,6 +186,12 @@ KEMPE_HD const R* constantRatios(const Tables& tables, const ClusterEntry& clust
   return tables.G + cluster.firstG + (velocity - cluster.firstVelocity) * cluster.nv;
 }
 
+/// The ratio of a DoF in a cluster of shape Single.
+template <typename T, typename Tables>
+KEMPE_HD T ratioOfSingle(const Tables& tables, const ClusterEntry& cluster, int velocity) {
+  return cluster.kind == ClusterKind::Tree ? T(1) : T(*constantRatios(tables, cluster, velocity));
+}
+
 /// Row of G of one spanning velocity of the cluster as it is now; tree clusters have none.
 template <typename T>
 KEMPE_HD const T* ratiosOf(const ClusterEntry& cluster, int velocity, const WorkView<T>& work) {
@@ -748,11 +754,84 @@ KEMPE_HD Vec3<T> spinAxis(const ClusterEntry& cluster, const BodyEntry<R>& body,
   return directionsOf(cluster, body, work)[0].angular;
 }
 
-/// Damping and friction: the force with which a joint resists.
+/// F tanh(q̇ / slip): smooth dry friction.
 template <typename T, typename R>
-KEMPE_HD T resistance(const R& damping, const R& friction, const T& rate) {
-  const T direction = select(rate > T(0), T(1), select(rate < T(0), T(-1), T(0)));
-  return T(damping) * rate + T(friction) * direction;
+[[gnu::noinline]] KEMPE_HD T smoothFriction(R friction, R slip, T rate) {
+  using std::tanh;
+  return T(friction) * tanh(rate / T(slip));
+}
+
+/// Its slope by q̇.
+template <typename T, typename R>
+[[gnu::noinline]] KEMPE_HD T smoothFrictionSlope(R friction, R slip, T rate) {
+  using std::tanh;
+  const T tangent = tanh(rate / T(slip));
+  return T(friction / slip) * (T(1) - tangent * tangent);
+}
+
+/// The same of a cluster of shape Single with ratios r: Σ r F tanh(r ẏ / slip).
+template <typename T, typename Tables>
+[[gnu::noinline]] KEMPE_HD T smoothFrictionOfSingle(const Tables& tables,
+                                                    const ClusterEntry& cluster, T rate) {
+  T force(0);
+  for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
+    const T r = ratioOfSingle<T>(tables, cluster, i);
+    force += r * smoothFriction(tables.friction[i], tables.frictionSlipSpeed, r * rate);
+  }
+  return force;
+}
+template <typename T, typename Tables>
+[[gnu::noinline]] KEMPE_HD T smoothFrictionSlopeOfSingle(const Tables& tables,
+                                                         const ClusterEntry& cluster, T rate) {
+  T slope(0);
+  for (int i = cluster.firstVelocity; i < cluster.firstVelocity + cluster.velocities; ++i) {
+    const T r = ratioOfSingle<T>(tables, cluster, i);
+    slope += r * r * smoothFrictionSlope(tables.friction[i], tables.frictionSlipSpeed, r * rate);
+  }
+  return slope;
+}
+
+/// F sign(q̇).
+template <typename T, typename R>
+KEMPE_HD T dryFriction(const R& friction, const T& rate) {
+  return T(friction) * select(rate > T(0), T(1), select(rate < T(0), T(-1), T(0)));
+}
+
+/// Damping and friction: the force with which a joint resists along one spanning velocity.
+template <typename T, typename Tables>
+KEMPE_HD T resistance(const Tables& tables, int velocity, const T& rate) {
+  const auto friction = tables.friction[velocity], slip = tables.frictionSlipSpeed;
+  const T viscous = T(tables.damping[velocity]) * rate;
+  if (slip > 0) {
+    return viscous + smoothFriction(friction, slip, rate);
+  }
+  return viscous + dryFriction(friction, rate);
+}
+/// The same of a cluster of shape Single along its DoF.
+template <typename T, typename Tables, typename R>
+KEMPE_HD T resistance(const Tables& tables, const ClusterEntry& cluster, const Single<R>& single,
+                      const T& rate) {
+  const T viscous = T(single.damping) * rate;
+  if (tables.frictionSlipSpeed > R(0)) {
+    return viscous + smoothFrictionOfSingle(tables, cluster, rate);
+  }
+  return viscous + dryFriction(single.friction, rate);
+}
+
+/// Their slopes by the rate.
+template <typename T, typename Tables>
+KEMPE_HD T resistanceSlope(const Tables& tables, int velocity, const T& rate) {
+  const auto friction = tables.friction[velocity], slip = tables.frictionSlipSpeed;
+  const T viscous(tables.damping[velocity]);
+  return slip > 0 ? viscous + smoothFrictionSlope(friction, slip, rate) : viscous;
+}
+template <typename T, typename Tables, typename R>
+KEMPE_HD T resistanceSlope(const Tables& tables, const ClusterEntry& cluster,
+                           const Single<R>& single, const T& rate) {
+  const T viscous(single.damping);
+  return single.dissipates && tables.frictionSlipSpeed > R(0)
+             ? viscous + smoothFrictionSlopeOfSingle(tables, cluster, rate)
+             : viscous;
 }
 
 /// k (q − q₀): the force that holds the spring of a joint with one coordinate.

@@ -42,6 +42,7 @@ struct Wide {
   friend Wide acos(Wide a) { return Wide(std::acos(a.value)); }
   friend Wide atan(Wide a) { return Wide(std::atan(a.value)); }
   friend Wide atan2(Wide y, Wide x) { return Wide(std::atan2(y.value, x.value)); }
+  friend Wide tanh(Wide a) { return Wide(std::tanh(a.value)); }
   friend Wide exp(Wide a) { return Wide(std::exp(a.value)); }
   friend Wide log(Wide a) { return Wide(std::log(a.value)); }
   friend Wide pow(Wide a, Wide p) { return Wide(std::pow(a.value, p.value)); }

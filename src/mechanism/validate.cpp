@@ -44,6 +44,14 @@ class Validator {
       throw ModelError(m_.place() + "mechanism " + kempe::quoted(m_.name) +
                        ": its gravity is not finite. Give finite numbers.");
     }
+    constexpr double kLeastSlipSpeed = 1e-30;  // the reciprocals of smaller ones are no floats
+    const double slip = m_.frictionSlipSpeed;
+    if (!std::isfinite(slip) || slip < 0.0 || (slip > 0.0 && slip < kLeastSlipSpeed)) {
+      throw ModelError(m_.place() + "mechanism " + kempe::quoted(m_.name) +
+                       ": the slip speed of its friction is " + shortNumber(slip) +
+                       ". Give a finite number greater than zero, or zero for friction that "
+                       "sticks.");
+    }
     return warnings_;
   }
 

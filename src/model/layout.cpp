@@ -5,6 +5,7 @@ namespace kempe::detail {
 void layOut(ModelImpl& model) {
   ModelTables<double>& tables = model.tables;
   tables.gravity = model.mechanism.gravity;
+  tables.frictionSlipSpeed = model.mechanism.frictionSlipSpeed;
   tables.links = model.linkFrames;
   tables.armature.resize(static_cast<std::size_t>(tables.velocities));
   tables.damping.resize(static_cast<std::size_t>(tables.velocities));

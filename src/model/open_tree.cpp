@@ -9,6 +9,7 @@ ModelTables<double> openTree(const ModelImpl& model, const std::vector<int>& bod
   std::vector<int> place(from.bodies.size(), kWorld);
   ModelTables<double> tree;
   tree.gravity = from.gravity;
+  tree.frictionSlipSpeed = from.frictionSlipSpeed;
   for (const int b : bodies) {
     const int index = static_cast<int>(tree.bodies.size());
     place[b] = index;

@@ -14,6 +14,7 @@ void ActingForces::addFriction(const Model& model, double slipSpeed) {
     return;
   }
   const ModelTables<double>& tables = model.impl().tables;
+  const double slip = slipSpeed > 0.0 ? slipSpeed : tables.frictionSlipSpeed;
   for (std::size_t b = 0; b < tables.bodies.size(); ++b) {
     const BodyEntry<double>& body = tables.bodies[b];
     for (int i = 0; i < velocitySize(body.type); ++i) {
@@ -21,7 +22,7 @@ void ActingForces::addFriction(const Model& model, double slipSpeed) {
       if (friction > 0.0) {
         const int position = hasScalarCoordinates(body.type) ? body.firstPosition + i : -1;
         elements.place(model, model.impl().jointNames[b], {position, body.firstVelocity + i},
-                       {.coulomb = friction, .slipSpeed = slipSpeed});
+                       {.coulomb = friction, .slipSpeed = slip});
       }
     }
   }

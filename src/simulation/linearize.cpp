@@ -81,6 +81,25 @@ void Simulation::requireSmoothStep() {
   }
 }
 
+/// The least motion onto the constraints is differentiated where its length is zero.
+void Simulation::projectDerivatives() {
+  constexpr double kNoMotion = 1e-10;  // rad or m: derivatives change by this times curvatures
+  State& end = motion_.next;
+  unprojected_ = end.q;
+  equations_.project(end);
+  const double way = (end.q - unprojected_).cwiseAbs().maxCoeff();
+  if (!(way <= kNoMotion)) {
+    throw std::invalid_argument(
+        "linearize: the step leaves the constraints or the loops that are cut, and the projection "
+        "after it moves a coordinate by " +
+        shortNumber(way) +
+        ", too far to be differentiated. Give a shorter dt, use an integrator of higher order "
+        "(\"rk4\"), or a simulator with stabilization=\"baumgarte\" (in C++ "
+        "Stabilization::Baumgarte).");
+  }
+  derivatives_.project(end, stepDerivatives_);
+}
+
 void Simulation::linearize(double h, MatrixOut A, MatrixOut B) {
   if (!(h > 0.0) || !std::isfinite(h)) {
     throw std::invalid_argument("dt: a positive, finite number of seconds is needed, got " +
@@ -92,6 +111,9 @@ void Simulation::linearize(double h, MatrixOut A, MatrixOut B) {
   StepDerivatives& step = stepDerivatives_;
   steps_.linearize(h, derivatives_, step);
   requireSmoothStep();
+  if (equations_.isConstrained() && options.stabilization == Stabilization::Projection) {
+    projectDerivatives();
+  }
   const Eigen::Index n = model.nv();
   A.topRows(n) = step.tangent.leftCols(2 * n);
   A.bottomRows(n) = step.v.leftCols(2 * n);

@@ -3,6 +3,7 @@
 #include <Eigen/Geometry>
 #include <limits>
 
+#include "algorithms/constrained_derivatives.hpp"
 #include "algorithms/differentiable.hpp"
 #include "algorithms/evaluation.hpp"
 #include "kempe/forward_dynamics_derivatives.hpp"
@@ -21,16 +22,18 @@ Eigen::Vector3d column(const Eigen::MatrixXd& of, Eigen::Index row, Eigen::Index
   return of.block<3, 1>(row, k);
 }
 
+MatrixAt<double> writtenTo(Eigen::MatrixXd& matrix) {
+  return {matrix.data(), 1, static_cast<int>(matrix.rows())};
+}
+
 }  // namespace
 
 void RobotDerivatives::start() {
   Coordinates& chosen = work();
   requireDifferentiable(chosen.impl());
   requireRigid(chosen.impl(), "linear models");
-  if (equations_.isConstrained()) {
-    throw std::invalid_argument(
-        "linearize: the simulator has constraints or loops that are left cut, whose projection "
-        "after a step is not differentiated. Embed them as loops of the model.");
+  if (equations_.constraints) {
+    requireDifferentiable(equations_.constraints->table());
   }
   Switches& switches = equations_.switches();
   for (int i = 0; i < switches.count(); ++i) {
@@ -52,9 +55,10 @@ void RobotDerivatives::start() {
   slopes_.byVelocity.setZero(chosen.model().nvSpanning());
   unit_.setZero(n);
   picked_.setZero(n);
-  for (Eigen::MatrixXd* matrix : {&inverse_, &byQ_, &byV_}) {
+  for (Eigen::MatrixXd* matrix : {&inverse_, &byQ_, &byV_, &projection_}) {
     matrix->setZero(n, n);
   }
+  projected_.setZero(n, 3 * n);
   from_.setZero(6, n);
   to_.setZero(6, n);
   line_.setZero(3, n);
@@ -100,9 +104,13 @@ void RobotDerivatives::ofAccelerations(double t, VectorIn q, VectorIn v, Rates& 
   if (atJoints || !chosen.turningJoints().empty()) {
     ratios_.differentiate(q, rates.G.data());
   }
-  forwardDynamicsDerivatives<double>(chosen.model(), chosen.data(), q, v, equations_.tau(),
-                                     result.aOfQ, result.aOfV, inverse_,
-                                     {.external = rates.external});
+  if (equations_.isConstrained()) {
+    differentiateUnderConstraints(t, q, v, rates, result);
+  } else {
+    forwardDynamicsDerivatives<double>(chosen.model(), chosen.data(), q, v, equations_.tau(),
+                                       result.aOfQ, result.aOfV, inverse_,
+                                       {.external = rates.external});
+  }
   const ActingForces& acting = equations_.acting();
   byQ_.setZero();
   byV_.setZero();
@@ -118,6 +126,37 @@ void RobotDerivatives::ofAccelerations(double t, VectorIn q, VectorIn v, Rates& 
     result.aOfQ += inverse_.lazyProduct(byQ_);
     result.aOfV += inverse_.lazyProduct(byV_);
   }
+}
+
+/// Likewise, with the rows in the order of RobotEquations::accelerate.
+void RobotDerivatives::differentiateUnderConstraints(double t, VectorIn q, VectorIn v,
+                                                     const Rates& rates, StageDerivatives& result) {
+  Evaluation<double> e(work().model(), work().data());
+  const ExternalForces<double, double> forcesOnBodies = e.prepareExternal(rates.external);
+  ConstraintSolver<double> solver(e);
+  solver.add(e.impl.cuts);
+  if (equations_.constraints) {
+    solver.add(equations_.constraints->table());
+  }
+  differentiateConstrained<double>(
+      solver, t, equations_.stabilizationRate(), q.data(), v.data(), equations_.tau().data(),
+      forcesOnBodies,
+      {.accelerations = {writtenTo(result.aOfQ), writtenTo(result.aOfV), writtenTo(inverse_)},
+       .multipliers = {}});
+}
+
+void RobotDerivatives::project(const State& end, StepDerivatives& step) {
+  differentiateProjection(work().model(), work().data(),
+                          equations_.constraints ? &equations_.constraints->table() : nullptr,
+                          end.time, end.q, end.v,
+                          {.positions = writtenTo(projection_),
+                           .velocities = {writtenTo(byQ_), writtenTo(byV_)},
+                           .impulses = {}});
+  projected_ = projection_.lazyProduct(step.tangent);
+  step.tangent = projected_;
+  projected_ = byQ_.lazyProduct(step.tangent);
+  projected_ += byV_.lazyProduct(step.v);
+  step.v = projected_;
 }
 
 /// τ = Gᵀ f with the forces f(q_s, q̇_s) at joints, those of the user among them:

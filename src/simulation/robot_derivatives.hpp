@@ -25,6 +25,10 @@ class RobotDerivatives : public EquationDerivatives {
   /// The accelerations alone.
   void ofAccelerations(double t, VectorIn q, VectorIn v, Rates& rates, StageDerivatives& result);
 
+  /// Projects the derivatives of the end of a step as RobotEquations::project() does the end, which
+  /// lies on the constraints.
+  void project(const State& end, StepDerivatives& step);
+
   /// The user's tangent and velocities from those of the current choice: η_u = T η,
   /// δv_u = W η + T δv, with G at q.
   void toUsers(VectorIn q, VectorIn v, const double* G, MatrixOut T, MatrixOut W);
@@ -32,6 +36,8 @@ class RobotDerivatives : public EquationDerivatives {
   const double* ratiosAt(VectorIn q);
 
  private:
+  void differentiateUnderConstraints(double t, VectorIn q, VectorIn v, const Rates& rates,
+                                     StageDerivatives& result);
   /// Adds the changes of forces at joints and of springs between points.
   void addJointForces(VectorIn v, const Rates& rates, StageDerivatives& result);
   void addPointSprings(VectorIn q, VectorIn v, const Rates& rates, StageDerivatives& result);
@@ -43,7 +49,9 @@ class RobotDerivatives : public EquationDerivatives {
   std::vector<double> G_;
   JointSlopes slopes_;
   Eigen::VectorXd atJoints_, unit_, spanning_, picked_;
-  Eigen::MatrixXd inverse_, byQ_, byV_;      // nv × nv: H⁻¹, ∂τ/∂q, ∂τ/∂v
+  Eigen::MatrixXd inverse_, byQ_, byV_;  // nv × nv: ∂a/∂τ, ∂τ/∂q, ∂τ/∂v
+  Eigen::MatrixXd projection_;           // nv × nv: of positions
+  Columns projected_;
   Eigen::MatrixXd from_, to_;                // Jacobians of frames
   Eigen::MatrixXd line_, force_;             // 3 × nv
   std::vector<Eigen::MatrixXd> pointRates_;  // per spring: of the velocities of its ends, 3 × nv

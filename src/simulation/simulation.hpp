@@ -122,6 +122,8 @@ class Simulation {
   /// stops: before it is made, and after.
   void requireOneStep(double h);
   void requireSmoothStep();
+  /// Includes the projection after the step that stepDerivatives_ is of.
+  void projectDerivatives();
   /// From the current coordinates to the user's: [T 0; W T] of RobotDerivatives::toUsers().
   struct Transformation {
     Eigen::MatrixXd T, W;
@@ -152,6 +154,7 @@ class Simulation {
 
   RobotDerivatives derivatives_{equations_};
   StepDerivatives stepDerivatives_;
+  Vector unprojected_;
 
   Vector a_, spanningAccelerations_;
 };

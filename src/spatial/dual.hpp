@@ -116,6 +116,12 @@ KEMPE_HD Dual<T> exp(const Dual<T>& a) {
   return {power, a.slope * power};
 }
 template <typename T>
+KEMPE_HD Dual<T> tanh(const Dual<T>& a) {
+  using std::tanh;
+  const T tangent = tanh(a.value);
+  return {tangent, a.slope * (T(1) - tangent * tangent)};
+}
+template <typename T>
 KEMPE_HD Dual<T> log(const Dual<T>& a) {
   using std::log;
   return {log(a.value), a.slope / a.value};

@@ -331,6 +331,7 @@ struct TableArrays {
 template <typename R>
 struct TableConstants {
   Vec3<R> gravity{};
+  R frictionSlipSpeed{};  ///< of smooth dry friction; 0: that changes with the sign of the rate
   int nq = 0, nv = 0, positions = 0, velocities = 0, rows = 0;
   /// Sizes of S, G, D, the factors of K_d and their swaps of all clusters.
   int sColumns = 0, ratios = 0, dNumbers = 0, factorNumbers = 0, swaps = 0;

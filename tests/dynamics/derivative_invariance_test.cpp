@@ -41,6 +41,9 @@ Mechanism prepared(Mechanism robot, const Model& model) {
     } else if (velocitySize(joint.type) == 1) {
       joint.independence = std::ranges::count(model.vNames(), joint.name) > 0;
     }
+    if (joint.type == JointType::Prismatic && robot.frictionSlipSpeed > 0.0) {
+      joint.withFriction(0);  // the slip speed is a rate of angles
+    }
   }
   return robot;
 }
@@ -51,6 +54,7 @@ Mechanism inUnits(Mechanism robot, const Units& u) {
     return isLength(robot.findJoint(c.joint)->type, c.component) ? u.length : 1.0;
   };
   robot.gravity = (u.length / (u.time * u.time)) * robot.gravity;
+  robot.frictionSlipSpeed /= u.time;
   for (Body& body : robot.bodies) {
     body.mass *= u.mass;
     body.centerOfMass = u.length * body.centerOfMass;

@@ -125,6 +125,7 @@ inline void expectSame(const Joint& a, const Joint& b) {
 inline void expectSame(const Mechanism& a, const Mechanism& b) {
   EXPECT_EQ(a.name, b.name);
   EXPECT_EQ(a.gravity, b.gravity);
+  EXPECT_EQ(a.frictionSlipSpeed, b.frictionSlipSpeed);
   EXPECT_EQ(a.startPose, b.startPose);
   ASSERT_EQ(a.bodies.size(), b.bodies.size());
   for (std::size_t i = 0; i < a.bodies.size(); ++i) {

@@ -24,6 +24,7 @@ using io_testing::expectSame;
 constexpr const char* everything = R"(<?xml version="1.0"?>
 <robot name="every &quot;feature&quot; &amp; more">
   <gravity xyz="0.1 0 -1.62"/>
+  <friction slip_speed="0.012345678901234567"/>
   <material name="wood"><color rgba="0.5 0.25 0.125 1"/><texture filename="wood.png"/></material>
   <link name="ground"/>
   <link name="Füße &lt;1&gt;">

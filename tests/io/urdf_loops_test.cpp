@@ -149,6 +149,11 @@ TEST(UrdfGravity, IsTheRobots) {
   EXPECT_EQ(readUrdfText(robotWith("<gravity xyz='0 -1.62 0'/>")).gravity, (Vector3{0, -1.62, 0}));
 }
 
+TEST(UrdfFriction, HasASlipSpeed) {
+  EXPECT_EQ(readUrdfText(robotWith("")).frictionSlipSpeed, 0.0);
+  EXPECT_EQ(readUrdfText(robotWith("<friction slip_speed='0.05'/>")).frictionSlipSpeed, 0.05);
+}
+
 struct Mistake {
   const char* text;
   const char* message;

@@ -149,6 +149,13 @@ const std::vector<Mistake> inTree{
      "Add a joint that moves, or load it with a floating base."},
     {"GravityNotANumber", [](Mechanism& m) { m.gravity.z = kNaN; },
      "mechanism \"arm\": its gravity is not finite", "Give finite numbers."},
+    {"SlipSpeedNegative", [](Mechanism& m) { m.frictionSlipSpeed = -0.1; },
+     "mechanism \"arm\": the slip speed of its friction is -0.1",
+     "Give a finite number greater than zero, or zero for friction that sticks."},
+    {"SlipSpeedNotANumber", [](Mechanism& m) { m.frictionSlipSpeed = kNaN; },
+     "mechanism \"arm\": the slip speed of its friction is nan", "Give a finite number"},
+    {"SlipSpeedTooSmall", [](Mechanism& m) { m.frictionSlipSpeed = 1e-40; },
+     "mechanism \"arm\": the slip speed of its friction is 1e-40", "Give a finite number"},
 };
 INSTANTIATE_TEST_SUITE_P(Tree, EveryMistake, ::testing::ValuesIn(inTree), titleOf);
 

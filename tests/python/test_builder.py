@@ -88,6 +88,28 @@ def test_all_attributes_of_joints() -> None:
     np.testing.assert_array_equal(joint.origin[1], [0, 0, 1])
 
 
+def test_smooth_friction() -> None:
+    """τ = F tanh(v / s) + (m a), through copies, pickles and files."""
+    m = kempe.Mechanism("block")
+    assert m.friction_slip_speed == 0
+    m.add_body("ground")
+    m.add_body("block", mass=2, inertia=(1, 1, 1))
+    m.add_prismatic("slide", parent="ground", child="block", axis=(1, 0, 0), friction=0.6)
+    m.friction_slip_speed = 0.25
+    for other in (m, copy.copy(m), copy.deepcopy(m), pickle.loads(pickle.dumps(m))):
+        assert other.friction_slip_speed == 0.25
+    for model in (kempe.Model(m), pickle.loads(pickle.dumps(kempe.Model(m)))):
+        np.testing.assert_allclose(model.inverse_dynamics([0], [0.1], [3]),
+                                   0.6 * np.tanh(0.4) + 6, rtol=1e-15)
+        byV = model.inverse_dynamics_derivatives([0], [0.1], [3])[1]
+        np.testing.assert_allclose(byV, 2.4 * (1 - np.tanh(0.4)**2), rtol=1e-14)
+    with pytest.raises(ValueError, match="friction_slip_speed"):
+        m.friction_slip_speed = "fast"
+    m.friction_slip_speed = -1
+    with pytest.raises(kempe.ModelError, match="the slip speed of its friction is -1"):
+        kempe.Model(m)
+
+
 def test_couplings() -> None:
     m = kempe.Mechanism("geared")
     m.add_body("base")

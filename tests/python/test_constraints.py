@@ -494,3 +494,24 @@ def test_cut_loops_stay_closed_in_a_simulator(way: str, limit: float) -> None:
     assert 0 <= simulator.loop_error < limit
     with pytest.raises(ValueError, match="projection"):
         kempe.Simulator(model, stabilization="glue")
+
+
+def test_a_simulator_with_a_cut_loop_is_linearised() -> None:
+    """At rest the poles of the embedded loop, and those of the stabilisation."""
+    def poles(cut: bool, **options: str) -> tuple[np.ndarray, np.ndarray]:
+        mechanism = kempe.robots.mechanism("five_bar")
+        mechanism.gravity = (0, 0, 0)
+        mechanism.loops[0].cut = cut
+        simulator = kempe.Simulator(kempe.Model(mechanism), "rk4", **options)
+        A, B = simulator.linearize(1e-3)
+        assert A.shape == (2 * simulator.model.nv,) * 2
+        assert B.shape == (2 * simulator.model.nv, simulator.model.nv)
+        return (np.sort(abs(np.linalg.eigvals(A))),
+                np.sort(np.linalg.eigvals(simulator.linearize_rates()[0]).real))
+
+    embedded, _ = poles(False)
+    projected, _ = poles(True)
+    np.testing.assert_allclose(projected[-4:], embedded, atol=1e-6)
+    np.testing.assert_allclose(projected[:-4], 0, atol=1e-6)
+    _, damped = poles(True, stabilization="baumgarte")
+    np.testing.assert_allclose(damped[:4], -100, rtol=1e-3)

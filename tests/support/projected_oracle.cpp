@@ -1,6 +1,7 @@
 #include "support/projected_oracle.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kempe/configuration.hpp"
 #include "support/decompositions.hpp"
@@ -50,8 +51,10 @@ void ProjectedOracle::set(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
     for (int i = 0; i < velocitySize(joint.type); ++i) {
       const int at = model_.jointVelocityIndex(name) + i;
       const double rate = rates[at];
-      resistance[at] =
-          joint.damping * rate + joint.friction * (rate > 0 ? 1.0 : (rate < 0 ? -1.0 : 0.0));
+      const double slip = model_.mechanism().frictionSlipSpeed;
+      const double direction =
+          slip > 0 ? std::tanh(rate / slip) : (rate > 0 ? 1.0 : (rate < 0 ? -1.0 : 0.0));
+      resistance[at] = joint.damping * rate + joint.friction * direction;
     }
   }
 }

@@ -34,6 +34,9 @@ class Builder {
       add(choice.family, anyBody());
     }
     addSprings(choice.seed);
+    if (choice.seed / 2 % 2 == 1) {
+      smoothFriction(choice.seed);
+    }
     return robot_;
   }
 
@@ -146,6 +149,18 @@ class Builder {
       if (sprung && velocitySize(joint.type) == 1) {
         const double reference = random.number(-0.5, 0.5);
         joint.withSpring(random.number(0.002, 0.02), reference);
+      }
+    }
+  }
+
+  /// Smooth dry friction, and more of it: on joints of loops and on rotors.
+  void smoothFriction(std::uint64_t seed) {
+    RandomSpatial<double> random(seed + 815);  // as above
+    robot_.frictionSlipSpeed = random.number(0.2, 2.0);
+    for (Joint& joint : robot_.joints) {
+      const bool rubs = random.number(0.0, 1.0) < 0.3;
+      if (rubs && joint.type != JointType::Free && joint.type != JointType::Fixed) {
+        joint.withFriction(random.number(0.02, 0.3));
       }
     }
   }

@@ -116,6 +116,7 @@ TEST(TableBlock, KeepsFieldsApart) {
   EXPECT_EQ(view.rowScales[1], tables.rowScales[1]);
   EXPECT_EQ(view.springReference[0], static_cast<float>(tables.springReference[0]));
   EXPECT_EQ(view.gravity.y, static_cast<float>(tables.gravity.y));
+  EXPECT_EQ(view.frictionSlipSpeed, static_cast<float>(tables.frictionSlipSpeed));
   EXPECT_EQ(view.floatingBase, tables.floatingBase);
 }
 

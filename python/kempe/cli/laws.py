@@ -270,11 +270,13 @@ def dissipated(model: kempe.Model, states: States) -> Array:
     """Power dissipated by damping and friction."""
     rates = model.spanning(states.q, states.v)[1]
     power = np.zeros(len(states.q))
+    slip = model.mechanism.friction_slip_speed
     for joint in model.mechanism.joints:
         if joint.type != "fixed" and (joint.damping or joint.friction):
             first = model.joint_velocity_index(joint.name)
             rate = rates[:, first:first + FREEDOMS.get(joint.type, 1)]
-            power += (joint.damping * rate**2 + joint.friction * np.abs(rate)).sum(axis=1)
+            dry = rate * np.tanh(rate / slip) if slip > 0 else np.abs(rate)
+            power += (joint.damping * rate**2 + joint.friction * dry).sum(axis=1)
     return power
 
 

@@ -15,7 +15,8 @@ from kempe.mjcf.tree import WORLD
 
 
 def load(path: str | os.PathLike[str], *, floating_base: bool = False, fold_rotors: bool = True,
-         start: Mapping[str, float | ArrayLike] | None = None) -> MjcfModel:
+         start: Mapping[str, float | ArrayLike] | None = None,
+         friction_slip_speed: float | None = None) -> MjcfModel:
     """Reads and compiles a MJCF file of any name. Arguments as in kempe.load(), which calls this.
     Raises ModelError."""
     mechanism = read_mjcf(path)
@@ -23,6 +24,8 @@ def load(path: str | os.PathLike[str], *, floating_base: bool = False, fold_roto
         free_base(mechanism)
     if start is not None:
         mechanism.start_pose = {**mechanism.start_pose, **start}
+    if friction_slip_speed is not None:
+        mechanism.friction_slip_speed = friction_slip_speed
     return MjcfModel(mechanism, fold_rotors=fold_rotors)
 
 

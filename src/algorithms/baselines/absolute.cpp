@@ -297,7 +297,7 @@ void absoluteForwardDynamics(Evaluation<T>& e, const ExternalForces<T, T>& exter
   for (int b = 0; b < s.model.bodyCount; ++b) {
     const BodyEntry<T>& body = e.tables->bodies[b];
     for (int i = body.firstVelocity; i < body.firstVelocity + velocitySize(body.type); ++i) {
-      bodies.addForce(i, b, -resistance(e.tables->damping[i], e.tables->friction[i], rates[i]));
+      bodies.addForce(i, b, -resistance(*e.tables, i, rates[i]));
     }
     if (velocitySize(body.type) == 1) {
       bodies.addForce(body.firstVelocity, b, -springForce(*e.tables, body, *e.work));
