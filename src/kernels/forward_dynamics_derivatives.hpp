@@ -33,7 +33,7 @@ namespace kempe::detail {
 /// and no other.
 template <typename T>
 struct InverseMassMatrixWork {
-  T* L;         ///< nv × nv: 𝓛, off its diagonal
+  T* L;         ///< nv × nv, by rows: 𝓛, off its diagonal; Yᵀ S of (1) before run
   T* Z;         ///< nv rows
   T* inverse;   ///< nv rows: H⁻¹
   T* scales;    ///< per DoF: the factor between its row of Z and the first term of (3)
@@ -312,30 +312,16 @@ class InverseMassMatrixKernel {
     own_.limbs[limbCount_] = count;
   }
 
-  /// (1)
+  /// (1), from Yᵀ S.
   KEMPE_HD void findRatios(int c) const {
     const ClusterEntry& cluster = tables_.clusters[c];
     const int m = cluster.nv, first = cluster.firstV;
+    if (m == 1) {
+      return;
+    }
     for (int i = 1; i < m; ++i) {
       for (int k = 0; k < i; ++k) {
         own_.L[(first + i) * n_ + first + k] = T(0);
-      }
-    }
-    if (own_.depths[c] == 0) {
-      return;
-    }
-    for (int i = first; i < first + m; ++i) {
-      const Force<T> Y = work_.dInverse[i] * work_.U[i];
-      T* row = own_.L + i * n_;
-      for (const AncestorEntry* a = tables_.ancestors + c; a->cluster >= 0;
-           a = tables_.ancestors + a->cluster) {
-        if (a->base) {
-          alongBase(transposedBase_, Y, row + a->firstV);
-          continue;
-        }
-        for (int k = 0; k < a->nv; ++k) {
-          row[a->firstV + k] = dot(Y, work_.S[a->firstS + k]);
-        }
       }
     }
     const int* carriers = own_.relatives + own_.limbOf[c] * n_;
