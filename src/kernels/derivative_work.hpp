@@ -86,9 +86,11 @@ DerivativeWork<T> carveDerivatives(const TablesView<R>& tables, Carver& carver) 
 template <typename T>
 struct DerivativeMatrices {
   MatrixAt<T> q, v, H;
-  /// For forward dynamics: without entries of DoFs of which neither carries the other, which are
-  /// zero, and without columns of the floating base that (4) of forward_dynamics_derivatives.hpp replaces.
-  bool ofForwardDynamics = false;
+  /// For forward dynamics only, otherwise null: Yᵀ S of (1) of forward_dynamics_derivatives.hpp, nv × nv
+  /// by rows. Then q and v are column-major without gaps, H is null, and left out are entries of DoFs
+  /// of which neither carries the other, which are zero, and columns of the floating base that (4)
+  /// there replaces.
+  T* ratios = nullptr;
 };
 
 }  // namespace kempe::detail

@@ -33,7 +33,7 @@ namespace kempe::detail {
 /// and no other.
 template <typename T>
 struct InverseMassMatrixWork {
-  T* L;         ///< nv × nv: 𝓛, off its diagonal
+  T* L;         ///< nv × nv, by rows: 𝓛, off its diagonal; Yᵀ S of (1) before run
   T* Z;         ///< nv rows
   T* inverse;   ///< nv rows: H⁻¹
   T* scales;    ///< per DoF: the factor between its row of Z and the first term of (3)
@@ -96,8 +96,12 @@ class InverseMassMatrixKernel {
     for (int i = 0; i < n_; ++i) {
       const T* row = own_.inverse + i * width_;
       T* line = result.numbers + i * lines;
-      for (int j = 0; j < n_; j += Rows<T>::kWidth) {
-        Rows<T>::write(Rows<T>::load(row + j), n_ - j, line + j, 1);
+      int j = 0;
+      for (; j + kWidth <= n_; j += kWidth) {
+        Rows<T>::store(load(row + j), line + j);
+      }
+      if (j < n_) {
+        Rows<T>::write(load(row + j), n_ - j, line + j, 1);
       }
     }
   }
@@ -239,16 +243,20 @@ class InverseMassMatrixKernel {
         }
       }
     }
+    // Only the last chunk may be longer than what is left of a column.
     for (int x = 0; x < kColumns; ++x) {
-      const auto write = [&](const auto& chunk, int g) {
-        const int i = first + g * kWidth;
-        Rows<T>::write(chunk, n_ - i, columns[x].to + i * columns[x].stride, columns[x].stride);
-      };
+      const int stride = columns[x].stride;
+      T* to = columns[x].to + first * stride;
       for (int g = 0; g < kCount; ++g) {
-        write(sums[x][g], g);
+        if (stride == 1 && (kTail || g + 1 < kCount)) {
+          Rows<T>::store(sums[x][g], to + g * kWidth);
+        } else {
+          Rows<T>::write(sums[x][g], n_ - first - g * kWidth, to + g * kWidth * stride, stride);
+        }
       }
       if constexpr (kTail) {
-        write(tails[x], kCount);
+        Rows<T>::write(tails[x], n_ - first - kCount * kWidth, to + kCount * kWidth * stride,
+                       stride);
       }
     }
   }
@@ -304,30 +312,16 @@ class InverseMassMatrixKernel {
     own_.limbs[limbCount_] = count;
   }
 
-  /// (1)
+  /// (1), from Yᵀ S.
   KEMPE_HD void findRatios(int c) const {
     const ClusterEntry& cluster = tables_.clusters[c];
     const int m = cluster.nv, first = cluster.firstV;
+    if (m == 1) {
+      return;
+    }
     for (int i = 1; i < m; ++i) {
       for (int k = 0; k < i; ++k) {
         own_.L[(first + i) * n_ + first + k] = T(0);
-      }
-    }
-    if (own_.depths[c] == 0) {
-      return;
-    }
-    for (int i = first; i < first + m; ++i) {
-      const Force<T> Y = work_.dInverse[i] * work_.U[i];
-      T* row = own_.L + i * n_;
-      for (const AncestorEntry* a = tables_.ancestors + c; a->cluster >= 0;
-           a = tables_.ancestors + a->cluster) {
-        if (a->base) {
-          alongBase(transposedBase_, Y, row + a->firstV);
-          continue;
-        }
-        for (int k = 0; k < a->nv; ++k) {
-          row[a->firstV + k] = dot(Y, work_.S[a->firstS + k]);
-        }
       }
     }
     const int* carriers = own_.relatives + own_.limbOf[c] * n_;
@@ -385,8 +379,9 @@ class InverseMassMatrixKernel {
     for (int b = 0; b < count; ++b) {
       const int k = own_.branches[b];
       const Chunk z = load(own_.Z + k * width_ + x);
+      const T* ratios = own_.L + k * n_ + i;
       for (int r = 0; r < kRows; ++r) {
-        sums[r] -= all(own_.L[k * n_ + i + r]) * z;
+        sums[r] -= all(ratios[r]) * z;
       }
     }
     for (int r = kRows - 1; r >= 0; --r) {

@@ -3,6 +3,7 @@
 #include "kernels/derivative_work.hpp"
 #include "kernels/implicit_loops.hpp"
 #include "kernels/inverse_dynamics.hpp"
+#include "kernels/mass_matrix.hpp"
 
 /// Derivatives of C-RNEA with respect to positions, along the tangent, and velocities (after Singh,
 /// Russell and Wensing 2022 for open trees; here for clusters, with rotors folded).
@@ -95,7 +96,7 @@ class InverseDynamicsDerivativesKernel {
       keepsForces_ = keepsForces_ || external_.frames[i].reference != Reference::Local;
     }
     own_.E[kWorld] = {};
-    if (!result_.ofForwardDynamics) {
+    if (result_.ratios == nullptr) {
       clearResult();
     }
   }
@@ -319,6 +320,10 @@ class InverseDynamicsDerivativesKernel {
 
   /// (3) to (5) for the clusters between c and the root.
   KEMPE_HD void writeAncestors(int c, int l, const DerivativeSums<T>& sums) const {
+    if (result_.ratios != nullptr) {
+      writeForForwardDynamics(c, l, sums);
+      return;
+    }
     for (const AncestorEntry* a = tables_.ancestors + c; a->cluster >= 0;
          a = tables_.ancestors + a->cluster) {
       if (a->base) {
@@ -357,7 +362,7 @@ class InverseDynamicsDerivativesKernel {
     if (keepsForces_) {
       write(sums.e - cross(work_.a[kWorld], sums.h),
             [&](int k, const T& x) { result_.q(l, k) = x; });
-    } else if (!result_.ofForwardDynamics) {
+    } else {
       // The world does not turn: only moments are left of the product.
       const Vec3<T> angular = transposedBase_ * cross(sums.h.force, work_.a[kWorld].linear);
       for (int i = 0; i < 3; ++i) {
@@ -372,6 +377,51 @@ class InverseDynamicsDerivativesKernel {
     write(sums.Fv, [&](int k, const T& x) { result_.v(k, l) = x; });
     if (result_.H) {
       write(sums.h, [&](int k, const T& x) { result_.H(l, k) = result_.H(k, l) = x; });
+    }
+  }
+
+  /// The same for forward dynamics.
+  KEMPE_HD void writeForForwardDynamics(int c, int l, const DerivativeSums<T>& sums) const {
+    // Pointers of its own: numbers that are written could be parts of structures for all the compiler
+    // knows.
+    const int n = tables_.nv;
+    T *q = result_.q.numbers, *v = result_.v.numbers, *ratios = result_.ratios + l * n;
+    T *columnQ = q + l * n, *columnV = v + l * n;
+    const Motion<T>*S = work_.S, *Q = columns_.Q, *Qv = columns_.Qv, *P = columns_.P;
+    const Force<T> Y = work_.dInverse[l] * work_.U[l];
+    const AncestorEntry *first = &tables_.ancestors[0], *a = first + c;
+    for (; a->cluster >= 0 && !a->base; a = first + a->cluster) {
+      for (int k = a->firstV, s = a->firstS; k < a->firstV + a->nv; ++k, ++s) {
+        columnQ[k] = dot(sums.Fq, S[s]);
+        columnV[k] = dot(sums.Fv, S[s]);
+        ratios[k] = dot(Y, S[s]);
+        T byQ = dotBoth(sums.h, Q[s], sums.twiceB, P[s].angular);
+        if (keepsForces_) {
+          byQ += dot(sums.e, S[s]);
+        }
+        q[k * n + l] = byQ;
+        v[k * n + l] = dotBoth(sums.h, Qv[s], sums.twiceB, S[s].angular);
+      }
+    }
+    if (a->cluster < 0) {
+      return;
+    }
+    const int base = a->firstV;
+    alongBase(transposedBase_, sums.Fq, columnQ + base);
+    alongBase(transposedBase_, sums.Fv, columnV + base);
+    alongBase(transposedBase_, Y, ratios + base);
+    const auto writeRow = [&](const Force<T>& f, T* to) {
+      T numbers[6];
+      alongBase(transposedBase_, f, numbers);
+      for (int i = 0; i < 6; ++i) {
+        to[(base + i) * n + l] = numbers[i];
+      }
+    };
+    Force<T> byV = -cross(work_.v[tables_.floatingBase], sums.h);
+    byV.moment += sums.twiceB;
+    writeRow(byV, v);
+    if (keepsForces_) {
+      writeRow(sums.e - cross(work_.a[kWorld], sums.h), q);
     }
   }
 
@@ -429,7 +479,7 @@ class InverseDynamicsDerivativesKernel {
     const int b = cluster.firstBody, first = cluster.firstV;
     const Mat3<T>& R_ = work_.X[b].R;
     const RigidInertia<T> I = work_.I[b];
-    const bool onlyTurning = result_.ofForwardDynamics && !keepsForces_;
+    const bool onlyTurning = result_.ratios != nullptr && !keepsForces_;
     for (int j = onlyTurning ? 3 : 0; j < 6; ++j) {
       const Motion<T> s =
           j < 3 ? Motion<T>{Vec3<T>{}, R_.column(j)} : Motion<T>{R_.column(j - 3), Vec3<T>{}};

@@ -89,7 +89,8 @@ struct Derivatives : KernelArguments<T> {
       return outcome;
     }
     const int n = context.tables.nv;
-    const DerivativeMatrices<T> ofForces{{memory.byQ, 1, n}, {memory.byV, 1, n}, {}, true};
+    const DerivativeMatrices<T> ofForces{
+        {memory.byQ, 1, n}, {memory.byV, 1, n}, {}, memory.inverse.L};
     InverseDynamicsDerivativesKernel kernel(context.tables, work, memory.work, forces, ofForces);
     kernel.template runAfterForwardDynamics<Order>(loops, Base::lanes(v), memory.a);
     InverseMassMatrixKernel inverse(context.tables, work, memory.inverse);
