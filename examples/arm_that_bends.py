@@ -82,8 +82,10 @@ def main() -> None:
     model = build()
     start = model.static_deflection(model.neutral())
     sag = -model.frame_placement(start, "load")[1][2]
+    still = np.zeros(model.nv)
+    residual = np.abs(model.inverse_dynamics(start, still, still)[1:]).max()
     omega, zeta = slowest_oscillation(model, start)
-    print(f"The load sags by {1e3 * sag:.2f} mm.")
+    print(f"The load sags by {1e3 * sag:.2f} mm; its weight and bending balance to {residual:.1e}.")
     print(f"On its servo the arm oscillates at {omega / (2 * np.pi):.2f} Hz, "
           f"damping ratio {zeta:.3f}.\n")
 
@@ -95,6 +97,7 @@ def main() -> None:
         left[name] = np.abs(path[t > end + 0.021]).max()
         later = np.abs(path[t > end + 0.501]).max()
         print(f"{name:<12} {end:13.3f} {1e3 * left[name]:13.2f} {1e3 * later:22.2f}")
+    assert residual < 1e-6
     assert left["shaped"] < 0.1 * left["as it is"]
 
 
