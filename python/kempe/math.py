@@ -1,7 +1,8 @@
 """Functions for constraint functions, of numbers, jets, symbols and arrays of them.
 
 A constraint function is traced into a formula: it is called once with symbols instead of numbers.
-It cannot branch on their values then; `select`, `minimum` and `maximum` take the place of branches.
+It cannot branch on their values then; `select`, `minimum`, `maximum` and `abs` take the place of
+branches.
 The other functions are numpy's, under the names of the standard library's `math`.
 """
 
@@ -12,6 +13,7 @@ import numpy as np
 from kempe import _kempe
 
 __all__ = [
+    "abs",
     "acos",
     "asin",
     "atan",
@@ -40,6 +42,7 @@ atan2 = np.arctan2
 exp = np.exp
 log = np.log
 hypot = np.hypot
+abs = np.abs
 pi = np.pi
 
 

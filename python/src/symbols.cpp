@@ -25,6 +25,10 @@ Symbol sinhOf(const Symbol& x) {
 Symbol coshOf(const Symbol& x) {
   return (exp(x) + exp(-x)) / 2.0;
 }
+/// Beyond 20 it is 1 in double precision, and exp(2 x) and its derivatives would overflow.
+Symbol tanhOf(const Symbol& x) {
+  return 1.0 - 2.0 / (exp(min(2.0 * x, Symbol(40.0))) + 1.0);
+}
 
 /// The formula, with arguments named x0, x1, …
 std::string formulaOf(const Symbol& x) {
@@ -74,7 +78,7 @@ arithmetic and the functions of numpy or of kempe.math; use kempe.math.select() 
       .def("__repr__", [](const Symbol& self) { return "<kempe.Symbol: " + formulaOf(self) + ">"; })
       .def("sinh", &sinhOf)
       .def("cosh", &coshOf)
-      .def("tanh", [](const Symbol& x) { return 1.0 - 2.0 / (exp(2.0 * x) + 1.0); });
+      .def("tanh", &tanhOf);
   nb::implicitly_convertible<double, Symbol>();
   bindCondition(m);
 }

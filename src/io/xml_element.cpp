@@ -11,12 +11,13 @@ namespace kempe::io {
 namespace {
 
 /// Tags that other programs put into robot files and that change nothing Kempe computes.
-constexpr std::array<std::string_view, 23> tagsOfOthers{"calibration",
+constexpr std::array<std::string_view, 24> tagsOfOthers{"calibration",
                                                         "collision_checking",
                                                         "contact",
                                                         "contact_coefficients",
                                                         "disable_collisions",
                                                         "gazebo",
+                                                        "gravity",  // of a link in Gazebo
                                                         "hardwareInterface",
                                                         "joint_properties",
                                                         "joint_state_publisher",

@@ -38,6 +38,7 @@ class Validator {
     for (const Joint& joint : m_.joints) {
       checkJoint(joint);
     }
+    checkInertias();
     checkLoops();
     checkStartPose();
     if (!isFinite(m_.gravity)) {
@@ -254,24 +255,86 @@ class Validator {
       fail("body", body,
            "its mass is negative (" + shortNumber(body.mass) + " kg). Give zero or more.");
     }
+  }
+
+  /// A body's inertia about its centre of mass.
+  static Eigen::Matrix3d inertiaOf(const Body& body) {
+    const SymMat3<double>& I = body.inertia;
     Eigen::Matrix3d dense;
     dense << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
-    const Eigen::Vector3d moments =
-        Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(dense, Eigen::EigenvaluesOnly).eigenvalues();
-    const double largest = moments.cwiseAbs().maxCoeff();
-    const std::string figures = "(" + shortNumber(moments[0]) + ", " + shortNumber(moments[1]) +
-                                ", " + shortNumber(moments[2]) + ") kg·m²";
-    constexpr double kNothing = 1e-20;  // kg·m²: rounding error of a zero inertia
-    if (moments[0] < -std::max(1e-9 * largest, kNothing)) {
-      fail("body", body,
-           "its inertia is not positive semidefinite: principal moments " + figures +
-               ". Check signs and products of inertia.");
+    return dense;
+  }
+
+  /// The inertia of a body and all that are fixed to it, about their centre of mass.
+  Eigen::Matrix3d inertiaOfGroup(const RigidGroups& groups, int leader) const {
+    const auto points = [](double mass, const Eigen::Vector3d& x) -> Eigen::Matrix3d {
+      return mass * (x.squaredNorm() * Eigen::Matrix3d::Identity() - x * x.transpose());
+    };
+    double mass = 0.0;
+    Eigen::Vector3d moment = Eigen::Vector3d::Zero();
+    Eigen::Matrix3d aboutOrigin = Eigen::Matrix3d::Zero();
+    for (std::size_t b = 0; b < m_.bodies.size(); ++b) {
+      if (groups.leader(static_cast<int>(b)) != leader) {
+        continue;
+      }
+      const Body& body = m_.bodies[b];
+      const Pose& pose = groups.inLeader(static_cast<int>(b));
+      Eigen::Matrix3d R;
+      for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+          R(i, j) = pose.R(i, j);
+        }
+      }
+      const Vector3 at = pose.R * body.centerOfMass + pose.p;
+      const Eigen::Vector3d center(at.x, at.y, at.z);
+      mass += body.mass;
+      moment += body.mass * center;
+      aboutOrigin += R * inertiaOf(body) * R.transpose() + points(body.mass, center);
     }
-    const double excess = moments[2] - moments[0] - moments[1];
-    if (excess > std::max(1e-6 * largest, kNothing)) {
-      warn("body", body,
-           "its inertia breaks the triangle inequality by " + shortNumber(excess) +
-               " kg·m²: principal moments " + figures + ". No real body has it.");
+    return mass > 0.0 ? Eigen::Matrix3d(aboutOrigin - points(mass, moment / mass)) : aboutOrigin;
+  }
+
+  /// Files have impossible inertias of small parts that are fixed to others. Only the inertia of
+  /// what moves as one body counts.
+  void checkInertias() {
+    const auto momentsOf = [](const Eigen::Matrix3d& inertia) -> Eigen::Vector3d {
+      return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(inertia, Eigen::EigenvaluesOnly)
+          .eigenvalues();
+    };
+    const auto rounding = [](const Eigen::Vector3d& moments, double mass, double relative) {
+      constexpr double kNothing = 1e-20;  // kg·m²: rounding error of a zero inertia
+      constexpr double kOfMass = 1e-14;   // m²: the same of a body with mass
+      return std::max({relative * moments.cwiseAbs().maxCoeff(), kOfMass * mass, kNothing});
+    };
+    const RigidGroups groups(m_, tree_);
+    for (std::size_t b = 0; b < m_.bodies.size(); ++b) {
+      const Body& body = m_.bodies[b];
+      const Eigen::Vector3d moments = momentsOf(inertiaOf(body));
+      const std::string figures = "(" + shortNumber(moments[0]) + ", " + shortNumber(moments[1]) +
+                                  ", " + shortNumber(moments[2]) + ") kg·m²";
+      if (moments[0] < -rounding(moments, body.mass, 1e-9)) {
+        const std::string reason =
+            "its inertia is not positive semidefinite: principal moments " + figures + ". ";
+        const int leader = groups.leader(static_cast<int>(b));
+        const Eigen::Vector3d together = momentsOf(inertiaOfGroup(groups, leader));
+        if (tree_.parent(leader) < 0) {
+          warn("body", body, reason + "It does not move, so this changes nothing.");
+        } else if (together[0] < -rounding(together, body.mass, 1e-9)) {
+          fail("body", body, reason + "Check signs and products of inertia.");
+        } else {
+          warn("body", body,
+               reason +
+                   "No real body has it. It is used as it is, because that of all bodies that "
+                   "are fixed together here is positive.");
+        }
+        continue;
+      }
+      const double excess = moments[2] - moments[0] - moments[1];
+      if (excess > rounding(moments, body.mass, 1e-6)) {
+        warn("body", body,
+             "its inertia breaks the triangle inequality by " + shortNumber(excess) +
+                 " kg·m²: principal moments " + figures + ". No real body has it.");
+      }
     }
   }
 

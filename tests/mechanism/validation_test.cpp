@@ -29,6 +29,35 @@ TEST(Inertia, MayBeWhatRoundingLeavesOfZero) {
   EXPECT_TRUE(robot.validate().empty());
 }
 
+TEST(Inertia, OfWhatMovesTogetherCounts) {
+  Mechanism robot = twoLinkArm();
+  robot.addBody("antenna").withMass(0.01).withInertia(-3.5e-8, 3.5e-8, 9.1e-8);
+  robot.addFixed("glue").from("lower").to("antenna");
+  EXPECT_TRUE(
+      contains(test::warningsOf(Model(robot)),
+               "body \"antenna\": its inertia is not positive semidefinite: principal moments "
+               "(-3.5e-08, 3.5e-08, 9.1e-08) kg·m². No real body has it. It is used as it "
+               "is, because that of all bodies that are fixed together here is positive."));
+  robot.bodies.back().withInertia(-30, 35, 91);
+  EXPECT_TRUE(
+      contains(errorOf(robot), "body \"antenna\": its inertia is not positive semidefinite"));
+}
+
+TEST(Inertia, OfBodiesThatDoNotMoveChangesNothing) {
+  Mechanism robot = twoLinkArm();
+  robot.bodies[0].withInertia(-1, 1, 1);
+  EXPECT_TRUE(
+      contains(test::warningsOf(Model(robot)), "It does not move, so this changes nothing."));
+}
+
+/// 1e-20 kg·m² beside the diagonal of a zero inertia, as in published files.
+TEST(Inertia, MayBeZeroButForRoundingInABodyWithMass) {
+  Mechanism robot = twoLinkArm();
+  robot.addBody("ankle").withMass(0.2675).withInertia({0, 0, 1.4e-20, 0, 0, 0});
+  robot.addFixed("mount").from("lower").to("ankle");
+  EXPECT_TRUE(robot.validate().empty());
+}
+
 class EveryMistake : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(EveryMistake, IsRefusedWithItsCulpritAndARemedy) {

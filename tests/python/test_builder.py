@@ -507,3 +507,27 @@ def test_copies_are_independent() -> None:
     model = kempe.Model(m)
     model.mechanism.bodies[1].mass = 8
     assert model.mechanism.bodies[1].mass == 0.2
+
+
+@pytest.mark.parametrize("x", [0.0, 0.01, 2.0, -2.0, 300.0])
+def test_tanh_of_symbols_is_flat_far_out(x: float) -> None:
+    mechanism = kempe.Mechanism("saturating")
+    mechanism.add_body("world")
+    for name, above in [("first", "world"), ("second", "first")]:
+        mechanism.add_body(name, mass=1, inertia=(0.01, 0.02, 0.03))
+        mechanism.add_revolute(f"to_{name}", parent=above, child=name)
+    mechanism.joints[0].independent = True
+    mechanism.add_function("saturation", ["to_first", "to_second"], 1,
+                           lambda q: [q[1] - np.tanh(q[0] / 0.005)])
+    model = kempe.Model(mechanism)
+    q = model.configuration({"to_first": x})
+    slope = model.constraint_jacobian(q)[1, 0]
+    np.testing.assert_allclose(slope, 200 / np.cosh(min(abs(x) / 0.005, 300.0))**2,
+                               rtol=1e-9, atol=1e-12)
+    assert np.isfinite(model.forward_dynamics(q, np.ones(1), np.zeros(1))).all()
+
+
+def test_names_of_formulas_are_those_of_python() -> None:
+    x = kempe.Symbol(-2.0)
+    assert repr(kempe.math.abs(x)) == "<kempe.Symbol: 2>"
+    assert kempe.math.abs(-2.0) == 2.0

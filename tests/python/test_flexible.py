@@ -317,3 +317,23 @@ def test_the_command_line_shows_frequencies(tmp_path) -> None:
     assert buckled.returncode != 0 and "buckles" in buckled.stderr
     refused = kempe_program("modes", "four_bar")
     assert refused.returncode == 2 and "no flexible bodies" in refused.stderr
+
+
+def test_check_accepts_a_beam_in_a_loop(tmp_path: Path) -> None:
+    """Nodes of a beam are parts of its cluster, but have no coordinates of their own."""
+    robot = tmp_path / "coupler.urdf"
+    robot.write_text("""<robot name="coupler"><link name="wall"/>
+      <link name="crank"><inertial><mass value="1"/>
+        <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <link name="rod"><flexible length="1" E="7e10" density="2700" area="1e-4" Iy="1e-9" Iz="1e-9"
+        modes="2"/></link>
+      <joint name="turn" type="continuous"><parent link="wall"/><child link="crank"/>
+        <axis xyz="0 0 1"/></joint>
+      <joint name="pin" type="continuous"><parent link="crank"/><child link="rod"/>
+        <origin xyz="0.3 0 0"/><axis xyz="0 0 1"/></joint>
+      <rod name="tie"><predecessor link="rod" node="end"/>
+        <successor link="wall"><origin xyz="1.3 -0.5 0"/></successor><length value="0.5"/></rod>
+      </robot>""")
+    done = kempe_program("check", str(robot))
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode in (0, 1)

@@ -72,6 +72,8 @@ class ClusterLoops:
         self._dependent: list[int] = []  # which of them
         types = {joint.name: joint.type for joint in model.mechanism.joints}
         for joint in cluster.joints:
+            if types[joint] == "node":
+                continue  # moves with the modes of its flexible body
             first = model.joint_velocity_index(joint)
             start = model.q_names.index(
                 model.spanning_position_names[model.joint_position_index(joint)])
