@@ -5,6 +5,7 @@
 #include "dynamics/derivative_checks.hpp"
 #include "kempe/inverse_dynamics_second_derivatives.hpp"
 #include "support/allocations.hpp"
+#include "support/derivative_oracle.hpp"
 #include "support/differences.hpp"
 #include "support/random_mechanism.hpp"
 
@@ -49,6 +50,43 @@ void expectThoseOfLinearParts(Mechanism robot, std::uint64_t seed) {
   EXPECT_TRUE(vanishesBeside(qv - ofQV, allowed, 1e-11)) << "qv";
   EXPECT_TRUE(vanishesBeside(vv - ofVV, allowed, 1e-11)) << "vv";
   EXPECT_TRUE(vanishesBeside(qa - ofQA, allowed, 1e-11)) << "qa";
+}
+
+/// Against derivatives of derivatives of the dense oracle, which shares no code with the library: of both
+/// functions, multiplied from both sides by random directions.
+void expectThoseOfOracle(const Mechanism& robot, std::uint64_t seed) {
+  const Model model(robot);
+  Data data(model);
+  const int n = model.nv();
+  RandomNumbers random(seed);
+  const Eigen::VectorXd q = model.randomConfiguration(12), v = random.vector(n),
+                        a = random.vector(n), lambda = random.vector(n), zero = 0.0 * lambda;
+  const DerivativeOracle::Direction left{random.vector(n), random.vector(n), random.vector(n)},
+      right{random.vector(n), random.vector(n), random.vector(n)};
+  const std::vector<FrameForce> forces = random.forces(model);
+  const DynamicsOptions how{.external = forces};
+  Eigen::MatrixXd qq = poisoned(n, n), qv = poisoned(n, n), vv = poisoned(n, n),
+                  qa = poisoned(n, n);
+  inverseDynamicsSecondDerivatives(model, data, q, v, a, lambda, qq, qv, vv, qa, how);
+  Eigen::VectorXd byQ = poisoned(n), byV = poisoned(n), byA = poisoned(n);
+  inverseDynamicsHessianProduct(model, data, q, v, a, lambda, right.q, right.v, right.a, byQ, byV,
+                                byA, how);
+  DerivativeOracle oracle(model);
+  oracle.set(q, v, a, forces);
+  const Eigen::MatrixXd size =
+      static_cast<double>(n) * (qq.cwiseAbs() + qv.cwiseAbs() + vv.cwiseAbs() + qa.cwiseAbs());
+  const auto expectOracle = [&](const char* what, double found,
+                                const DerivativeOracle::Direction& one,
+                                const DerivativeOracle::Direction& then) {
+    const double expected = lambda.dot(oracle.along(one, then));
+    EXPECT_TRUE(vanishesBeside(Eigen::MatrixXd::Constant(1, 1, found - expected), size, 1e-11))
+        << what << ": " << found << " instead of " << expected;
+  };
+  expectOracle("qq", left.q.dot(qq * right.q), {left.q, zero, zero}, {right.q, zero, zero});
+  expectOracle("qv", left.q.dot(qv * right.v), {left.q, zero, zero}, {zero, right.v, zero});
+  expectOracle("vv", left.v.dot(vv * right.v), {zero, left.v, zero}, {zero, right.v, zero});
+  expectOracle("qa", left.q.dot(qa * right.a), {left.q, zero, zero}, {zero, zero, right.a});
+  expectOracle("product", left.q.dot(byQ) + left.v.dot(byV) + left.a.dot(byA), left, right);
 }
 
 class SecondDerivatives : public ::testing::TestWithParam<MechanismCase> {
@@ -136,6 +174,10 @@ TEST_P(SecondDerivatives, OfLinearPartsAreThoseOfWholeSteps) {
   expectThoseOfLinearParts(robot, GetParam().seed);
 }
 
+TEST_P(SecondDerivatives, AreThoseOfTheOracle) {
+  expectThoseOfOracle(robot, GetParam().seed);
+}
+
 /// Where all independent coordinates are plain numbers, directions commute.
 TEST_P(SecondDerivatives, OfPlainCoordinatesAreSymmetric) {
   for (const Joint& joint : robot.joints) {
@@ -187,6 +229,13 @@ TEST(SecondDerivativesOfRobots, OfLinearPartsAreThoseOfWholeSteps) {
   for (const std::string& name : robots::names()) {
     SCOPED_TRACE(name);
     expectThoseOfLinearParts(robots::mechanism(name), 3);
+  }
+}
+
+TEST(SecondDerivativesOfRobots, AreThoseOfTheOracle) {
+  for (const std::string& name : robots::names()) {
+    SCOPED_TRACE(name);
+    expectThoseOfOracle(robots::mechanism(name), 4);
   }
 }
 

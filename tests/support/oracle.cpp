@@ -1,5 +1,7 @@
 #include "support/oracle.hpp"
 
+#include "support/loop_rows.hpp"
+
 namespace kempe::test {
 namespace {
 
@@ -29,54 +31,6 @@ Eigen::Vector3d angularVelocityOf(const Frame<Jet>& frame) {
 
 Triple<Jet> jets(const Eigen::Vector3d& x) {
   return {Jet(x.x()), Jet(x.y()), Jet(x.z())};
-}
-
-Jet dotOf(const Triple<Jet>& a, const Triple<Jet>& b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/// Two unit vectors that span the plane across an axis.
-std::array<Vector3, 2> across(const Vector3& axis) {
-  const Vector3 u = unit(axis);
-  const Vector3 helper = std::abs(u.x) < 0.7 ? Vector3{1, 0, 0} : Vector3{0, 1, 0};
-  const Vector3 first = unit(cross(u, helper));
-  return {first, cross(u, first)};
-}
-
-/// Rows of a loop joint as functions of the successor's frame seen from the predecessor's.
-std::vector<Jet> loopRows(const LoopJoint& loop, const Frame<Jet>& relative) {
-  std::vector<Jet> rows;
-  const auto [n1, n2] = across(loop.axis);
-  const Triple<Jet> a = tripleOf<Jet>(unit(loop.axis));
-  const Triple<Jet> x = tripleOf<Jet>(n1), y = tripleOf<Jet>(n2);
-  const Triple<Jet> turnedAxis = relative.rotate(a);
-  const auto noShift = [&](const Triple<Jet>& direction) {
-    rows.push_back(dotOf(direction, relative.p));
-  };
-  const auto noTilt = [&] {
-    rows.push_back(dotOf(x, turnedAxis));
-    rows.push_back(dotOf(y, turnedAxis));
-  };
-  const auto noTwist = [&] { rows.push_back(dotOf(y, relative.rotate(x))); };
-  const bool point = loop.type == LoopType::Revolute || loop.type == LoopType::Universal ||
-                     loop.type == LoopType::Spherical || loop.type == LoopType::Fixed;
-  if (point || loop.type == LoopType::Prismatic || loop.type == LoopType::Cylindrical) {
-    noShift(x);
-    noShift(y);
-  }
-  if (point || loop.type == LoopType::Planar) {
-    noShift(a);
-  }
-  if (loop.type == LoopType::Universal) {
-    const Triple<Jet> second = relative.rotate(tripleOf<Jet>(unit(loop.axis2)));
-    rows.push_back(dotOf(a, second) - Jet(dot(unit(loop.axis), unit(loop.axis2))));
-  } else if (loop.type != LoopType::Spherical) {
-    noTilt();
-  }
-  if (loop.type == LoopType::Prismatic || loop.type == LoopType::Fixed) {
-    noTwist();
-  }
-  return rows;
 }
 
 }  // namespace
