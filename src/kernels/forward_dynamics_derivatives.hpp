@@ -34,7 +34,7 @@ namespace kempe::detail {
 template <typename T>
 struct InverseMassMatrixWork {
   T* L;         ///< nv × nv, by rows: 𝓛, off its diagonal; Yᵀ S of (1) before run
-  T* Z;         ///< nv rows
+  T* Z;         ///< nv rows; may be those of H⁻¹
   T* inverse;   ///< nv rows: H⁻¹
   T* scales;    ///< per DoF: the factor between its row of Z and the first term of (3)
   int* ends;    ///< per cluster and, behind those, per DoF: behind the last DoF that it carries
@@ -63,6 +63,12 @@ InverseMassMatrixWork<T> carveInverseMassMatrix(const TablesView<R>& tables, Car
   return w;
 }
 
+/// Between the rows or columns of a symmetric matrix.
+template <typename T>
+KEMPE_HD int distanceOfLines(const MatrixAt<T>& matrix) {
+  return matrix.columnStride == 1 ? matrix.rowStride : matrix.columnStride;
+}
+
 template <typename T, typename Tables>
 class InverseMassMatrixKernel {
  public:
@@ -89,10 +95,12 @@ class InverseMassMatrixKernel {
     }
   }
 
+  /// Unless it is there already.
   KEMPE_HD void writeTo(const MatrixAt<T>& result) const {
-    // By rows or by columns: it is symmetric.
-    const bool byRows = result.columnStride == 1;
-    const int lines = byRows ? result.rowStride : result.columnStride;
+    if (result.numbers == own_.inverse) {
+      return;
+    }
+    const int lines = distanceOfLines(result);
     for (int i = 0; i < n_; ++i) {
       const T* row = own_.inverse + i * width_;
       T* line = result.numbers + i * lines;

@@ -93,9 +93,14 @@ struct Derivatives : KernelArguments<T> {
         {memory.byQ, 1, n}, {memory.byV, 1, n}, {}, memory.inverse.L};
     InverseDynamicsDerivativesKernel kernel(context.tables, work, memory.work, forces, ofForces);
     kernel.template runAfterForwardDynamics<Order>(loops, Base::lanes(v), memory.a);
-    InverseMassMatrixKernel inverse(context.tables, work, memory.inverse);
-    inverse.run();
     const auto& own = Base::template samePointers<DerivativeRequest>(request);
+    InverseMassMatrixWork<T> inverseWork = memory.inverse;
+    if (Base::kLanes > 1 && distanceOfLines(own.third) == n) {
+      // Matrices of packs are too large for the nearest cache: one in place of three.
+      inverseWork.Z = inverseWork.inverse = own.third.numbers;
+    }
+    InverseMassMatrixKernel inverse(context.tables, work, inverseWork);
+    inverse.run();
     inverse.writeTo(own.third);
     inverse.multiply(memory.byQ, memory.byV, kernel.keepsForces(), own.byQ, own.byV);
     return {};
