@@ -60,6 +60,13 @@ void ConstraintSolver<T>::add(const ConstraintTable& table) {
 }
 
 template <typename T>
+ConstraintRequest<T> ConstraintSolver<T>::kernelRequest() {
+  ConstraintRequest<T> request = requestOf<T>(scratch.active, scratch.functions.view());
+  request.memory = scratch.kernel.of(e.kernels().constraints.memorySize(*e.tables, request));
+  return request;
+}
+
+template <typename T>
 ConstraintWork<T> ConstraintSolver<T>::work() const {
   return {scratch.active.list.data(),
           static_cast<int>(scratch.active.list.size()),
@@ -489,11 +496,9 @@ std::optional<ConstraintReport> kernelAccelerations(ConstraintSolver<T>& solver,
   ConstraintScratch<T>& scratch = solver.scratch;
   int rank = 0;
   double inconsistency = 0.0;
-  const ConstraintKernels<T>& kernels = e.kernels().constraints;
-  ConstraintRequest<T> request = requestOf<T>(scratch.active, scratch.functions.view());
+  ConstraintRequest<T> request = solver.kernelRequest();
   request.time = time;
   request.stabilization = stabilization;
-  request.memory = scratch.kernel.of(kernels.memorySize(*e.tables, request));
   request.lambda = scratch.lambda.data();
   request.ranks = &rank;
   request.inconsistencies = &inconsistency;
@@ -503,8 +508,8 @@ std::optional<ConstraintReport> kernelAccelerations(ConstraintSolver<T>& solver,
   const bool solved = e.data.held.hasLoopsAt(q, e.work->wholeRotors);
   KernelContext<T> context = e.context(WorkStage::Articulated);
   context.loopsSolved = solved;
-  const bool certain =
-      kernels.forwardDynamics(context, q, v, tau, external, request, scratch.accelerations.data());
+  const bool certain = e.kernels().constraints.forwardDynamics(
+      context, q, v, tau, external, request, scratch.accelerations.data());
   if (solved) {
     e.data.held.keepLoops();
   }

@@ -27,6 +27,9 @@ class ConstraintSolver {
 
   /// Appends the constraints of a table that are on.
   void add(const ConstraintTable& table);
+  /// What kernels for the constraints that are on take, but time and outputs. Allocates where it is
+  /// called with more rows than before.
+  [[nodiscard]] ConstraintRequest<T> kernelRequest();
   [[nodiscard]] int rows() const { return scratch.active.rows; }
   /// Whether rows pull at rotors that may be folded.
   [[nodiscard]] bool onRotors() const { return scratch.active.onRotors; }

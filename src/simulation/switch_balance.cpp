@@ -35,8 +35,10 @@ void SwitchEvents::makeRoom() {
   if (!switches_.empty()) {
     rowsWanted_.assign(static_cast<std::size_t>(switches_.count()), 1);
     const Switches::EnabledRows enabled(switches_, rowsWanted_);
-    const int rows = SwitchRows(equations_).solver.rows();
+    SwitchRows all(equations_);
+    const int rows = all.solver.rows();
     startRows(rows);
+    static_cast<void>(all.solver.kernelRequest());
     const Model& model = equations_.work().model();
     response_.resize(model.nv(), rows);
     tau_.resize(model.nv());

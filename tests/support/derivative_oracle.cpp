@@ -576,6 +576,7 @@ std::vector<S> DerivativeOracle::Implementation::spanningForces(
     const std::vector<S>& position, const Placed<S>& at, const std::vector<S>& rates,
     const std::vector<S>& accelerations) const {
   using P = PathJet<S>;
+  using std::tanh;
   const Triple<S> gravity = tripleOf<S>(model.mechanism().gravity);
   const std::vector<Frame<P>> frames = framesAlong(position, rates, accelerations);
   std::vector<Triple<S>> forces(tree_.size()), moments = forces;  // about the world's origin
@@ -625,8 +626,12 @@ std::vector<S> DerivativeOracle::Implementation::spanningForces(
       const auto d = static_cast<std::size_t>(link.velocity + i);
       S tau = dotOf(at.spin[d], moments[l]) + dotOf(at.shift[d], forces[l]);
       tau = tau + S(joint.armature) * accelerations[d] + S(joint.damping) * rates[d];
-      const double rate = valueOf(rates[d]);
-      tau = tau + S(joint.friction * (rate > 0 ? 1.0 : (rate < 0 ? -1.0 : 0.0)));
+      if (const double slip = model.mechanism().frictionSlipSpeed; slip > 0.0) {
+        tau = tau + S(joint.friction) * tanh(rates[d] / S(slip));
+      } else {
+        const double rate = valueOf(rates[d]);
+        tau = tau + S(joint.friction * (rate > 0 ? 1.0 : (rate < 0 ? -1.0 : 0.0)));
+      }
       if (joint.stiffness != 0.0) {
         tau = tau + S(joint.stiffness) * (position[static_cast<std::size_t>(link.position)] -
                                           S(joint.springReference));

@@ -42,6 +42,11 @@ struct Perturbed {
     const S root = sqrt(a.value);
     return {root, a.slope / (root + root)};
   }
+  friend Perturbed tanh(const Perturbed& a) {
+    using std::tanh;
+    const S t = tanh(a.value);
+    return {t, a.slope - t * t * a.slope};
+  }
 };
 
 /// f, f′ and f″ along a path.
