@@ -511,7 +511,9 @@ def test_a_simulator_with_a_cut_loop_is_linearised() -> None:
 
     embedded, _ = poles(False)
     projected, _ = poles(True)
-    np.testing.assert_allclose(projected[-4:], embedded, atol=1e-6)
-    np.testing.assert_allclose(projected[:-4], 0, atol=1e-6)
+    held = projected.size - embedded.size  # positions and velocities that leave the loop
+    assert held > 0
+    np.testing.assert_allclose(projected[held:], embedded, atol=1e-6)
+    np.testing.assert_allclose(projected[:held], 0, atol=1e-6)
     _, damped = poles(True, stabilization="baumgarte")
-    np.testing.assert_allclose(damped[:4], -100, rtol=1e-3)
+    np.testing.assert_allclose(damped[:held], -100, rtol=1e-3)

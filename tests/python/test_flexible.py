@@ -332,7 +332,7 @@ def test_check_accepts_a_beam_in_a_loop(tmp_path: Path) -> None:
       <joint name="pin" type="continuous"><parent link="crank"/><child link="rod"/>
         <origin xyz="0.3 0 0"/><axis xyz="0 0 1"/></joint>
       <rod name="tie"><predecessor link="rod" node="end"/>
-        <successor link="wall"><origin xyz="1.3 -0.5 0"/></successor><length value="0.5"/></rod>
+        <successor link="wall" xyz="1.3 -0.5 0"/><length value="0.5"/></rod>
       </robot>""")
     done = kempe_program("check", str(robot))
     assert "Traceback" not in done.stderr, done.stderr

@@ -337,9 +337,11 @@ def conditioning(m: Measurements) -> Finding | None:
 
 def dead_points(model: kempe.Model, clusters: list[ClusterLoops], seconds: float,
                 done: Callable[[float], None]) -> Finding | None:
-    """Positions that the independent coordinates cannot pass, one by one from neutral."""
+    """Positions that the independent coordinates cannot pass, one by one from neutral. Modes bend
+    by so little that they meet none."""
+    modes = {joint.name for joint in model.mechanism.joints if joint.type == "mode"}
     jobs = [(loops, name) for loops in clusters for name in loops.cluster.independent
-            if name in model.q_names]
+            if name in model.q_names and name not in modes]
     if not jobs:
         return None
     lines, sweeps, missing = [], [], []

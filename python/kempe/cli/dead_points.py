@@ -71,9 +71,9 @@ class ClusterLoops:
         self._moves: list[Callable[[Array, float], None]] = []  # of one velocity each
         self._dependent: list[int] = []  # which of them
         types = {joint.name: joint.type for joint in model.mechanism.joints}
-        for joint in cluster.joints:
-            if types[joint] == "node":
-                continue  # moves with the modes of its flexible body
+        # Nodes move with the modes of their flexible body.
+        self.joints = [joint for joint in cluster.joints if types[joint] != "node"]
+        for joint in self.joints:
             first = model.joint_velocity_index(joint)
             start = model.q_names.index(
                 model.spanning_position_names[model.joint_position_index(joint)])
@@ -163,7 +163,7 @@ class Sweeper:
         self._neutral: Array = model.neutral()
         self.start = float(self._neutral[model.q_names.index(coordinate)])
         limits = {joint.name: (joint.lower, joint.upper) for joint in model.mechanism.joints}
-        own = [(model.q_names.index(name), *limits[name]) for name in loops.cluster.joints
+        own = [(model.q_names.index(name), *limits[name]) for name in loops.joints
                if name in model.q_names]
         self._limits = [(index, low, high) for index, low, high in own
                         if math.isfinite(low) or math.isfinite(high)]
@@ -184,7 +184,7 @@ class Sweeper:
             return max(limit, 0.0)
         rates = np.abs(self._model.constraint_jacobian(self._neutral) @ self._unit)
         driven = max((float(rates[self._model.joint_velocity_index(name)])
-                      for name in self._loops.cluster.joints if name != self._coordinate),
+                      for name in self._loops.joints if name != self._coordinate),
                      default=0.0)
         return HALF_TURN / min(1.0, driven) if driven > 0 else HALF_TURN
 
