@@ -52,10 +52,17 @@ xsimd::batch<S, Arch> exceptWhere(const xsimd::batch_bool<S, Arch>& regular,
   return Pack::load_aligned(results);
 }
 
+/// e^a where a is in range, 1 elsewhere: xsimd would convert what is not to an integer.
+template <typename S, typename Arch>
+xsimd::batch<S, Arch> expWithinRange(const xsimd::batch<S, Arch>& a) {
+  using Pack = xsimd::batch<S, Arch>;
+  return xsimd::exp(xsimd::select(xsimd::abs(a) <= Pack(PackRange<S>::exponent), a, Pack(S(0))));
+}
+
 template <typename S, typename Arch>
 xsimd::batch<S, Arch> packExp(const xsimd::batch<S, Arch>& a) {
   using Pack = xsimd::batch<S, Arch>;
-  return exceptWhere(xsimd::abs(a) <= Pack(PackRange<S>::exponent), xsimd::exp(a), a, a,
+  return exceptWhere(xsimd::abs(a) <= Pack(PackRange<S>::exponent), expWithinRange(a), a, a,
                      [](S x, S) { return std::exp(x); });
 }
 
@@ -90,7 +97,8 @@ template <typename S, typename Arch>
 xsimd::batch<S, Arch> packPow(const xsimd::batch<S, Arch>& a, const xsimd::batch<S, Arch>& p) {
   using Pack = xsimd::batch<S, Arch>;
   using Limits = std::numeric_limits<S>;
-  const Pack size = xsimd::abs(a), exponent = p * xsimd::log(size), power = xsimd::exp(exponent);
+  const Pack size = xsimd::abs(a), exponent = p * xsimd::log(size),
+             power = expWithinRange(exponent);
   const auto negative = a < Pack(S(0));
   const Pack half = Pack(S(0.5)) * p;
   const auto odd = xsimd::floor(half) != half;  // if p is a whole number
