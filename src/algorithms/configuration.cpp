@@ -169,12 +169,8 @@ void difference(const Model& model, Data& data, VectorIn from, VectorIn to, Vect
           to.segment(cluster.firstQ, cluster.nq) - from.segment(cluster.firstQ, cluster.nq);
       continue;
     }
-    for (int b = 0; b < cluster.bodies; ++b) {
-      const BodyEntry<double>& body = m.tables.bodies[cluster.firstBody + b];
-      const int position = cluster.firstQ + body.firstPosition - cluster.firstPosition;
-      jointDifference(body.type, from.data() + position, to.data() + position,
-                      d.loops.step.data() + body.firstVelocity - cluster.firstVelocity);
-    }
+    differenceOfCluster(m.tables, cluster, from.data() + cluster.firstQ, to.data() + cluster.firstQ,
+                        d.loops.step.data());
     const std::span<const int> independent = independentOf(m.tables, cluster);
     for (int j = 0; j < cluster.nv; ++j) {
       v[cluster.firstV + j] = d.loops.step[independent[j]];

@@ -7,7 +7,7 @@
 #include "loops/cluster_velocity.hpp"
 #include "loops/random_positions.hpp"
 #include "loops/scales.hpp"
-#include "model/model_impl.hpp"
+#include "model/follow_loops.hpp"
 #include "model/positions.hpp"
 
 namespace kempe {
@@ -26,6 +26,17 @@ constexpr double kShortestStride = 1e-3;
 /// branch.
 constexpr double kOffTangent = 0.3;
 constexpr int kTargets = 12;  // towards which walks set out, before the longest of them is taken
+
+/// How far spanning positions, those from `first` on, are beyond their limits, in radians or metres.
+double farthestBeyondLimits(const ModelImpl& model, int first,
+                            const std::vector<double>& positions) {
+  double most = 0.0;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const std::size_t p = static_cast<std::size_t>(first) + i;
+    most = std::max({most, model.lower[p] - positions[i], positions[i] - model.upper[p]});
+  }
+  return most;
+}
 
 /// A random place on the way from `home` towards a target; the target itself where nothing blocks
 /// the way.
@@ -113,19 +124,14 @@ class Sampler {
 
   [[nodiscard]] double beyondLimits(const ClusterEntry& cluster,
                                     const std::vector<double>& q) const {
-    double most = 0.0;
-    for (int i = 0; i < cluster.positions; ++i) {
-      const int p = cluster.firstPosition + i;
-      most = std::max({most, model_.lower[p] - q[i], q[i] - model_.upper[p]});
-    }
-    return most;
+    return farthestBeyondLimits(model_, cluster.firstPosition, q);
   }
 
   /// Couplings: the dependent positions have limits too.
   std::vector<double> drawCoupled(const ClusterEntry& cluster) {
     const double* G = tables_.G.data() + cluster.firstG;
     const double* offset = tables_.offset.data() + cluster.firstOffset;
-    const int* independent = tables_.independent.data() + cluster.firstIndependent;
+    const std::span<const int> independent = independentOf(tables_, cluster);
     const std::vector<double> home = neutral(cluster);
     std::vector<double> q(home.size());
     for (int attempt = 0; attempt < kDraws; ++attempt) {
@@ -161,10 +167,8 @@ class Sampler {
   /// until the loops, a limit or a singular configuration block the way.
   std::vector<double> walk(const ClusterEntry& cluster) {
     const std::vector<double> home = neutral(cluster);
-    const std::span<const int> dependent(tables_.dependent.data() + cluster.firstDependent,
-                                         static_cast<std::size_t>(cluster.kept));
-    const std::span<const int> independent(tables_.independent.data() + cluster.firstIndependent,
-                                           static_cast<std::size_t>(cluster.nv));
+    const std::span<const int> dependent = dependentOf(tables_, cluster);
+    const std::span<const int> independent = independentOf(tables_, cluster);
     const double* units = tables_.velocityScales.data() + cluster.firstVelocity;
     const double reach = clusterReach(tables_, cluster);
     const double regular = 1e-2 * regularity(cluster, home);
@@ -173,12 +177,7 @@ class Sampler {
 
     const auto aim = [&] {
       const std::vector<double> target = anywhere(cluster, reach);
-      for (int b = 0; b < cluster.bodies; ++b) {
-        const BodyEntry<double>& body = tables_.bodies[cluster.firstBody + b];
-        const int position = body.firstPosition - cluster.firstPosition;
-        jointDifference(body.type, home.data() + position, target.data() + position,
-                        way.data() + body.firstVelocity - cluster.firstVelocity);
-      }
+      differenceOfCluster(tables_, cluster, home.data(), target.data(), way.data());
       double distance = 0.0;
       for (const int i : independent) {
         distance = std::max(distance, std::abs(way[i]) / units[i]);
@@ -293,11 +292,7 @@ class CutWalk {
   double beyondLimits(const Eigen::VectorXd& q) {
     std::vector<double>& positions = data_.impl().positions;
     expandPositions(impl_, q.data(), positions.data());
-    double most = 0.0;
-    for (std::size_t i = 0; i < impl_.lower.size(); ++i) {
-      most = std::max({most, impl_.lower[i] - positions[i], positions[i] - impl_.upper[i]});
-    }
-    return most;
+    return farthestBeyondLimits(impl_, 0, positions);
   }
 
   /// Largest velocity, in radians or reaches.

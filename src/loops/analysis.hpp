@@ -3,26 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "loops/scratch.hpp"
-#include "loops/selection.hpp"
-#include "tables/tables.hpp"
+#include "loops/cluster_problem.hpp"
 
 /// Mobility of a cluster, its redundant rows, its independent coordinates and a closed, regular
 /// position of it, found when a model is compiled.
 namespace kempe::detail {
-
-struct ClusterProblem {
-  ModelTables<double>& tables;  ///< its rowSlots of the cluster are filled in
-  const Functions& functions;
-  const ClusterEntry& cluster;
-  std::vector<double> start;          ///< positions from which assembly starts
-  std::vector<int> posed;             ///< velocities whose joints the start pose names
-  std::vector<double> lower, upper;   ///< limits of the cluster's positions
-  std::vector<Wish> wishes;           ///< per velocity of the cluster
-  std::vector<std::string> names;     ///< per velocity of the cluster
-  std::vector<std::string> rowNames;  ///< per row: the loop with its kind, for messages
-  std::string description;            ///< how messages call the cluster
-};
 
 struct ClusterSolution {
   std::vector<int> independent;                   ///< ascending

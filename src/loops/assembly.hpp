@@ -72,4 +72,16 @@ void retractCluster(const Tables& tables, const ClusterEntry& cluster, const dou
   }
 }
 
+/// The step that retractCluster() takes between two positions of a cluster's joints.
+template <typename Tables>
+void differenceOfCluster(const Tables& tables, const ClusterEntry& cluster, const double* from,
+                         const double* to, double* step) {
+  for (int b = 0; b < cluster.bodies; ++b) {
+    const BodyEntry<double>& body = tables.bodies[cluster.firstBody + b];
+    const int position = body.firstPosition - cluster.firstPosition;
+    jointDifference(body.type, from + position, to + position,
+                    step + (body.firstVelocity - cluster.firstVelocity));
+  }
+}
+
 }  // namespace kempe::detail

@@ -15,14 +15,14 @@ namespace {
 
 /// The search gives up farther than this, in radians or lengths of the cluster, from its start.
 constexpr double kReach = 0.5;
-constexpr int kIterations = 12;
+constexpr int kNewtonIterations = 12;
 /// A search that failed is not repeated nearer than this to its start.
-constexpr double kSame = 0.01;
+constexpr double kSameStart = 0.01;
 /// Newton's method stops at steps of this length; f* is then right to its square.
 constexpr double kFound = 1e-9;
 /// Half the distance over which F is differenced: B is right to the square of this, which makes
 /// Newton's method gain eight digits per iteration.
-constexpr double kDifference = 1e-4;
+constexpr double kHalfDifference = 1e-4;
 /// Directions in which B is below this fraction of its largest are along the crease.
 constexpr double kCrease = 1e-5;
 /// The same in the first iteration, at a distance of up to kNarrow (regularity.hpp) from a crease:
@@ -176,8 +176,8 @@ void SingularPoint::differentiate() {
     }
   };
   for (int k = 0; k < free(); ++k) {
-    difference(k, kDifference);
-    difference(k, -kDifference);
+    difference(k, kHalfDifference);
+    difference(k, -kHalfDifference);
   }
   for (Eigen::MatrixXd& B : B_) {
     B = (0.5 * (B + B.transpose())).eval();
@@ -193,7 +193,7 @@ bool SingularPoint::locate(const double* from) {
     return false;
   }
   Eigen::VectorXd way = Eigen::VectorXd::Zero(free());
-  for (int iteration = 0; iteration < kIterations; ++iteration) {
+  for (int iteration = 0; iteration < kNewtonIterations; ++iteration) {
     closeRegularRows(q_);
     if (iteration < 3) {
       differentiate();
@@ -246,13 +246,7 @@ double SingularPoint::regularityOfAllRows(const double* q) {
 }
 
 void SingularPoint::difference(const double* from, const double* to, double* step) const {
-  const TablesView<double>& tables = viewOf<double>(model_.impl());
-  for (int b = cluster().firstBody; b < cluster().firstBody + cluster().bodies; ++b) {
-    const BodyEntry<double>& body = tables.bodies[b];
-    const int position = body.firstPosition - cluster().firstPosition;
-    jointDifference(body.type, from + position, to + position,
-                    step + (body.firstVelocity - cluster().firstVelocity));
-  }
+  differenceOfCluster(viewOf<double>(model_.impl()), cluster(), from, to, step);
 }
 
 /// Directions in which B vanishes, if there is one reduced equation.
@@ -381,7 +375,7 @@ bool SingularPoint::isKnownNear(const double* positions) {
   if (found_) {
     return cluster().nv == 1 && isNear(positions);
   }
-  return !searched_.empty() && distance(searched_, positions) < kSame;
+  return !searched_.empty() && distance(searched_, positions) < kSameStart;
 }
 
 }  // namespace kempe::detail
