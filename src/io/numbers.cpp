@@ -6,12 +6,11 @@
 #include <limits>
 #include <system_error>
 
+#include "io/text.hpp"
 #include "text/decimals.hpp"
 
 namespace kempe::io {
 namespace {
-
-constexpr std::string_view blanks = " \t\r\n";
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(blanks);

@@ -6,6 +6,9 @@
 
 namespace kempe::io {
 
+/// Characters that separate words.
+constexpr std::string_view blanks = " \t\r\n";
+
 /// Characters below space and "delete", which names and file names must not have.
 bool isControlCharacter(char c);
 bool hasControlCharacters(std::string_view text);

@@ -9,7 +9,7 @@
 namespace kempe::io {
 namespace {
 
-constexpr TypeName<JointType> types[] = {
+constexpr TypeName<JointType> jointTypes[] = {
     {"fixed", JointType::Fixed},           {"revolute", JointType::Revolute},
     {"continuous", JointType::Continuous}, {"prismatic", JointType::Prismatic},
     {"helical", JointType::Helical},       {"cylindrical", JointType::Cylindrical},
@@ -119,7 +119,7 @@ void addJointFrom(const Element& element, Robot& robot) {
   Joint joint;
   joint.name = element.requiredName();
   joint.line = element.line();
-  joint.type = readType<JointType>(element, types);
+  joint.type = readType<JointType>(element, jointTypes);
   joint.parent = readEndLink(element, "parent", robot);
   joint.parentNode = readNode(*element.child("parent"));
   joint.child = readEndLink(element, "child", robot);

@@ -6,7 +6,7 @@
 namespace kempe::io {
 namespace {
 
-constexpr TypeName<LoopType> types[] = {
+constexpr TypeName<LoopType> loopTypes[] = {
     {"revolute", LoopType::Revolute},   {"continuous", LoopType::Revolute},
     {"prismatic", LoopType::Prismatic}, {"cylindrical", LoopType::Cylindrical},
     {"universal", LoopType::Universal}, {"spherical", LoopType::Spherical},
@@ -90,7 +90,7 @@ void addLoopFrom(const Element& element, Robot& robot) {
   loop.name = element.requiredName();
   loop.line = element.line();
   loop.cut = element.boolean("cut");
-  loop.type = readType<LoopType>(element, types);
+  loop.type = readType<LoopType>(element, loopTypes);
   loop.predecessor = readLoopEnd(element, "predecessor", robot);
   loop.successor = readLoopEnd(element, "successor", robot);
   const std::optional<Vector3> axis = readDirection(element, "axis");

@@ -14,9 +14,8 @@
 namespace kempe::io {
 namespace {
 
-constexpr std::ptrdiff_t mostParts = 4'000'000;
+constexpr std::ptrdiff_t mostXmlParts = 4'000'000;
 constexpr std::size_t mostAttributes = 100;
-constexpr std::string_view blanks = " \t\r\n";
 constexpr std::string_view tagEnds = " \t\r\n=/>\"'";
 constexpr std::string_view byteOrderMark = "\xef\xbb\xbf";
 
@@ -62,8 +61,8 @@ class Scanner {
 
   void boundParts() const {
     const auto parts = std::ranges::count_if(text_, [](char c) { return c == '<' || c == '='; });
-    if (parts > mostParts) {
-      fail("the file has more than " + std::to_string(mostParts) +
+    if (parts > mostXmlParts) {
+      fail("the file has more than " + std::to_string(mostXmlParts) +
            " tags and attributes. Check that it is a robot.");
     }
   }

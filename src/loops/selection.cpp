@@ -17,7 +17,7 @@ constexpr double kRounded = 1e-13;
 /// A marked set must be at least this well conditioned at half of the samples, or nearly as well as
 /// any other set.
 constexpr double kAdmissible = 1e-5;
-constexpr double kNearlyAsGood = 1e-2;
+constexpr double kNearlyAdmissible = 1e-2;
 /// Wishes are followed as long as the pivot is at least this fraction of the best one.
 constexpr double kWishPivot = 1e-2;
 
@@ -224,7 +224,7 @@ ColumnSelection selectIndependent(const RowSelection& rows, int freedoms,
       withWish(wishes, [](Wish wish) { return wish != Wish::Dependent; });
   const std::vector<int> asked =
       withWish(wishes, [](Wish wish) { return wish == Wish::Independent; });
-  const double admissible = std::min(kAdmissible, kNearlyAsGood * bestScore);
+  const double admissible = std::min(kAdmissible, kNearlyAdmissible * bestScore);
   for (const std::vector<int>& wanted : {notRefused, asked}) {
     if (static_cast<int>(wanted.size()) == freedoms) {
       const std::vector<int> dependent = complement(wanted, n);

@@ -14,7 +14,7 @@ namespace {
 
 /// Rows of G whose smallest pivot is below this fraction of the largest ratio do not determine a
 /// cluster.
-constexpr double kDetermined = 1e-6;
+constexpr double kDeterminedRatios = 1e-6;
 /// Sets of bodies that are looked at in one cluster at most.
 constexpr int kLargestSearch = 100000;
 
@@ -144,7 +144,7 @@ class ClusterChoice {
     }
     std::vector<int> pivots(static_cast<std::size_t>(cluster_.nv));
     const double largest = largestOf(G_.data(), cluster_.velocities * cluster_.nv);
-    if (determineRatios(ratios.data(), cluster_.nv, pivots.data(), largest) > kDetermined) {
+    if (determineRatios(ratios.data(), cluster_.nv, pivots.data(), largest) > kDeterminedRatios) {
       best_ = bodiesOf(taken_);
       bestRotors_ = rotors;
       bestMass_ = mass;

@@ -11,7 +11,7 @@ namespace kempe::detail {
 namespace {
 
 /// A pivot of H below this fraction of its diagonal is rounding.
-constexpr double kNothing = 1e-10;
+constexpr double kRoundedPivot = 1e-10;
 
 int lastFreedom(const BodyEntry<double>& body) {
   return body.firstVelocity + velocitySize(body.type) - 1;
@@ -84,7 +84,7 @@ std::vector<int> findMassless(const ModelImpl& model) {
     for (int k = lastFreedom(body); k >= body.firstVelocity; --k) {
       const Force<double> U = IA[b] * s[k];
       const double D = dot(U, s[k]) + tables.armature[k];
-      if (D > kNothing * (dot(rigid[b] * s[k], s[k]) + tables.armature[k])) {
+      if (D > kRoundedPivot * (dot(rigid[b] * s[k], s[k]) + tables.armature[k])) {
         IA[b].addOuter(-1.0 / D, U);
       } else {
         massless.push_back(k);

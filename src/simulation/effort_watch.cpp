@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simulation/step_controller.hpp"
+
 namespace kempe::detail {
 namespace {
 
@@ -11,8 +13,6 @@ constexpr double kFew = 2e4;
 /// More than this many times the expected steps are too many. Smooth motions take 0.3 to 2 times as
 /// many as (1), forces that jump every 5 ms 4 to 35 times; friction as sign(v) 10⁵ times.
 constexpr double kMany = 20.0;
-/// Above this, stability and not accuracy limits the steps of the explicit pair (step_controller.cpp).
-constexpr double kStable = 1.0;
 /// Shares of all steps that name the cause. Where stability limits the steps, it does so in nearly
 /// all of them (97 % and more), and to and fro across a jump half of them look so; the errors of
 /// smooth forces let 2 % of the steps be refused, those of forces that jump 25 to 65 %. Locating an
@@ -22,9 +22,9 @@ constexpr double kMostlySingular = 0.5;
 
 /// Errors of a step that are a larger part of the motion add up to 1e-4 of it or more in ten periods of
 /// an oscillation. With the default tolerances those of usual motions are 1e-8 of it.
-constexpr double kVisible = 1e-5;
+constexpr double kVisibleError = 1e-5;
 /// Ways below this, in radians or metres, can be rounding.
-constexpr double kRounding = 1e-13;
+constexpr double kRoundedWay = 1e-13;
 
 }  // namespace
 
@@ -63,7 +63,7 @@ double EffortWatch::errorOfMotion(const Tolerances& tolerances) const {
 }
 
 bool EffortWatch::isTooSmall(const Tolerances& tolerances) const {
-  return way_ > kRounding && errorOfMotion(tolerances) > kVisible;
+  return way_ > kRoundedWay && errorOfMotion(tolerances) > kVisibleError;
 }
 
 EffortWatch::Cause EffortWatch::cause() const {

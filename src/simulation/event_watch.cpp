@@ -10,7 +10,7 @@ namespace {
 /// Errors of steps that ignore events count from here on: a hundredth of those that are reported of
 /// steps of fixed length (motion_watch.cpp). The last bounces of a joint that comes to rest are a
 /// thousand times smaller (kBounces in switches.cpp).
-constexpr double kVisible = 1e-4;
+constexpr double kVisibleDelay = 1e-4;
 
 }  // namespace
 
@@ -66,7 +66,7 @@ std::vector<std::string> EventWatch::warnings() const {
                     "; some stops are still being hit. Give the stops a lower restitution, or a "
                     "stiffness.");
   }
-  if (error_ > kVisible) {
+  if (error_ > kVisibleDelay) {
     texts.push_back(
         "events of friction and end stops follow one another too fast to be located, "
         "first at joint " +

@@ -14,7 +14,7 @@ namespace {
 constexpr long long kFirst = 8, kEvery = 16;
 /// Differences are taken over this many seconds, and at most this part of the interval: long against
 /// rounding, short against the motions of machines.
-constexpr double kSeconds = 1e-5, kPart = 1e-3;
+constexpr double kSeconds = 1e-5, kPartOfInterval = 1e-3;
 /// Disagreement that is reported, relative to the rates.
 constexpr double kDiffers = 0.01;
 
@@ -56,7 +56,7 @@ void PrescribedWatch::check(const ConstraintTable& table, double time, double in
   if (!warning_.empty() || (number >= kFirst && number % kEvery != 0)) {
     return;
   }
-  const double seconds = std::min(kSeconds, kPart * interval);
+  const double seconds = std::min(kSeconds, kPartOfInterval * interval);
   for (const ConstraintEntry& entry : table.entries) {
     if (entry.form.kind != RowKind::Prescribed || !entry.enabled) {
       continue;

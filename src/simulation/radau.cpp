@@ -46,7 +46,7 @@ constexpr std::array<double, kStages> kQuadratureErrors{-1.5580782047249223824,
 
 /// Corrections below this are rounding, relative to velocities (at least 1); where large forces
 /// nearly cancel, below what that makes of the rounding of the state, up to a part of the tolerance.
-constexpr double kRounding = 1e-13;
+constexpr double kLeastRounding = 1e-13;
 constexpr double kMostRounding = 0.02;
 constexpr double kTransformed = 5.0;  // of three stages, by T⁻¹
 /// A correction of so many tolerances is not the way to a solution.
@@ -238,7 +238,7 @@ bool Radau::iterate(ChartMotion& motion, const Step& step) {
     }
   }
   const double rounding =
-      std::clamp(h / kGamma * noise(), kRounding / allowed_.relative, kMostRounding);
+      std::clamp(h / kGamma * noise(), kLeastRounding / allowed_.relative, kMostRounding);
   double before = 0.0, theta = 0.0;
   for (iterations_ = 1; iterations_ <= kMostIterations; ++iterations_) {
     ++allIterations_;

@@ -14,7 +14,8 @@
 namespace kempe::detail {
 namespace {
 
-constexpr double kBeyond = 1e100;  // a velocity above this means that the simulation diverged
+constexpr double kDivergedSpeed =
+    1e100;  // a velocity above this means that the simulation diverged
 
 }  // namespace
 
@@ -31,9 +32,9 @@ void RobotEquations::start() {
 
 void RobotEquations::evaluate(double t, VectorIn q, VectorIn v, Rates& rates) {
   ++evaluations_;
-  if (!(v.cwiseAbs().maxCoeff() < kBeyond)) {
+  if (!(v.cwiseAbs().maxCoeff() < kDivergedSpeed)) {
     std::size_t wrong = 0;
-    while (std::abs(v[static_cast<Eigen::Index>(wrong)]) < kBeyond) {
+    while (std::abs(v[static_cast<Eigen::Index>(wrong)]) < kDivergedSpeed) {
       ++wrong;
     }
     throw Diverged(

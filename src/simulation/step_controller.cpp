@@ -17,9 +17,9 @@ constexpr double kSame = 1.2;
 /// Solving Ordinary Differential Equations I, section II.4).
 constexpr double kFirstChange = 0.01;
 
-/// Integrator::Auto. The explicit pair is stable for h times an eigenvalue up to 1 on the imaginary
-/// axis and up to kStableMost on the negative real one.
-constexpr double kStable = 1.0, kStableMost = 3.3;
+/// Integrator::Auto. The explicit pair is stable for h times an eigenvalue up to kStable on the
+/// imaginary axis and up to this on the negative real one.
+constexpr double kStableMost = 3.3;
 /// Above this, steps hint at stability as their limit: vibrations below the tolerances, which grow
 /// slowly beyond the limit and are damped below it, keep h times the eigenvalue at 0.8 to 1 on
 /// average. Steps that follow an oscillation at the default tolerances have 0.1 to 0.5.

@@ -10,6 +10,10 @@
 
 namespace kempe::detail {
 
+/// The explicit pair is stable for h times an eigenvalue on the imaginary axis up to this: above it,
+/// stability and not accuracy limits its steps.
+inline constexpr double kStable = 1.0;
+
 /// Makes the steps of a motion: chooses the integrator, if it may, and the lengths of its steps, and
 /// keeps account of its effort.
 class StepController {

@@ -11,10 +11,10 @@ namespace kempe::detail {
 namespace {
 
 /// Relative to the speed of a step, a velocity that counts as zero: rounding of G v.
-constexpr double kAtRest = 1e-13;
+constexpr double kZeroSpeed = 1e-13;
 /// Speeds below this, in rad/s or m/s, are not told apart from rest more finely than by rounding of
 /// speeds of this size.
-constexpr double kSlow = 1e-3;
+constexpr double kSlowSpeed = 1e-3;
 /// A stop is reached within this distance, relative to its position (at least 1).
 constexpr double kTouch = 1e-13;
 /// A force that holds gives way between these excesses, relative to its bound: above the rounding
@@ -275,8 +275,8 @@ SwitchEvent Switches::endOf(int which, const Readings& start, const Readings& en
   switch (one.mode) {
     case Mode::Forward:
     case Mode::Backward:
-      event.most =
-          kAtRest * std::max({std::abs(event.before), std::abs(event.after), one.peak, kSlow});
+      event.most = kZeroSpeed *
+                   std::max({std::abs(event.before), std::abs(event.after), one.peak, kSlowSpeed});
       event.least = -event.most;
       break;
     case Mode::Clear:
@@ -375,7 +375,7 @@ Switches::Mode Switches::elasticMode(const Switch& one, double position, double 
 
 bool Switches::chooseModes(const Readings& readings, double speed, int event) {
   bool any = false;
-  const double rest = kAtRest * std::max(speed, kSlow);
+  const double rest = kZeroSpeed * std::max(speed, kSlowSpeed);
   for (int i = 0; i < count(); ++i) {
     Switch& one = switches_[at(i)];
     const double position = readings.position[at(i)], rate = readings.rate[at(i)];
@@ -410,7 +410,7 @@ void Switches::release(int which, double acceleration) {
 bool Switches::escapes(int which, const Readings& readings, double speed, double back) const {
   const Switch& one = switches_[at(which)];
   const double leaving = -one.side * readings.rate[at(which)];
-  return isRigid(one) && leaving > kAtRest * std::max(speed, kSlow) &&
+  return isRigid(one) && leaving > kZeroSpeed * std::max(speed, kSlowSpeed) &&
          leaving * leaving > 2.0 * touch(one) * back;
 }
 
@@ -422,7 +422,7 @@ bool Switches::isRigidContact(int which, const Readings& readings) const {
 bool Switches::isHit(int which, const Readings& readings, double speed) const {
   const Switch& one = switches_[at(which)];
   return isRigidContact(which, readings) &&
-         one.side * readings.rate[at(which)] > kAtRest * std::max(speed, kSlow);
+         one.side * readings.rate[at(which)] > kZeroSpeed * std::max(speed, kSlowSpeed);
 }
 
 double Switches::restitution(int which, double rate) const {
@@ -483,7 +483,7 @@ void Switches::resetModes() {
 
 bool Switches::slips(const Readings& readings, double speed) const {
   for (int i = 0; i < count(); ++i) {
-    if (holds(i) && std::abs(readings.rate[at(i)]) > kAtRest * std::max(speed, kSlow)) {
+    if (holds(i) && std::abs(readings.rate[at(i)]) > kZeroSpeed * std::max(speed, kSlowSpeed)) {
       return true;
     }
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <numbers>
 
+#include "dynamics/gravity.hpp"
 #include "kempe/kempe.hpp"
 #include "support/close_to.hpp"
 
@@ -12,12 +13,10 @@
 namespace kempe::test {
 namespace {
 
-constexpr double kGravity = 9.81;
-
-using Numbers = std::map<std::string, double>;
+using NamedNumbers = std::map<std::string, double>;
 
 /// A vector from its entries' names.
-Eigen::VectorXd arrange(const std::vector<std::string>& names, const Numbers& values) {
+Eigen::VectorXd arrange(const std::vector<std::string>& names, const NamedNumbers& values) {
   Eigen::VectorXd x(static_cast<Eigen::Index>(names.size()));
   for (std::size_t i = 0; i < names.size(); ++i) {
     x[static_cast<Eigen::Index>(i)] = values.at(names[i]);
@@ -45,8 +44,8 @@ void expectForces(const Mechanism& robot, const Eigen::VectorXd& q, const Eigen:
   }
 }
 
-void expectForces(const Mechanism& robot, const Numbers& q, const Numbers& v, const Numbers& a,
-                  const Numbers& tau) {
+void expectForces(const Mechanism& robot, const NamedNumbers& q, const NamedNumbers& v,
+                  const NamedNumbers& a, const NamedNumbers& tau) {
   const Model model(robot);
   expectForces(robot, arrange(model.qNames(), q), arrange(model.vNames(), v),
                arrange(model.vNames(), a), arrange(model.vNames(), tau));
@@ -344,7 +343,7 @@ TEST(ClosedForm, RotorOnAMovingLinkActsAsAGyroscope) {
     const double yaw = 1.3, pitch = -0.7, turn = 4.0;         // rates
     const double yawing = 0.9, pitching = 2.0, turning = -3;  // accelerations
     const double coupling = C * c - J * N * s, gyroscopic = C * s + J * N * c;
-    const Numbers tau{
+    const NamedNumbers tau{
         {"yaw", (K + A * s * s + D * c * c) * yawing + 2 * s * c * (A - D) * pitch * yaw +
                     coupling * turning - gyroscopic * pitch * turn},
         {"pitch", B * pitching - (A - D) * s * c * yaw * yaw + gyroscopic * turn * yaw},

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "dynamics/gravity.hpp"
 #include "kempe/kempe.hpp"
 #include "support/close_to.hpp"
 
@@ -12,8 +13,6 @@
 // moved through time.
 
 namespace kempe::test {
-
-constexpr double kGravity = 9.81;
 
 using Vector = Eigen::VectorXd;
 

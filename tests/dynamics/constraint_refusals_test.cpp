@@ -14,7 +14,7 @@
 namespace kempe::test {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotFinite = std::numeric_limits<double>::quiet_NaN();
 
 Mechanism arm() {
   Mechanism robot("arm");
@@ -62,13 +62,13 @@ TEST_F(RefusedConstraints, JointsBetweenBodies) {
   EXPECT_EQ(adding(wrong.about({})),
             "constraint \"joint\": the axis must be a nonzero, finite vector");
   wrong = joint;
-  EXPECT_EQ(adding(wrong.thenAbout({0, kNaN, 0})),
+  EXPECT_EQ(adding(wrong.thenAbout({0, kNotFinite, 0})),
             "constraint \"joint\": the second axis must be a nonzero, finite vector");
   wrong = joint;
   wrong.from("plate");
   EXPECT_EQ(adding(wrong), "constraint \"joint\": its two ends are on the same rigid body");
   wrong = joint;
-  wrong.successor.frame.p.x = kNaN;
+  wrong.successor.frame.p.x = kNotFinite;
   const std::string frame =
       "constraint \"joint\": a frame must have finite numbers and axes of unit length";
   EXPECT_EQ(adding(wrong), frame);
@@ -83,7 +83,7 @@ TEST_F(RefusedConstraints, Rods) {
   wrong.length = 0.0;
   EXPECT_EQ(adding(wrong), "constraint \"rod\": the length must be positive");
   wrong = rod;
-  wrong.successor.point.z = kNaN;
+  wrong.successor.point.z = kNotFinite;
   EXPECT_EQ(adding(wrong), "constraint \"rod\": a point is not finite");
   wrong = rod;
   wrong.predecessor.body = "plate";
@@ -101,9 +101,9 @@ TEST_F(RefusedConstraints, Coordinates) {
             "constraint \"gear\": joint \"wrist\" is spherical, whose position is not a scalar");
   EXPECT_EQ(adding(Coupling{coupling}.plus(1, {"elbow", 1})),
             "constraint \"gear\": joint \"elbow\" has 1 coordinates, there is no component 1");
-  EXPECT_EQ(adding(Coupling{coupling}.plus(kNaN, "elbow")),
+  EXPECT_EQ(adding(Coupling{coupling}.plus(kNotFinite, "elbow")),
             "constraint \"gear\": a coefficient is not finite");
-  EXPECT_EQ(adding(Coupling{coupling}.plus(1, "elbow").equals(kNaN)),
+  EXPECT_EQ(adding(Coupling{coupling}.plus(1, "elbow").equals(kNotFinite)),
             "constraint \"gear\": the offset is not finite");
 }
 
@@ -130,13 +130,13 @@ TEST_F(RefusedConstraints, Wheels) {
   wrong.axle = {};
   EXPECT_EQ(adding(wrong), "constraint \"wheel\": the axle must be a nonzero, finite vector");
   wrong = wheel;
-  wrong.center.y = kNaN;
+  wrong.center.y = kNotFinite;
   EXPECT_EQ(adding(wrong), "constraint \"wheel\": the centre is not finite");
   wrong = wheel;
   wrong.ground = "lower";
   EXPECT_EQ(adding(wrong), "constraint \"wheel\": the wheel and its ground are one rigid body");
   wrong = wheel;
-  wrong.plane.p.x = kNaN;
+  wrong.plane.p.x = kNotFinite;
   EXPECT_EQ(adding(wrong),
             "constraint \"wheel\": a frame must have finite numbers and axes of unit length");
 }
@@ -154,7 +154,7 @@ TEST_F(RefusedConstraints, NumbersRatesAndTimes) {
       constrainedForwardDynamics(model, data, of, time, q, zero, zero, a, multipliers, how);
     });
   };
-  EXPECT_EQ(solve(constraints, kNaN, lambda), "time is not finite");
+  EXPECT_EQ(solve(constraints, kNotFinite, lambda), "time is not finite");
   EXPECT_EQ(solve(constraints, 0.0, two), "multipliers has 2 entries, but constraints.rows is 1");
   EXPECT_EQ(solve(constraints, 0.0, lambda, {.method = Method::Projection}),
             "method: constraints require Method::Cluster");
@@ -193,7 +193,7 @@ TEST_F(RefusedConstraints, PositionsAtWhichThereIsNoRow) {
   EXPECT_TRUE(
       report(function, lambda).starts_with("root: constraint \"root\" is not defined here:"));
   Constraints motion(model);
-  motion.prescribe("drive", "elbow", [](double) { return PrescribedMotion{0.0, kNaN, 0.0}; });
+  motion.prescribe("drive", "elbow", [](double) { return PrescribedMotion{0.0, kNotFinite, 0.0}; });
   EXPECT_TRUE(
       report(motion, lambda).starts_with("drive: constraint \"drive\" is not defined here:"));
 }

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <string_view>
 
+#include "dynamics/gravity.hpp"
 #include "kempe/kempe.hpp"
 #include "support/close_to.hpp"
 #include "support/random_mechanism.hpp"
@@ -14,8 +15,6 @@
 /// Forces between bodies that can be written down by hand; what is refused.
 namespace kempe::test {
 namespace {
-
-constexpr double kGravity = 9.81;
 
 using Vector6 = Eigen::Matrix<double, 6, 1>;
 

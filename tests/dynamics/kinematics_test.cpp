@@ -17,7 +17,7 @@ namespace {
 
 using Matrix6 = Eigen::Matrix<double, 6, 6>;
 
-Eigen::Vector3d dense(const Vec3<double>& x) {
+Eigen::Vector3d asVector(const Vec3<double>& x) {
   return {x.x, x.y, x.z};
 }
 
@@ -152,8 +152,8 @@ TEST_P(KinematicsOfEveryMechanism, MomentumAndEnergyEqualTheOracles) {
   Eigen::Vector3d moment = Eigen::Vector3d::Zero();
   Eigen::MatrixXd linear = Eigen::MatrixXd::Zero(3, model.nv()), angular = linear;
   for (const Body& body : model.mechanism().bodies) {
-    const Oracle::Motion m =
-        oracle.oracle.motion(body.name, dense(body.centerOfMass), oracle.positions, oracle.rates);
+    const Oracle::Motion m = oracle.oracle.motion(body.name, asVector(body.centerOfMass),
+                                                  oracle.positions, oracle.rates);
     if (m.linear.isZero() && m.angular.isZero()) {
       continue;  // fixed to the world
     }
@@ -174,7 +174,7 @@ TEST_P(KinematicsOfEveryMechanism, MomentumAndEnergyEqualTheOracles) {
   for (int j = 0; j < model.nv(); ++j) {
     expected.col(j).tail<3>() -= center.cross(Eigen::Vector3d(linear.col(j)));
   }
-  EXPECT_TRUE(closeTo(dense(centerOfMass(model, data, q)), center, 1e-12));
+  EXPECT_TRUE(closeTo(asVector(centerOfMass(model, data, q)), center, 1e-12));
   Eigen::MatrixXd A = poisoned(6, model.nv());
   centroidalMomentumMatrix(model, data, q, A);
   EXPECT_TRUE(closeTo(A, expected, 1e-11));

@@ -17,13 +17,15 @@
 namespace kempe::test {
 namespace {
 
-constexpr std::array kExact{Method::Projection, Method::Lagrange};
-constexpr std::array kInexact{Method::Approximate, Method::Unconstrained};
+constexpr std::array kExactMethods{Method::Projection, Method::Lagrange};
+constexpr std::array kInexactMethods{Method::Approximate, Method::Unconstrained};
 
-struct Subject {
+struct MethodSubject {
   std::string name;
   std::function<Mechanism()> make;
-  friend std::ostream& operator<<(std::ostream& out, const Subject& s) { return out << s.name; }
+  friend std::ostream& operator<<(std::ostream& out, const MethodSubject& s) {
+    return out << s.name;
+  }
 };
 
 /// Its first joint is held by a coupling: a cluster without a DoF carries the rest.
@@ -36,8 +38,8 @@ Mechanism brakedArm() {
   return robot;
 }
 
-std::vector<Subject> everySubject() {
-  std::vector<Subject> subjects;
+std::vector<MethodSubject> everySubject() {
+  std::vector<MethodSubject> subjects;
   for (const MechanismCase& choice : everyMechanism()) {
     subjects.push_back({nameOf(choice), [choice] { return randomMechanism(choice); }});
   }
@@ -49,8 +51,8 @@ std::vector<Subject> everySubject() {
   return subjects;
 }
 
-std::vector<Subject> everyTree() {
-  std::vector<Subject> trees;
+std::vector<MethodSubject> everyTree() {
+  std::vector<MethodSubject> trees;
   for (const MechanismCase& choice : everyMechanism()) {
     if (choice.family == Family::Tree) {
       trees.push_back({nameOf(choice), [choice] { return randomMechanism(choice); }});
@@ -59,7 +61,7 @@ std::vector<Subject> everyTree() {
   return trees;
 }
 
-class Methods : public ::testing::TestWithParam<Subject> {
+class Methods : public ::testing::TestWithParam<MethodSubject> {
  protected:
   Methods() : robot(GetParam().make()), model(robot), data(model), engine_(7) {
     q = model.randomConfiguration(5);
@@ -126,7 +128,7 @@ class Methods : public ::testing::TestWithParam<Subject> {
 TEST_P(Methods, ExactOnesAgreeOnForces) {
   const std::vector<FrameForce> forces = randomForces();
   const Eigen::VectorXd expected = inverse(Method::Cluster, forces);
-  for (const Method method : kExact) {
+  for (const Method method : kExactMethods) {
     EXPECT_TRUE(closeTo(inverse(method, forces), expected, 1e-9)) << static_cast<int>(method);
   }
 }
@@ -135,7 +137,7 @@ TEST_P(Methods, ExactOnesAgreeOnAccelerations) {
   const std::vector<FrameForce> forces = randomForces();
   const Eigen::VectorXd expected = forward(Method::Cluster, tau, forces);
   const double tolerance = std::max(1e-9, 1e-14 * condition());
-  for (const Method method : kExact) {
+  for (const Method method : kExactMethods) {
     EXPECT_TRUE(closeTo(forward(method, tau, forces), expected, tolerance))
         << static_cast<int>(method);
   }
@@ -145,7 +147,7 @@ TEST_P(Methods, FloatAgreesToItsPrecision) {
   DataF floatData(model);
   Eigen::VectorXf force(model.nv()), acceleration(model.nv());
   const Eigen::VectorXd expected = inverse(Method::Cluster);
-  for (const Method method : kExact) {
+  for (const Method method : kExactMethods) {
     inverseDynamics(model, floatData, q.cast<float>(), v.cast<float>(), a.cast<float>(), force,
                     {.method = method});
     EXPECT_TRUE(closeTo(force.cast<double>(), expected, 1e-3)) << static_cast<int>(method);
@@ -154,7 +156,7 @@ TEST_P(Methods, FloatAgreesToItsPrecision) {
     EXPECT_TRUE(closeTo(acceleration.cast<double>(), a, std::max(1e-3, 3e-6 * condition())))
         << static_cast<int>(method);
   }
-  for (const Method method : kInexact) {
+  for (const Method method : kInexactMethods) {
     if (independentTree().problem.empty()) {
       inverseDynamics(model, floatData, q.cast<float>(), v.cast<float>(), a.cast<float>(), force,
                       {.method = method});
@@ -172,7 +174,7 @@ TEST_P(Methods, OperationalInertiasAgree) {
   for (const Reference reference : {Reference::LocalWorldAligned, Reference::Local}) {
     Eigen::MatrixXd expected = poisoned(size, size);
     inverseOperationalInertia(model, data, q, frames, expected, reference);
-    for (const Method method : kExact) {
+    for (const Method method : kExactMethods) {
       Eigen::MatrixXd actual = poisoned(size, size);
       detail::Evaluation<double> e(model, data);
       detail::comparedOperationalInertia<double>(e, method, q, frames, reference, actual);
@@ -246,7 +248,7 @@ double axialInertia(const Model& model, const std::string& velocity) {
 
 TEST_P(Methods, InexactOnesAreTheIndependentTreeWhereThereIsOne) {
   if (!independentTree().problem.empty()) {
-    for (const Method method : kInexact) {
+    for (const Method method : kInexactMethods) {
       EXPECT_THROW(inverse(method), std::invalid_argument);
       EXPECT_THROW(forward(method, tau), std::invalid_argument);
     }
@@ -310,7 +312,7 @@ TEST_P(Methods, InexactOnesAreTheIndependentTreeWhereThereIsOne) {
 }
 
 TEST_P(Methods, OutputsMayBeInputs) {
-  for (const Method method : kExact) {
+  for (const Method method : kExactMethods) {
     Eigen::VectorXd x = tau;
     forwardDynamics(model, data, q, v, x, x, {.method = method});
     EXPECT_EQ(x, forward(method, tau));
@@ -324,11 +326,11 @@ TEST_P(Methods, AllocateNothing) {
   Eigen::VectorXd x(model.nv());
   const std::vector<FrameForce> forces = randomForces(), keptForces = randomForces(true);
   const auto evaluate = [&] {
-    for (const Method method : kExact) {
+    for (const Method method : kExactMethods) {
       inverseDynamics(model, data, q, v, a, x, {.external = forces, .method = method});
       forwardDynamics(model, data, q, v, tau, x, {.external = forces, .method = method});
     }
-    for (const Method method : kInexact) {
+    for (const Method method : kInexactMethods) {
       if (independentTree().problem.empty()) {
         inverseDynamics(model, data, q, v, a, x, {.external = keptForces, .method = method});
         forwardDynamics(model, data, q, v, tau, x, {.external = keptForces, .method = method});
@@ -347,7 +349,7 @@ using MethodsOnTrees = Methods;
 TEST_P(MethodsOnTrees, AllAreExact) {
   ASSERT_EQ(model.nLoopRows(), 0);
   const std::vector<FrameForce> forces = randomForces();
-  for (const Method method : kInexact) {
+  for (const Method method : kInexactMethods) {
     EXPECT_TRUE(closeTo(inverse(method, forces), inverse(Method::Cluster, forces), 1e-12));
     EXPECT_TRUE(closeTo(forward(method, tau, forces), forward(Method::Cluster, tau, forces), 1e-9));
   }

@@ -48,7 +48,7 @@ Mechanism legs(const std::vector<double>& gains) {
 }
 
 /// The same with functions that are called back, which have no twins.
-Mechanism calledBack(Mechanism robot) {
+Mechanism withCallbacks(Mechanism robot) {
   for (Function& function : robot.functions) {
     function.symbolic = nullptr;
   }
@@ -73,12 +73,12 @@ TEST(TwinLoops, AreThoseOfEqualLegs) {
   EXPECT_EQ(twinsOf(Model(legs({0.1, 0.11, 0.1}))), 2);
   EXPECT_EQ(twinsOf(Model(legs({0.1, 0.1, 0.1}))), 2);
   EXPECT_EQ(twinsOf(Model(legs({0.1, 0.11, 0.1, 0.11}))), 4);
-  EXPECT_EQ(twinsOf(Model(calledBack(legs({0.1, 0.1})))), 0);
+  EXPECT_EQ(twinsOf(Model(withCallbacks(legs({0.1, 0.1})))), 0);
   EXPECT_EQ(twinsOf(Model(robots::mechanism("tello"))), 2);  // hips have rods
 }
 
 template <typename T>
-void expectEqualDynamics(const Model& one, const Model& other, double tolerance) {
+void expectEqualForces(const Model& one, const Model& other, double tolerance) {
   using VectorT = Eigen::Matrix<T, Eigen::Dynamic, 1>;
   using MatrixT = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
   BasicData<T> dataOne(one), dataOther(other);
@@ -107,10 +107,10 @@ void expectEqualDynamics(const Model& one, const Model& other, double tolerance)
 TEST(TwinLoops, HaveTheDynamicsOfLoopsThatAreSolvedOneByOne) {
   for (const std::vector<double>& gains :
        {std::vector{0.1, 0.1}, std::vector{0.1, 0.1, 0.1}, std::vector{0.1, 0.11, 0.1, 0.11}}) {
-    const Model twins(legs(gains)), called(calledBack(legs(gains)));
+    const Model twins(legs(gains)), called(withCallbacks(legs(gains)));
     ASSERT_GT(twinsOf(twins), 0);
-    expectEqualDynamics<double>(twins, called, 1e-11);
-    expectEqualDynamics<float>(twins, called, 1e-3);
+    expectEqualForces<double>(twins, called, 1e-11);
+    expectEqualForces<float>(twins, called, 1e-3);
   }
 }
 

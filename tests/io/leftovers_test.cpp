@@ -16,7 +16,7 @@ struct Leftover {
   const char* warning;
 };
 
-std::string nameOf(const testing::TestParamInfo<Leftover>& leftover) {
+std::string leftoverName(const testing::TestParamInfo<Leftover>& leftover) {
   return leftover.param.name;
 }
 
@@ -102,7 +102,7 @@ const Leftover leftovers[] = {
      "file:7: <collision> of link \"d\": text \"round\" is between the tags"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Urdf, HarmlessLeftover, testing::ValuesIn(leftovers), nameOf);
+INSTANTIATE_TEST_SUITE_P(Urdf, HarmlessLeftover, testing::ValuesIn(leftovers), leftoverName);
 
 TEST(HarmlessLeftovers, BrokenShapesAreLeftOutAndTheOthersStay) {
   const Mechanism mechanism =

@@ -46,7 +46,7 @@ class Folder : public testing::Test {
 
 using LoadedFile = Folder;
 
-const std::string inertial =
+const std::string unitInertial =
     "<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"
     "</inertial>";
 
@@ -120,7 +120,7 @@ TEST_F(LoadedFile, ClosuresCalledRobotBelongToTheOnlyRobot) {
 }
 
 TEST_F(LoadedFile, AStartPoseIsAddedToThatOfTheFile) {
-  const fs::path path = write("r.urdf", robotWith("<link name='d'>" + inertial +
+  const fs::path path = write("r.urdf", robotWith("<link name='d'>" + unitInertial +
                                                   "</link><joint name='cd' type='continuous' "
                                                   "start_pose='0.5'><parent link='c'/>"
                                                   "<child link='d'/></joint>"));
@@ -138,7 +138,7 @@ TEST_F(LoadedFile, NamesThatAreNotUtf8AreShownWithQuestionMarks) {
 
 TEST_F(LoadedFile, FloatingBaseAddsSixFreedoms) {
   const fs::path path =
-      write("r.urdf", robotWith("<link name='h'>" + inertial +
+      write("r.urdf", robotWith("<link name='h'>" + unitInertial +
                                 "</link><joint name='ha' type='fixed'><parent link='h'/>"
                                 "<child link='a'/></joint>"));
   EXPECT_EQ(load(path).nv(), 2);
@@ -147,7 +147,7 @@ TEST_F(LoadedFile, FloatingBaseAddsSixFreedoms) {
 
 TEST_F(LoadedFile, ABaseThatIsFreeStaysAsItIs) {
   const fs::path path =
-      write("r.urdf", robotWith("<link name='w'/><link name='base'>" + inertial +
+      write("r.urdf", robotWith("<link name='w'/><link name='base'>" + unitInertial +
                                 "</link><joint name='free' type='floating'><parent link='w'/>"
                                 "<child link='base'/></joint><joint name='mount' type='fixed'>"
                                 "<parent link='base'/><child link='a'/></joint>"));

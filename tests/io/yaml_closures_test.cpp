@@ -159,7 +159,7 @@ TEST(YamlClosures, MessagesNameTheFileOfTheClosure) {
   }
 }
 
-struct Bad {
+struct BadClosures {
   std::string yaml;
   const char* message;
 };
@@ -170,7 +170,7 @@ TEST(YamlClosures, MistakesNameLineAndRemedy) {
       "b: &b [*a, *a, *a, *a, *a, *a, *a, *a]\n"
       "c: &c [*b, *b, *b, *b, *b, *b, *b, *b]\n"
       "closed_loop: [*c, *c, *c, *c, *c, *c, *c, *c]\n";
-  const Bad bad[] = {
+  const BadClosures bad[] = {
       {"", "closures:1: the file is empty. Expected a list of loop closures"},
       {"just words", "closures:1: the file is not a map of keys"},
       {"[a, b]", "closures:1: the file is not a map of keys"},
@@ -244,7 +244,7 @@ TEST(YamlClosures, MistakesNameLineAndRemedy) {
       {"\tclosed_loop: []", "closures:1: the file is not YAML"},
       {"<robot/>", "closures:1: the file is not a map of keys"},
   };
-  for (const Bad& each : bad) {
+  for (const BadClosures& each : bad) {
     const std::string error = errorOfClosures(robot, each.yaml);
     EXPECT_TRUE(error.starts_with(each.message))
         << "got: " << error << "\nnot: " << each.message << "\nfor: " << each.yaml.substr(0, 80);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,8 +11,6 @@
 
 namespace kempe::test {
 namespace {
-
-constexpr double kPi = std::numbers::pi;
 
 /// n + 1 rockers of 1 m, hinged 1 m apart, and n couplers: slender bars of 1 kg. All loops pass
 /// their change points at the same time, when the ladder lies flat.

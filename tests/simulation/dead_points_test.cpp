@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "linkages.hpp"
 #include "support/close_to.hpp"
 
 namespace kempe::test {
 namespace {
-
-constexpr double kPi = std::numbers::pi;
 
 Simulator simulatorOf(const Mechanism& robot, Integrator integrator = Integrator::RungeKutta4) {
   return Simulator(Model(robot), {.integrator = integrator});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <numbers>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,12 @@
 // swing.
 
 namespace kempe::test {
+
+inline constexpr double kPi = std::numbers::pi;
+
+inline constexpr Integrator kIntegrators[] = {
+    Integrator::SemiImplicitEuler, Integrator::RungeKutta4, Integrator::ImplicitMidpoint,
+    Integrator::Adaptive,          Integrator::Radau,       Integrator::Auto};
 
 inline Mechanism planar(std::string_view name) {
   Mechanism robot{std::string(name)};
@@ -24,6 +31,21 @@ inline void addLink(Mechanism& robot, std::string_view name, double length, doub
       .withMass(mass)
       .centeredAt({0.5 * length, 0, 0})
       .withInertia(0.01 * inertia, inertia, inertia);
+}
+
+/// A bar of 0.4 m and 1 kg about z: gravity turns it with 1.962 N·m where it is level.
+inline Mechanism pendulum() {
+  Mechanism robot = planar("pendulum");
+  addLink(robot, "bar", 0.4, 1.0);
+  robot.addRevolute("hinge").from("ground").to("bar");
+  return robot;
+}
+
+/// Constant in exact motions.
+inline double balancedEnergy(const Simulator& simulator) {
+  const Energy energy = simulator.energy();
+  const Work work = simulator.work();
+  return energy.kinetic + energy.potential - work.balance();
 }
 
 /// A block on a slide along x, "slide"; gravity, if any, pulls it back along −x.

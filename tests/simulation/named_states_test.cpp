@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "linkages.hpp"
 #include "support/close_to.hpp"
@@ -13,8 +12,6 @@
 
 namespace kempe::test {
 namespace {
-
-constexpr double kPi = std::numbers::pi;
 
 double residualAt(const Model& model, const Eigen::VectorXd& q) {
   Data data(model);
