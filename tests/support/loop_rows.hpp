@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cmath>
+#include <stdexcept>
 #include <vector>
 
 #include "support/frames.hpp"
@@ -55,6 +57,50 @@ std::vector<S> loopRows(const LoopJoint& loop, const Frame<S>& relative) {
     noTwist();
   }
   return rows;
+}
+
+/// A function's rows; this knows the operations that robots of the tests use.
+template <typename T>
+std::vector<T> rowsOf(const Expression& expression, const std::vector<T>& x) {
+  using std::cos, std::sin, std::sqrt;
+  std::vector<T> values;
+  for (const Expression::Step& step : expression.steps()) {
+    const auto operand = [&](int i) -> const T& {
+      return values[static_cast<std::size_t>(step.operands[i])];
+    };
+    const auto next = [&]() -> T {
+      switch (step.operation) {
+        case Operation::Argument:
+          return x[static_cast<std::size_t>(step.operands[0])];
+        case Operation::Constant:
+          return T(step.constant);
+        case Operation::Add:
+          return operand(0) + operand(1);
+        case Operation::Subtract:
+          return operand(0) - operand(1);
+        case Operation::Multiply:
+          return operand(0) * operand(1);
+        case Operation::Divide:
+          return operand(0) / operand(1);
+        case Operation::Negate:
+          return -operand(0);
+        case Operation::Sin:
+          return sin(operand(0));
+        case Operation::Cos:
+          return cos(operand(0));
+        case Operation::Sqrt:
+          return sqrt(operand(0));
+        default:
+          throw std::logic_error("an operation that the oracle does not know");
+      }
+    };
+    values.push_back(next());
+  }
+  std::vector<T> results;
+  for (int i = 0; i < expression.results(); ++i) {
+    results.push_back(values[static_cast<std::size_t>(expression.stepOf(i))]);
+  }
+  return results;
 }
 
 }  // namespace kempe::test
