@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kempe/constrained_forward_dynamics_derivatives.hpp"
+#include "linear_steps.hpp"
 #include "linkages.hpp"
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
@@ -31,39 +32,19 @@ SimulatorOptions stabilizedBy(Stabilization stabilization, Integrator integrator
           .baumgarteRate = 60.0};
 }
 
-struct LinearStep {
-  Eigen::MatrixXd A, B;
-};
-LinearStep linearStepOf(const Simulator& simulator, double dt) {
-  const int n = simulator.model().nv();
-  LinearStep result{poisoned(2 * n, 2 * n), poisoned(2 * n, n)};
-  simulator.linearize(dt, result.A, result.B);
-  return result;
-}
-
-/// Steps from states that are moved along random directions of positions, velocities and forces, off
-/// the constraints too, where setState() would not leave them but restore() does.
-class MovedStart {
+/// Steps from states that are off the constraints too, where setState() would not leave them but
+/// restore() does.
+class MovedStart : public StepFromMovedState {
  public:
   MovedStart(Simulator& simulator, double dt, unsigned seed, double speed)
-      : simulator_(simulator),
-        model_(simulator.model()),
-        data_(model_),
-        dt_(dt),
-        engine_(seed),
-        tau_(random()) {
+      : StepFromMovedState(simulator, dt, seed) {
     simulator_.setForces(tau_);
     simulator_.setState(model_.randomConfiguration(seed), speed * random(), 0.3);
     start_ = simulator_.snapshot();
     v_ = simulator_.v();
-    end_ = ended(0.0);
+    rememberEnd();
   }
-  void turn() {
-    alongQ_ = random();
-    alongV_ = random();
-    alongTau_ = random();
-  }
-  void moveStart(double x) {
+  void moveStart(double x) override {
     Snapshot moved = start_;
     Eigen::VectorXd positions(model_.nqSpanning());
     integrate(model_, data_, start_.q, alongQ_, x, moved.q);
@@ -71,44 +52,10 @@ class MovedStart {
     simulator_.setForces(tau_ + x * alongTau_);
     simulator_.restore(moved);
   }
-  Eigen::VectorXd step(double x) {
-    const End end = ended(x);
-    Eigen::VectorXd result(2 * model_.nv()), way(model_.nv());
-    difference(model_, data_, end_.q, end.q, way);
-    result << way, end.v - end_.v;
-    return result;
-  }
-  Eigen::VectorXd alongDirection(const LinearStep& of) const {
-    Eigen::VectorXd x(2 * model_.nv());
-    x << alongQ_, alongV_;
-    return of.A * x + of.B * alongTau_;
-  }
 
  private:
-  struct End {
-    Eigen::VectorXd q, v;
-  };
-  Eigen::VectorXd random() {
-    std::uniform_real_distribution<double> uniform(-1.0, 1.0);
-    return Eigen::VectorXd::NullaryExpr(model_.nv(), [&] { return uniform(engine_); });
-  }
-  End ended(double x) {
-    if (alongQ_.size() == 0) {
-      turn();
-    }
-    moveStart(x);
-    simulator_.step(dt_);
-    return {simulator_.q(), simulator_.v()};
-  }
-
-  Simulator& simulator_;
-  const Model& model_;
-  Data data_;
-  double dt_;
-  std::mt19937_64 engine_;
-  Eigen::VectorXd tau_, v_, alongQ_, alongV_, alongTau_;
   Snapshot start_;
-  End end_;
+  Eigen::VectorXd v_;
 };
 
 void expectDerivativeInAllDirections(Simulator& simulator, double dt, unsigned seed,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <random>
 
+#include "linear_steps.hpp"
 #include "linkages.hpp"
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
@@ -27,83 +28,24 @@ SimulatorOptions inOneStep(Integrator integrator) {
   return {.integrator = integrator, .relativeTolerance = 1e6, .absoluteTolerance = 1e6};
 }
 
-struct Matrices {
-  Eigen::MatrixXd A, B;
-};
-Matrices linearized(const Simulator& simulator, double dt) {
-  const int n = simulator.model().nv();
-  Matrices result{poisoned(2 * n, 2 * n), poisoned(2 * n, n)};
-  simulator.linearize(dt, result.A, result.B);
-  return result;
-}
-
-/// A simulator and a state; `step(x)` is the end of the step from the state moved by x along a
-/// random direction of positions, velocities and forces, relative to that from the state itself.
-class Stepped {
+/// Steps from states that setState() takes.
+class Stepped : public StepFromMovedState {
  public:
   Stepped(Simulator& simulator, double dt, unsigned seed, double speed = 1.0)
-      : simulator_(simulator),
-        model_(simulator.model()),
-        data_(model_),
-        dt_(dt),
-        engine_(seed),
+      : StepFromMovedState(simulator, dt, seed),
         q_(model_.randomConfiguration(seed)),
-        v_(speed * random()),
-        tau_(random()) {
-    turn();
-    end_ = ended(0.0);
+        v_(speed * random()) {
+    rememberEnd();
   }
-  /// Takes another direction.
-  void turn() {
-    alongQ_ = random();
-    alongV_ = random();
-    alongTau_ = random();
-  }
-  void setState(double x = 0.0) {
+  void moveStart(double x) override {
     Eigen::VectorXd moved(model_.nq());
     integrate(model_, data_, q_, alongQ_, x, moved);
     simulator_.setForces(tau_ + x * alongTau_);
     simulator_.setState(moved, v_ + x * alongV_, 0.3);
   }
-  Eigen::VectorXd step(double x) {
-    const State end = ended(x);
-    Eigen::VectorXd result(2 * model_.nv()), way(model_.nv());
-    difference(model_, data_, end_.q, end.q, way);
-    result << way, end.v - end_.v;
-    return result;
-  }
-  Eigen::VectorXd direction() const {
-    Eigen::VectorXd all(3 * model_.nv());
-    all << alongQ_, alongV_, alongTau_;
-    return all;
-  }
-  Eigen::VectorXd alongDirection(const Matrices& of) const {
-    return of.A * direction().head(2 * model_.nv()) + of.B * alongTau_;
-  }
 
  private:
-  struct State {
-    Eigen::VectorXd q, v;
-  };
-  Eigen::VectorXd random() {
-    std::uniform_real_distribution<double> uniform(-1.0, 1.0);
-    return Eigen::VectorXd::NullaryExpr(model_.nv(), [&] { return uniform(engine_); });
-  }
-  State ended(double x) {
-    setState(x);
-    const long long before = simulator_.statistics().steps;
-    simulator_.step(dt_);
-    EXPECT_EQ(simulator_.statistics().steps, before + 1) << "the step was divided";
-    return {simulator_.q(), simulator_.v()};
-  }
-
-  Simulator& simulator_;
-  const Model& model_;
-  Data data_;
-  double dt_;
-  std::mt19937_64 engine_;
-  Eigen::VectorXd q_, v_, tau_, alongQ_, alongV_, alongTau_;
-  State end_;
+  Eigen::VectorXd q_, v_;
 };
 
 void expectDerivativesOfSteps(Simulator& simulator, double dt, unsigned seed,
@@ -111,8 +53,8 @@ void expectDerivativesOfSteps(Simulator& simulator, double dt, unsigned seed,
   Stepped stepped(simulator, dt, seed, speed);
   for (int round = 0; round < 3; ++round) {
     stepped.turn();
-    stepped.setState();
-    const Matrices found = linearized(simulator, dt);
+    stepped.moveStart(0.0);
+    const LinearStep found = linearStepOf(simulator, dt);
     EXPECT_TRUE(closeTo(stepped.alongDirection(found),
                         differentiated([&](double x) { return stepped.step(x); }), relative))
         << toString(simulator.options().integrator);
@@ -165,11 +107,11 @@ void expectRadauLikeManyShortSteps(const Model& model, const std::function<void(
     add(*each);
     each->setState(model.randomConfiguration(4), Eigen::VectorXd::LinSpaced(model.nv(), -1, 1));
   }
-  const Matrices found = linearized(whole, dt);
+  const LinearStep found = linearStepOf(whole, dt);
   const int n = model.nv();
   Eigen::MatrixXd A = Eigen::MatrixXd::Identity(2 * n, 2 * n), B = Eigen::MatrixXd::Zero(2 * n, n);
   for (int i = 0; i < parts; ++i) {
-    const Matrices one = linearized(part, dt / parts);
+    const LinearStep one = linearStepOf(part, dt / parts);
     A = one.A * A;
     B = one.A * B + one.B;
     part.step(dt / parts);
@@ -264,7 +206,7 @@ TEST(Linearize, GivesTheStabilityFunctionsForAnOscillator) {
     Simulator simulator{Model(block(mass)), {.integrator = integrator}};
     simulator.addSpring(JointSpring{.joint = "slide", .stiffness = k, .rest = 0.4});
     simulator.setState(one(0.7), one(-0.3));
-    const Matrices found = linearized(simulator, h);
+    const LinearStep found = linearStepOf(simulator, h);
     EXPECT_TRUE(closeTo(found.A, expected(integrator), 1e-14)) << toString(integrator);
     // The state that the force of one newton displaces is that which a shift of the rest by 1/k does:
     // B = (1 − A) [1/k; 0].
@@ -283,7 +225,7 @@ TEST(Linearize, GivesTheDerivativeOfAPendulumsEulerStep) {
   Simulator simulator{Model(robot), {.integrator = Integrator::SemiImplicitEuler}};
   simulator.setState(one(0.9), one(-2.0));
   const double ofQ = -9.81 / l * std::cos(0.9), ofV = -d / (m * l * l), ofTau = 1 / (m * l * l);
-  const Matrices found = linearized(simulator, h);
+  const LinearStep found = linearStepOf(simulator, h);
   Eigen::Matrix2d A;
   A << 1 + h * h * ofQ, h * (1 + h * ofV), h * ofQ, 1 + h * ofV;
   EXPECT_TRUE(closeTo(found.A, A, 1e-14));
@@ -359,7 +301,7 @@ TEST(Linearize, IsInTheModelsCoordinates) {
     const Eigen::VectorXd along = Eigen::Vector3d(0.01, 0.5, 0.7);
     const double dt = 1e-3;
     start(0.0, along);
-    const Matrices found = linearized(simulator, dt);
+    const LinearStep found = linearStepOf(simulator, dt);
     EXPECT_NE(simulator.coordinates(), model.vNames());
     simulator.step(dt);
     const Eigen::VectorXd end = simulator.q();
@@ -387,10 +329,10 @@ TEST(Linearize, OfRatesIsInTheModelsCoordinates) {
   simulator.linearizeRates(A, B);
   EXPECT_NE(simulator.coordinates(), model.vNames());
   const auto rate = [&](double h) {
-    const Matrices step = linearized(simulator, h);
-    return Matrices{(step.A - Eigen::Matrix2d::Identity()) / h, step.B / h};
+    const LinearStep step = linearStepOf(simulator, h);
+    return LinearStep{(step.A - Eigen::Matrix2d::Identity()) / h, step.B / h};
   };
-  const Matrices coarse = rate(2e-6), fine = rate(1e-6);
+  const LinearStep coarse = rate(2e-6), fine = rate(1e-6);
   EXPECT_TRUE(closeTo(2.0 * fine.A - coarse.A, A, 1e-5));
   EXPECT_TRUE(closeTo(2.0 * fine.B - coarse.B, B, 1e-5));
 
@@ -432,9 +374,9 @@ TEST(Linearize, OfRadauIgnoresItsErrorBesideFriction) {
   const Model& model = simulator.model();
   const int n = model.nv();
   simulator.setState(model.randomConfiguration(4), Eigen::VectorXd::LinSpaced(n, -1, 1));
-  const Matrices without = linearized(simulator, 0.02);
+  const LinearStep without = linearStepOf(simulator, 0.02);
   simulator.addFriction({.joint = "hip", .coulomb = 1e-9});
-  const Matrices found = linearized(simulator, 0.02);
+  const LinearStep found = linearStepOf(simulator, 0.02);
   EXPECT_TRUE(closeTo(found.A, without.A, 1e-6));
   EXPECT_TRUE(closeTo(found.B, without.B, 1e-6));
 }
@@ -456,10 +398,10 @@ TEST(Linearize, OfRatesIsTheLimitOfShortSteps) {
   simulator.linearizeRates(A, B);
   const Eigen::MatrixXd I = Eigen::MatrixXd::Identity(2 * n, 2 * n);
   const auto rate = [&](double h) {
-    const Matrices step = linearized(simulator, h);
-    return Matrices{(step.A - I) / h, step.B / h};
+    const LinearStep step = linearStepOf(simulator, h);
+    return LinearStep{(step.A - I) / h, step.B / h};
   };
-  const Matrices coarse = rate(2e-5), fine = rate(1e-5);
+  const LinearStep coarse = rate(2e-5), fine = rate(1e-5);
   EXPECT_TRUE(closeTo(2.0 * fine.A - coarse.A, A, 1e-6));
   EXPECT_TRUE(closeTo(2.0 * fine.B - coarse.B, B, 1e-6));
 }
@@ -473,7 +415,7 @@ TEST(Linearize, LeavesTheSimulatorAsItIs) {
       each->setState(one.model().randomConfiguration(4), Eigen::VectorXd::Ones(one.model().nv()));
     }
     for (int i = 0; i < 5; ++i) {
-      linearized(one, 2e-3);
+      linearStepOf(one, 2e-3);
       one.step(1e-3);
       other.step(1e-3);
       EXPECT_EQ(one.q(), other.q()) << toString(integrator);
