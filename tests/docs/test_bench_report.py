@@ -1,6 +1,7 @@
 """The benchmark report, written from a small recorded run."""
 
 import json
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -84,3 +85,18 @@ def test_page_and_drawings(run: dict, scaling: dict, tmp_path: Path) -> None:
 def test_a_page_without_markers_is_refused() -> None:
     with pytest.raises(ValueError, match="begin machine"):
         bench_report.filled("words", {"machine": "table"})
+
+
+def test_the_readme_has_the_times_of_the_page() -> None:
+    page = (ROOT / "benchmarks" / "README.md").read_text()
+    table = page.split("<!-- begin forward_dynamics -->")[1].split("<!-- end")[0]
+    head, _, *rows = [re.sub(r"[`\s]|±[^|]*", "", line).strip("|").split("|")
+                      for line in table.strip().splitlines()]
+    times = {(row[0], method): row[i] for row in rows for i, method in enumerate(head)}
+    shown = re.search(r"\n- \*\*[\d.]+ µs\*\* for exact forward dynamics.*?\(\[benchmarks\]",
+                      (ROOT / "README.md").read_text(), re.DOTALL)
+    assert shown is not None
+    assert re.findall(r"\d+\.\d+", shown[0]) == [f"{float(times[place]):.2f}" for place in (
+        ("mini_cheetah", "cluster"), ("mini_cheetah", "pinocchio"),
+        ("mini_cheetah", "pinocchio_exact"), ("tello", "cluster"), ("tello", "pinocchio"),
+        ("four_bar", "cluster"), ("four_bar", "pinocchio"))]
