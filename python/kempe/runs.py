@@ -82,8 +82,8 @@ class Run:
     model: Model | None = dataclasses.field(default=None, repr=False)  # Simulator.model; not saved
 
     @functools.cached_property
-    def _forces(self) -> Vector:
-        """Of all joints, 6 each, and all loops."""
+    def _forces(self) -> tuple[dict[str, Vector], dict[str, Vector]]:
+        """Of all joints and of all loops."""
         if self.spanning_velocities is None or self.spanning_forces is None:
             raise ValueError(f"the run of {self.robot} has no forces: it was saved by a version of "
                              "kempe that did not record them. Simulate again.")
@@ -91,30 +91,21 @@ class Run:
             raise ValueError(f"the run of {self.robot} was loaded without its robot. Give it: "
                              "kempe.Run.load(path, model).")
         wrenches = np.empty((len(self), 0)) if self.body_forces is None else self.body_forces
-        return np.asarray(_kempe.forces_of_run(
+        return _kempe.forces_of_run(
             self.model, *(np.ascontiguousarray(numbers.reshape(len(self), -1)) for numbers in (
-                self.q, self.spanning_velocities, self.a, self.spanning_forces, wrenches))))
+                self.q, self.spanning_velocities, self.a, self.spanning_forces, wrenches)))
 
     @property
     def joint_forces(self) -> dict[str, Vector]:
         """[Force; moment] that the parent applies to the child of every joint, with everything that
         acts, (T, 6) each: at the joint's origin, in world axes; see Model.joint_forces. Computed
         when first used. NaN at change points."""
-        forces = self._forces
-        assert self.model is not None  # _forces needs it too
-        return {name: forces[:, 6 * i:6 * i + 6] for i, name in enumerate(self.model.joint_names)}
+        return dict(self._forces[0])
 
     @property
     def loop_forces(self) -> dict[str, Vector]:
         """Forces that each loop transmits, (T, 6) or (T, coordinates); see Model.loop_forces."""
-        forces, result = self._forces, {}
-        assert self.model is not None
-        first = 6 * len(self.model.joint_names)
-        for loop in self.model.loops:
-            count = len(loop.coordinates) or 6
-            result[loop.name] = forces[:, first:first + count]
-            first += count
-        return result
+        return dict(self._forces[1])
 
     @property
     def energy(self) -> Vector:

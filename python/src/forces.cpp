@@ -1,16 +1,16 @@
 #include <nanobind/stl/string.h>
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "bindings.hpp"
 #include "choices.hpp"
-#include "conversions.hpp"
 #include "evaluate.hpp"
 #include "external_forces.hpp"
 #include "kempe/batch.hpp"
 #include "kempe/joint_forces.hpp"
-#include "shown.hpp"
+#include "named_forces.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -44,8 +44,7 @@ class ForcesOfCall {
       inputs_.alsoWith(*spanning_);
     }
     how_.actuation = actuationCalled(actuation);
-    if (!reference.is_none()) how_.reference = referenceCalled(wordOf(reference));
-    if (!frame.is_none()) how_.frame = frameOf(self, frame);
+    readForceAxes(self, reference, frame, how_);
     joints_ = wanted.joints ? static_cast<Eigen::Index>(model_.jointNames().size()) : 0;
     loops_ = wanted.loops ? model_.nLoopForces() : 0;
     motion_ = wanted.motion ? model_.nv() : 0;
@@ -53,24 +52,13 @@ class ForcesOfCall {
   }
 
   /// The wrench of each joint, by name.
-  [[nodiscard]] nb::dict joints() const {
-    nb::dict forces;
-    Eigen::Index first = 0;
-    for (const std::string& name : model_.jointNames()) {
-      forces[name.c_str()] = part(first, 6);
-      first += 6;
-    }
-    return forces;
-  }
-  [[nodiscard]] nb::dict loops() const {
-    nb::dict forces;
-    for (const LoopInfo& loop : model_.loops()) {
-      forces[loop.name.c_str()] = part(6 * joints_ + loop.firstForce, loop.forces);
-    }
-    return forces;
-  }
+  [[nodiscard]] nb::dict joints() const { return jointForcesByName(model_, numbers_, 0); }
+  [[nodiscard]] nb::dict loops() const { return loopForcesByName(model_, numbers_, 6 * joints_); }
   /// a if tau is given, and vice versa.
-  [[nodiscard]] nb::object motion() const { return part(6 * joints_ + loops_, motion_); }
+  [[nodiscard]] nb::object motion() const {
+    const Eigen::Index first = 6 * joints_ + loops_;
+    return numbers_[nb::make_tuple(nb::ellipsis(), nb::slice(first, first + motion_))];
+  }
 
  private:
   static bool motionIsGiven(nb::handle tau, nb::handle a) {
@@ -79,12 +67,6 @@ class ForcesOfCall {
                                                 : "tau and a are both given: give one of the two");
     }
     return tau.is_none();
-  }
-  static std::string wordOf(nb::handle reference) {
-    if (!nb::isinstance<nb::str>(reference)) {
-      throw std::invalid_argument("reference: expected a word or None, got " + shown(reference));
-    }
-    return Conversion<std::string>::read(reference, "reference");
   }
 
   void compute() {
@@ -135,10 +117,6 @@ class ForcesOfCall {
             forwardDynamicsAndForces(model_, batch, x[0], x[1], x[2], motion, joints, loops, how);
           }
         });
-  }
-
-  [[nodiscard]] nb::object part(Eigen::Index first, Eigen::Index count) const {
-    return numbers_[nb::make_tuple(nb::ellipsis(), nb::slice(first, first + count))];
   }
 
   const PyModel& self_;

@@ -3,6 +3,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -65,35 +66,36 @@ Placements framePlacementOf(const PyModel& self, nb::handle q, nb::handle frame)
   return placementsOf(self, q, {frameOf(self, frame)}, true);
 }
 
-nb::object frameVelocityOf(const PyModel& self, nb::handle q, nb::handle v, nb::handle frame,
-                           const std::string& reference, nb::handle out) {
+/// A motion of one frame: compute(data or batch, x, frame or frames, result, reference).
+template <typename Compute>
+nb::object frameMotionOf(const PyModel& self, Inputs inputs, nb::handle frame,
+                         const std::string& reference, nb::handle out, const Compute& compute) {
   const int index = frameOf(self, frame);
   const Reference written = referenceCalled(reference);
-  Inputs inputs{argumentQ(self, q), argumentV(self, v)};
   return evaluate(
       self, inputs, Result(inputs, {6}, out),
-      [&](auto& data, const auto& x, auto* velocity, Eigen::Index) {
-        frameVelocity(self.model(), data, x[0], x[1], index, vectorAt(velocity, 6), written);
+      [&](auto& data, const auto& x, auto* motion, Eigen::Index) {
+        compute(data, x, index, vectorAt(motion, 6), written);
       },
-      [&](auto& batch, const auto& x, const auto& velocities) {
-        frameVelocity(self.model(), batch, x[0], x[1], {&index, 1}, velocities, written);
+      [&](auto& batch, const auto& x, const auto& motions) {
+        compute(batch, x, std::span<const int>(&index, 1), motions, written);
       });
+}
+
+nb::object frameVelocityOf(const PyModel& self, nb::handle q, nb::handle v, nb::handle frame,
+                           const std::string& reference, nb::handle out) {
+  return frameMotionOf(self, {argumentQ(self, q), argumentV(self, v)}, frame, reference, out,
+                       [&](auto& work, const auto& x, auto of, auto velocity, Reference written) {
+                         frameVelocity(self.model(), work, x[0], x[1], of, velocity, written);
+                       });
 }
 
 nb::object frameAccelerationOf(const PyModel& self, nb::handle q, nb::handle v, nb::handle a,
                                nb::handle frame, const std::string& reference, nb::handle out) {
-  const int index = frameOf(self, frame);
-  const Reference written = referenceCalled(reference);
-  Inputs inputs{argumentQ(self, q), argumentV(self, v), argumentV(self, a, "a")};
-  return evaluate(
-      self, inputs, Result(inputs, {6}, out),
-      [&](auto& data, const auto& x, auto* acceleration, Eigen::Index) {
-        frameAcceleration(self.model(), data, x[0], x[1], x[2], index, vectorAt(acceleration, 6),
-                          written);
-      },
-      [&](auto& batch, const auto& x, const auto& accelerations) {
-        frameAcceleration(self.model(), batch, x[0], x[1], x[2], {&index, 1}, accelerations,
-                          written);
+  return frameMotionOf(
+      self, {argumentQ(self, q), argumentV(self, v), argumentV(self, a, "a")}, frame, reference,
+      out, [&](auto& work, const auto& x, auto of, auto acceleration, Reference written) {
+        frameAcceleration(self.model(), work, x[0], x[1], x[2], of, acceleration, written);
       });
 }
 
@@ -117,17 +119,10 @@ nb::object frameJacobianOf(const PyModel& self, nb::handle q, nb::handle frame,
 
 nb::object frameJacobianRateOf(const PyModel& self, nb::handle q, nb::handle v, nb::handle frame,
                                const std::string& reference, nb::handle out) {
-  const int index = frameOf(self, frame);
-  const Reference written = referenceCalled(reference);
-  Inputs inputs{argumentQ(self, q), argumentV(self, v)};
-  return evaluate(
-      self, inputs, Result(inputs, {6}, out),
-      [&](auto& data, const auto& x, auto* rate, Eigen::Index) {
-        frameJacobianRate(self.model(), data, x[0], x[1], index, vectorAt(rate, 6), written);
-      },
-      [&](auto& batch, const auto& x, const auto& rates) {
-        frameJacobianRate(self.model(), batch, x[0], x[1], {&index, 1}, rates, written);
-      });
+  return frameMotionOf(self, {argumentQ(self, q), argumentV(self, v)}, frame, reference, out,
+                       [&](auto& work, const auto& x, auto of, auto rate, Reference written) {
+                         frameJacobianRate(self.model(), work, x[0], x[1], of, rate, written);
+                       });
 }
 
 template <typename Vector, typename T>

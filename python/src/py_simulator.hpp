@@ -23,6 +23,9 @@ struct PySimulator {
 
 using SimulatorClass = nanobind::class_<PySimulator>;
 
+/// The state of a simulation, and what follows from it: energies, warnings, samples, forces of joints and
+/// loops.
+void bindSimulatorState(SimulatorClass& simulator);
 /// Forces on a simulated robot: springs, stops, friction, motors, controllers, external forces.
 void bindSimulatorForces(SimulatorClass& simulator);
 /// Snapshots, and forces at the samples of runs.

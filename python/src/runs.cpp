@@ -7,8 +7,10 @@
 #include <limits>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "bindings.hpp"
+#include "named_forces.hpp"
 #include "py_simulator.hpp"
 
 namespace nb = nanobind;
@@ -21,9 +23,9 @@ namespace {
 using Numbers = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Forces of all joints, 6 each, and of all loops, at the samples of a run; NaN at change points.
-RowMajor forcesOfRun(const PyModel& self, const Numbers& q, const Numbers& velocities,
-                     const Numbers& a, const Numbers& forces, const Numbers& wrenches) {
+/// Forces of all joints and of all loops, by name, at the samples of a run; NaN at change points.
+nb::tuple forcesOfRun(const PyModel& self, const Numbers& q, const Numbers& velocities,
+                      const Numbers& a, const Numbers& forces, const Numbers& wrenches) {
   const Model& model = self.model();
   const auto requireColumns = [](const char* name, const Numbers& numbers, std::size_t columns) {
     if (numbers.shape(1) != columns) {
@@ -70,7 +72,9 @@ RowMajor forcesOfRun(const PyModel& self, const Numbers& q, const Numbers& veloc
       }
     }
   });
-  return result;
+  const nb::object numbers = nb::cast(std::move(result));
+  return nb::make_tuple(jointForcesByName(model, numbers, 0),
+                        loopForcesByName(model, numbers, 6 * joints));
 }
 
 using PickledSnapshot =
@@ -111,9 +115,10 @@ void unpickle(Snapshot& into, const PickledSnapshot& state) {
 void bindRuns(nb::module_& m) {
   m.def("forces_of_run", &forcesOfRun,
         signature("def forces_of_run(model: Model, q: NDArray, velocities: NDArray, a: NDArray, "
-                  "forces: NDArray, wrenches: NDArray) -> NDArray"),
+                  "forces: NDArray, wrenches: NDArray) "
+                  "-> tuple[dict[str, NDArray], dict[str, NDArray]]"),
         "model"_a, "q"_a, "velocities"_a, "a"_a, "forces"_a, "wrenches"_a,
-        "For kempe.Run: forces of all joints, 6 each, and of all loops, at its samples.");
+        "For kempe.Run: joint_forces and loop_forces at its samples.");
   nb::class_<Snapshot>(m, "Snapshot",
                        "The complete state of a simulation at one time, to continue from.")
       .def_ro("time", &Snapshot::time)
