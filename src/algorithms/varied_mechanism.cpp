@@ -5,8 +5,9 @@
 
 namespace kempe::detail {
 
-VariedState::VariedState(const ModelImpl& model, const FunctionScratch& functions, WorkStage last,
-                         Carver& carver)
+template <typename Base>
+BasicVariedState<Base>::BasicVariedState(const ModelImpl& model, const FunctionScratch& functions,
+                                         WorkStage last, Carver& carver)
     : tables(viewOf<double>(model)), loops(tables, model.mechanism.functions, functions) {
   for (const WorkStage stage : {WorkStage::Motion, WorkStage::Articulated, WorkStage::LoopForces}) {
     if (stage <= last) {
@@ -16,20 +17,22 @@ VariedState::VariedState(const ModelImpl& model, const FunctionScratch& function
   q = carver.take<Number>(tables.nq);
   v = carver.take<Number>(tables.nv);
   a = carver.take<Number>(tables.nv);
-  valueQ = carver.take<double>(tables.nq);
-  valueV = carver.take<double>(tables.nv);
-  valueA = carver.take<double>(tables.nv);
-  rates_ = carver.take<double>(tables.velocities);
+  valueQ = carver.take<Base>(tables.nq);
+  valueV = carver.take<Base>(tables.nv);
+  valueA = carver.take<Base>(tables.nv);
+  rates_ = carver.take<Base>(tables.velocities);
   unit_ = carver.take<double>(tables.nv);
 }
 
+template <typename Base>
 template <typename T>
-void VariedState::set(const T* qGiven, const T* vGiven, const T* aGiven, bool wholeRotors) {
+void BasicVariedState<Base>::set(const T* qGiven, const T* vGiven, const T* aGiven,
+                                 bool wholeRotors) {
   writeConstants(tables, work);
   work.wholeRotors = wholeRotors;
-  const auto copy = [](const T* from, int n, double* to) {
+  const auto copy = [](const T* from, int n, Base* to) {
     for (int i = 0; i < n; ++i) {
-      to[i] = from == nullptr ? 0.0 : static_cast<double>(from[i]);
+      to[i] = from == nullptr ? Base(0) : static_cast<Base>(from[i]);
     }
   };
   copy(qGiven, tables.nq, valueQ);
@@ -38,25 +41,28 @@ void VariedState::set(const T* qGiven, const T* vGiven, const T* aGiven, bool wh
   vary(nullptr, nullptr, nullptr);
 }
 
-int VariedState::findRatios() {
+template <typename Base>
+int BasicVariedState<Base>::findRatios() {
   vary(nullptr, nullptr, nullptr);
   return place();
 }
 
-void VariedState::setRatios(const double* G) {
+template <typename Base>
+void BasicVariedState<Base>::setRatios(const Base* G) {
   for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
     const int ratios = cluster.kind == ClusterKind::Implicit ? cluster.velocities * cluster.nv : 0;
     for (int i = cluster.firstRatio; i < cluster.firstRatio + ratios; ++i) {
-      work.G[i] = Number(G[i]);
+      work.G[i] = {G[i], Base(0)};
     }
   }
 }
 
-void VariedState::vary(const double* dq, const double* dv, const double* da) {
-  const auto varied = [](const double* at, const double* along, int n, Number* result) {
+template <typename Base>
+void BasicVariedState<Base>::vary(const double* dq, const double* dv, const double* da) {
+  const auto varied = [](const Base* at, const double* along, int n, Number* result) {
     for (int i = 0; i < n; ++i) {
-      result[i] = {at[i], along == nullptr ? 0.0 : along[i]};
+      result[i] = {at[i], Base(along == nullptr ? 0.0 : along[i])};
     }
   };
   varied(valueQ, nullptr, tables.nq, q);
@@ -67,29 +73,29 @@ void VariedState::vary(const double* dq, const double* dv, const double* da) {
   }
 }
 
-const double* VariedState::unit(int k) {
+template <typename Base>
+const double* BasicVariedState<Base>::unit(int k) {
   for (int i = 0; i < tables.nv; ++i) {
     unit_[i] = i == k ? 1.0 : 0.0;
   }
   return unit_;
 }
 
-void VariedState::varyPositions(const double* along) {
+template <typename Base>
+void BasicVariedState<Base>::varyPositions(const double* along) {
   for (int c = 0; c < tables.clusterCount; ++c) {
     const ClusterEntry& cluster = tables.clusters[c];
     const double* own = along + cluster.firstV;
     if (cluster.kind == ClusterKind::Explicit) {
       for (int j = 0; j < cluster.nv; ++j) {
-        q[cluster.firstQ + j].slope = own[j];
+        q[cluster.firstQ + j].slope = Base(own[j]);
       }
       continue;
     }
     for (int i = 0; i < cluster.velocities; ++i) {
-      double& rate = rates_[cluster.firstVelocity + i] = 0.0;
+      Base& rate = rates_[cluster.firstVelocity + i] = Base(0);
       for (int j = 0; j < cluster.nv; ++j) {
-        rate += own[j] * (cluster.kind == ClusterKind::Tree
-                              ? (i == j ? 1.0 : 0.0)
-                              : work.G[cluster.firstRatio + i * cluster.nv + j].value);
+        rate += ratio(cluster, i, j) * Base(own[j]);
       }
     }
     for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
@@ -99,7 +105,7 @@ void VariedState::varyPositions(const double* along) {
       std::array<Number, 6> step{};
       std::copy_n(q + first, positionSize(body.type), from.begin());
       for (int i = 0; i < velocitySize(body.type); ++i) {
-        step[static_cast<std::size_t>(i)] = {0.0, rates_[body.firstVelocity + i]};
+        step[static_cast<std::size_t>(i)] = {Base(0), rates_[body.firstVelocity + i]};
       }
       jointRetract(body.type, from.data(), step.data(), to.data());
       std::copy_n(to.data(), positionSize(body.type), q + first);
@@ -107,7 +113,11 @@ void VariedState::varyPositions(const double* along) {
   }
 }
 
-template void VariedState::set<double>(const double*, const double*, const double*, bool);
-template void VariedState::set<float>(const float*, const float*, const float*, bool);
+template class BasicVariedState<double>;
+template void BasicVariedState<double>::set(const double*, const double*, const double*, bool);
+template void BasicVariedState<double>::set(const float*, const float*, const float*, bool);
+template class BasicVariedState<Dual<double>>;
+template void BasicVariedState<Dual<double>>::set(const Dual<double>*, const Dual<double>*,
+                                                  const Dual<double>*, bool);
 
 }  // namespace kempe::detail
