@@ -185,6 +185,127 @@ void variedMotion(Evaluation<T>& e, VectorInOf<T> q, const T* v, const T* a,
   }
 }
 
+namespace {
+
+/// Memory of the Coriolis matrix.
+struct CoriolisMemory {
+  CoriolisMemory(const ModelImpl& model, const FunctionScratch& functions, Carver& carver)
+      : state(model, functions, WorkStage::Articulated, carver) {
+    const int nv = state.tables.nv;
+    H = carver.take<Number>(nv * nv);
+    for (double** part : {&inertia, &slopes}) {
+      *part = carver.take<double>(nv * nv);
+    }
+    for (double** part : {&momentum, &direction, &commutator}) {
+      *part = carver.take<double>(nv);
+    }
+  }
+
+  VariedState state;
+  Number* H;
+  double *inertia, *slopes;                   ///< nv², column by column
+  double *momentum, *direction, *commutator;  ///< nv
+};
+
+/// Three or six velocities of a joint that turns, [linear; angular], as a motion in its own axes.
+Motion<double> motionOfJoint(int size, const double* x) {
+  const double* w = x + size - 3;
+  return {{w[0], w[1], w[2]}, size == 3 ? Vec3<double>{} : Vec3<double>{x[0], x[1], x[2]}};
+}
+
+/// [Σ x_i e_i, Σ y_i e_i], the commutator of two directions of the tangent, in these directions, after
+/// findRatios(). With the velocities w = G x of a joint that turns, dw = −[w, w] (Maurer and Cartan), so
+/// that its independent velocities are those of [G x, G y]; all others are rates of coordinates and
+/// commute.
+void commute(const VariedState& state, const double* x, const double* y, double* result) {
+  const TablesView<double>& tables = state.tables;
+  std::fill_n(result, tables.nv, 0.0);
+  for (int b = 0; b < tables.bodyCount; ++b) {
+    const BodyEntry<double>& body = tables.bodies[b];
+    const int size = velocitySize(body.type);
+    if (positionSize(body.type) == size) {
+      continue;
+    }
+    const ClusterEntry& cluster = tables.clusters[body.cluster];
+    const int first = body.firstVelocity - cluster.firstVelocity;
+    const auto velocity = [&](const double* along) {
+      double own[6]{};
+      for (int i = 0; i < size; ++i) {
+        for (int j = 0; j < cluster.nv; ++j) {
+          own[i] += state.ratio(cluster, first + i, j) * along[cluster.firstV + j];
+        }
+      }
+      return motionOfJoint(size, own);
+    };
+    const Motion<double> turned = cross(velocity(x), velocity(y));
+    for (int j = 0; j < cluster.nv; ++j) {
+      const int i = tables.independent[cluster.firstIndependent + j] - first;
+      if (i >= 0 && i < size) {
+        result[cluster.firstV + j] =
+            i < size - 3 ? turned.linear[i] : turned.angular[i - (size - 3)];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+/// The connection of Levi-Civita of the metric H in the directions e_j (formula of Koszul), which for
+/// rigid bodies is the matrix of kempe/coriolis.hpp, but for a skew-symmetric part that vanishes along v
+/// where joints with quaternions have armatures. With p = H v and e_j constant,
+///
+///   2 C_kj = Ḣ_kj + E_kj − E_jk − p · [e_j, e_k],   E_kj = ∂p_k/∂y_j + (H [v, e_j])_k
+template <typename T>
+void variedCoriolis(Evaluation<T>& e, VectorInOf<T> q, const T* v, const MatrixAt<T>& C) {
+  const auto m =
+      carvedFrom<CoriolisMemory>(e.data.secondDerivatives, e.impl, e.data.loops.forFunctions());
+  VariedState state = m.state;
+  const int nv = state.tables.nv;
+  using Matrix = Eigen::Map<Eigen::MatrixXd>;
+  using Vector = Eigen::Map<Eigen::VectorXd>;
+  Matrix inertia(m.inertia, nv, nv), E(m.slopes, nv, nv);
+  Vector momentum(m.momentum, nv), commutator(m.commutator, nv);
+  const Vector rates(state.valueV, nv);
+  TermRequest<Number, double> request;
+  request.H = m.H;
+  request.stride = nv;
+  const auto computeInertia = [&] {
+    writeTerms<Number, double>(state.tables, state.work, nullptr, nullptr, request);
+  };
+  const auto computeAlong = [&](const double* direction) {
+    state.vary(direction, nullptr, nullptr);
+    e.require({state.place(), -1}, q);
+    computeInertia();
+  };
+  state.set<T>(q.data(), v, nullptr, false);
+  findRatios(e, q, state);
+  computeInertia();
+  for (int i = 0; i < nv * nv; ++i) {
+    m.inertia[i] = m.H[i].value;
+  }
+  momentum.noalias() = inertia * rates;
+  for (int j = 0; j < nv; ++j) {
+    computeAlong(state.unit(j));
+    commute(state, state.valueV, state.unit(j), m.commutator);
+    E.col(j).noalias() = inertia * commutator;
+    for (int k = 0; k < nv; ++k) {
+      for (int i = 0; i < nv; ++i) {
+        E(k, j) += m.H[k * nv + i].slope * rates[i];
+      }
+    }
+  }
+  computeAlong(state.valueV);
+  for (int j = 0; j < nv; ++j) {
+    std::fill_n(m.direction, nv, 0.0);
+    m.direction[j] = 1.0;
+    for (int k = 0; k < nv; ++k) {
+      commute(state, m.direction, state.unit(k), m.commutator);
+      const double twice = m.H[j * nv + k].slope + E(k, j) - E(j, k) - momentum.dot(commutator);
+      C(k, j) = static_cast<T>(0.5 * twice);
+    }
+  }
+}
+
 void variedJacobianRate(Evaluation<double>& e, VectorIn q, const double* v, MatrixOut& rate) {
   auto state = carvedFrom<VariedState>(e.data.secondDerivatives, e.impl,
                                        e.data.loops.forFunctions(), WorkStage::Motion);
@@ -208,7 +329,8 @@ void variedJacobianRate(Evaluation<double>& e, VectorIn q, const double* v, Matr
                                          const ExternalForces<T, T>&, MatrixOutOf<T>*,      \
                                          MatrixOutOf<T>*);                                  \
   template void variedMotion<T>(Evaluation<T>&, VectorInOf<T>, const T*, const T*,          \
-                                const MotionDerivativeRequest<T, T>&);
+                                const MotionDerivativeRequest<T, T>&);                      \
+  template void variedCoriolis<T>(Evaluation<T>&, VectorInOf<T>, const T*, const MatrixAt<T>&);
 KEMPE_INSTANTIATE(double)
 KEMPE_INSTANTIATE(float)
 #undef KEMPE_INSTANTIATE

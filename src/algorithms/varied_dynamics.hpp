@@ -26,6 +26,10 @@ template <typename T>
 void variedMotion(Evaluation<T>& e, VectorInOf<T> q, const T* v, const T* a,
                   const MotionDerivativeRequest<T, T>& request);
 
+/// Fills the Coriolis matrix of a state that has been checked (kempe/coriolis.hpp).
+template <typename T>
+void variedCoriolis(Evaluation<T>& e, VectorInOf<T> q, const T* v, const MatrixAt<T>& C);
+
 /// Fills Ġ, nvSpanning × nv, of a state that has been checked.
 void variedJacobianRate(Evaluation<double>& e, VectorIn q, const double* v, MatrixOut& rate);
 

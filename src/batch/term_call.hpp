@@ -120,7 +120,7 @@ class TermCall {
   }
 
   bool computeBlock(typename BatchCall<T>::Block& block) const {
-    if (differentiates_ && takesVariedDynamics(call_.impl())) {
+    if ((differentiates_ || coriolis_) && takesVariedDynamics(call_.impl())) {
       return false;  // one state at a time
     }
     BatchWorker<T>& worker = block.worker;

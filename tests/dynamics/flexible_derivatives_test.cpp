@@ -5,6 +5,7 @@
 
 #include "algorithms/varied_dynamics.hpp"
 #include "dynamics/flexible_state.hpp"
+#include "kempe/inverse_dynamics_second_derivatives.hpp"
 #include "support/allocations.hpp"
 #include "support/close_to.hpp"
 #include "support/differences.hpp"
@@ -156,9 +157,55 @@ TEST_P(FlexibleDerivatives, RatiosOfLoopsHaveRates) {
   expectClose(rate * v, g, 1e-11);
 }
 
+TEST_P(FlexibleDerivatives, CoriolisMatrixIsHalfTheRateOfTheMassMatrixButForASkewPart) {
+  MatrixXd C = poisoned(n, n);
+  coriolisMatrix(model, data, q, v, C);
+  const VectorXd rate = differentiated(
+      [&](double h) { return VectorXd(massMatrixAt(moved(q, v, h)).reshaped()); }, 1e-4);
+  expectClose(C + C.transpose(), rate.reshaped(n, n), 1e-7);
+  // Of the bias forces the part that is even in v, without gravity: dampers are odd.
+  VectorXd ahead = poisoned(n), back = ahead, rest = ahead;
+  biasForces(model, data, q, v, ahead);
+  biasForces(model, data, q, -v, back);
+  gravityForces(model, data, q, rest);
+  const VectorXd expected = 0.5 * (ahead + back) - rest;
+  EXPECT_LT((C * v - expected).norm(), 1e-10 * (1.0 + expected.norm() + rest.norm()));
+}
+
+TEST_P(FlexibleDerivatives, SecondDerivativesAreThoseOfFirstOnes) {
+  const DynamicsOptions how{.external = external};
+  std::mt19937 engine(GetParam().seed);
+  std::normal_distribution<double> normal;
+  const auto draw = [&] {
+    return VectorXd(VectorXd::NullaryExpr(n, [&] { return normal(engine); }));
+  };
+  const VectorXd lambda = draw(), dq = draw(), dv = draw(), da = draw();
+  const VectorXd gradient = differentiated(
+      [&](double h) {
+        MatrixXd byQ(n, n), byV(n, n), H(n, n);
+        inverseDynamicsDerivatives(model, data, moved(q, dq, h), v + h * dv, a + h * da, byQ, byV,
+                                   H, how);
+        VectorXd all(3 * n);
+        all << byQ.transpose() * lambda, byV.transpose() * lambda, H * lambda;
+        return all;
+      },
+      1e-4);
+  VectorXd ofQ = poisoned(n), ofV = ofQ, ofA = ofQ;
+  inverseDynamicsHessianProduct(model, data, q, v, a, lambda, dq, dv, da, ofQ, ofV, ofA, how);
+  expectClose(ofQ, gradient.head(n), 1e-6);
+  expectClose(ofV, gradient.segment(n, n), 1e-6);
+  expectClose(ofA, gradient.tail(n), 1e-6);
+  MatrixXd qq = poisoned(n, n), qv = qq, vv = qq, qa = qq;
+  inverseDynamicsSecondDerivatives(model, data, q, v, a, lambda, qq, qv, vv, qa, how);
+  expectClose(qq * dq + qv * dv + qa * da, ofQ, 1e-10);
+  expectClose(qv.transpose() * dq + vv * dv, ofV, 1e-10);
+  expectClose(qa.transpose() * dq, ofA, 1e-10);
+}
+
 TEST_P(FlexibleDerivatives, AllocateNothingAfterTheFirstCall) {
   MatrixXd six(6, n), six2(6, n), six3(6, n), three(3, n), three2(3, n), three3(3, n);
-  MatrixXd rate(model.nvSpanning(), n);
+  MatrixXd rate(model.nvSpanning(), n), C(n, n);
+  VectorXd byQ(n), byV(n), byA(n);
   const int frame = model.frameIndex("arm/end");
   const auto all = [&] {
     frameVelocityDerivatives(model, data, q, v, frame, six, six2);
@@ -169,6 +216,9 @@ TEST_P(FlexibleDerivatives, AllocateNothingAfterTheFirstCall) {
     centerOfMassVelocityDerivatives(model, data, q, v, three, three2);
     centerOfMassAccelerationDerivatives(model, data, q, v, a, three, three2, three3);
     constraintJacobianRate(model, data, q, v, rate);
+    coriolisMatrix(model, data, q, v, C);
+    inverseDynamicsHessianProduct(model, data, q, v, a, v, v, a, a, byQ, byV, byA,
+                                  {.external = external});
   };
   all();
   EXPECT_EQ(allocationsOf(all), 0);
@@ -212,8 +262,14 @@ TEST_P(FlexibleDerivatives, BatchesEqualSingles) {
   rateByQ.setConstant(kNaN);
   rateByV = A = rateByQ;
   momentumRateDerivatives(model, batch, qs, vs, as, rateByQ, rateByV, A);
+  Rows coriolis(kStates, n * n);
+  coriolis.setConstant(kNaN);
+  coriolisMatrix(model, batch, qs, vs, coriolis);
   for (int i = 0; i < kStates; ++i) {
     const VectorXd q1 = qs.row(i), v1 = vs.row(i), a1 = as.row(i);
+    MatrixXd C(n, n);
+    coriolisMatrix(model, data, q1, v1, C);
+    EXPECT_TRUE(closeTo(MatrixXd(Eigen::Map<const Rows>(coriolis.row(i).data(), n, n)), C, 1e-13));
     MatrixXd first(6, n), second(6, n), third(6, n);
     for (const Eigen::Index f : {0, 1}) {
       frameAccelerationDerivatives(model, data, q1, v1, a1, frames[static_cast<std::size_t>(f)],
@@ -233,7 +289,13 @@ TEST_P(FlexibleDerivatives, BatchesEqualSingles) {
 class DerivativesByDualNumbers : public ::testing::TestWithParam<MechanismCase> {};
 
 TEST_P(DerivativesByDualNumbers, AreThoseOfTheRecursions) {
-  const Model model(randomMechanism(GetParam()));
+  Mechanism robot = randomMechanism(GetParam());
+  for (Joint& joint : robot.joints) {
+    if (positionSize(joint.type) != velocitySize(joint.type)) {
+      joint.armature = 0.0;  // its Coriolis terms are skew-symmetric, and a matter of choice
+    }
+  }
+  const Model model(robot);
   Data data(model);
   const int n = model.nv(), frame = model.frameIndex(model.bodyNames().back());
   const VectorXd q = model.randomConfiguration(3), v = VectorXd::LinSpaced(n, -1.0, 1.2),
@@ -242,6 +304,12 @@ TEST_P(DerivativesByDualNumbers, AreThoseOfTheRecursions) {
     detail::Evaluation<double> e(model, data);
     compute(e);
   };
+  MatrixXd C = poisoned(n, n), expectedC = C;
+  coriolisMatrix(model, data, q, v, expectedC);
+  evaluate([&](auto& e) {
+    detail::variedCoriolis<double>(e, q, v.data(), detail::MatrixAt<double>{C.data(), 1, n});
+  });
+  EXPECT_TRUE(closeTo(C, expectedC, 1e-10));
   MatrixXd byQ = poisoned(n, n), byV = byQ, expectedByQ = byQ, expectedByV = byQ, H = byQ;
   inverseDynamicsDerivatives(model, data, q, v, a, expectedByQ, expectedByV, H);
   evaluate([&](auto& e) {
