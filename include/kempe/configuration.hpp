@@ -53,7 +53,8 @@ KEMPE_API void constraintBias(const Model& model, Data& data, VectorIn q, Vector
 /// Computes Ġ, the time derivative of constraintJacobian() at velocities v; Ġ v is constraintBias().
 /// @param rate  output, model.nvSpanning() × model.nv()
 ///
-/// Throws SingularityError in singular configurations.
+/// Throws SingularityError in singular configurations, and std::invalid_argument for models with loops on
+/// nodes of flexible bodies and with functions that are callbacks.
 KEMPE_API void constraintJacobianRate(const Model& model, Data& data, VectorIn q, VectorIn v,
                                       MatrixOut rate);
 

@@ -56,11 +56,6 @@ def _along_each(model: Model, derivatives: Callable[[Array, Array], Array], q: A
     return found.reshape(*np.shape(q)[:-1], nv, -1, nv)
 
 
-def _if_rigid(model: Model, curve: Callable[..., Array]) -> Callable[..., Array] | None:
-    """Second derivatives, which models with flexible bodies do not have."""
-    return None if model.mechanism.flexible_bodies else curve
-
-
 class _Wrenches:
     """External forces as an input: those of frames, one after another."""
 
@@ -140,7 +135,7 @@ def _inverse_dynamics(model: Model, options: Options) -> Parts:
         return model.inverse_dynamics(q, v, a, **own.wrenches.given(wrenches))
 
     inputs, sizes = own.wrenches.joined(("x", "v", "a"))
-    return Parts(inputs, sizes, (model.nv,), evaluate, own.derivatives, _if_rigid(model, own.curve))
+    return Parts(inputs, sizes, (model.nv,), evaluate, own.derivatives, own.curve)
 
 
 def _forward_dynamics(model: Model, options: Options) -> Parts:
@@ -171,7 +166,7 @@ def _forward_dynamics(model: Model, options: Options) -> Parts:
 
     inputs, sizes = own.wrenches.joined(("x", "v", "tau"))
     # Loops that are left cut act on a, but not in ID.
-    exact = None if model.cut_loops else _if_rigid(model, curve)
+    exact = None if model.cut_loops else curve
     return Parts(inputs, sizes, (nv,), evaluate, differentiate, exact)
 
 
@@ -191,7 +186,7 @@ def _bias_forces(model: Model, options: Options) -> Parts:
         return np.delete(np.delete(found, of_a, axis=-1), of_a, axis=-2)
 
     inputs, sizes = own.wrenches.joined(("x", "v"))
-    return Parts(inputs, sizes, (nv,), evaluate, differentiate, _if_rigid(model, curve))
+    return Parts(inputs, sizes, (nv,), evaluate, differentiate, curve)
 
 
 def _constrained_forward_dynamics(model: Model, options: Options) -> Parts:
@@ -242,8 +237,7 @@ def _gravity_forces(model: Model, _: Options) -> Parts:
     def curve(weights: Array, q: Array) -> Array:
         return own.curve(weights, q, _zeros(model, q), _zeros(model, q))[..., :nv, :nv]
 
-    exact = _if_rigid(model, curve)
-    return Parts(("x",), (nv,), (nv,), model.gravity_forces, differentiate, exact)
+    return Parts(("x",), (nv,), (nv,), model.gravity_forces, differentiate, curve)
 
 
 def _momenta_derivative(model: Model, q: Array, v: Array) -> Array:
@@ -282,7 +276,7 @@ def _kinetic_energy(model: Model, _: Options) -> Parts:
     def evaluate(q: Array, v: Array) -> Array:
         return np.asarray(model.energy(q, v)[0])
 
-    return Parts(("x", "v"), (nv, nv), (), evaluate, differentiate, _if_rigid(model, curve))
+    return Parts(("x", "v"), (nv, nv), (), evaluate, differentiate, curve)
 
 
 def _potential_energy(model: Model, _: Options) -> Parts:
@@ -332,14 +326,14 @@ def _frame_position(model: Model, options: Options) -> Parts:
 
 def _curve_of_point(
     model: Model, velocities: Callable[[Array, Array], Array]
-) -> Callable[..., Array] | None:
+) -> Callable[..., Array]:
     """Second derivatives of a point p from ∂ṗ/∂q."""
 
     def curve(weights: Array, q: Array) -> Array:
         found: Array = np.einsum("...i,...jik->...jk", weights, _along_each(model, velocities, q))
         return found
 
-    return _if_rigid(model, curve)
+    return curve
 
 
 def _frame_rotation(model: Model, options: Options) -> Parts:

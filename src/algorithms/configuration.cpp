@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "algorithms/cut_loops.hpp"
+#include "algorithms/differentiable.hpp"
+#include "algorithms/varied_dynamics.hpp"
 #include "loops/assembly.hpp"
 #include "loops/cluster_velocity.hpp"
 #include "loops/random_positions.hpp"
@@ -84,6 +86,12 @@ void writeBlock(const ClusterEntry& cluster, const std::vector<double>& block, M
       matrix(cluster.firstVelocity + i, cluster.firstV + j) = block[i * cluster.nv + j];
     }
   }
+}
+
+/// Whether loops act on nodes of flexible bodies, so that G depends on their modes.
+bool bindsModes(const ModelImpl& model) {
+  return std::ranges::any_of(model.tables.columns,
+                             [](const LoopColumn& column) { return column.shape >= 0; });
 }
 
 /// Moves an implicit cluster along v; the result is in scratch.q.
@@ -244,6 +252,12 @@ void constraintJacobianRate(const Model& model, Data& data, VectorIn q, VectorIn
   requireVector("v", v, m.tables.nv, "model.nv");
   requireSize("rate (rows)", rate.rows(), m.tables.velocities, "model.nvSpanning");
   requireSize("rate (columns)", rate.cols(), m.tables.nv, "model.nv");
+  if (bindsModes(m)) {
+    requireExpressions(m);
+    Evaluation<double> e(model, data);
+    variedJacobianRate(e, q, v.data(), rate);
+    return;
+  }
   expandPositions(m, q.data(), d.positions.data());
   rate.setZero();
   for (const ClusterEntry& cluster : m.tables.clusters) {

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "algorithms/differentiable.hpp"
 #include "algorithms/term_evaluation.hpp"
+#include "algorithms/varied_constraints.hpp"
+#include "algorithms/varied_dynamics.hpp"
 #include "constraints/row_derivatives.hpp"
 #include "kempe/constrained_forward_dynamics_derivatives.hpp"
 #include "kempe/project_velocities_derivatives.hpp"
@@ -72,11 +75,17 @@ class Differentiation {
         m_(carve()),
         columns_(*e_.tables, *e_.work, m_.kernel.motion),
         rows_(*e_.tables, *e_.work, columns_, m_.kernel.motion, constraintSolver.scratch.active,
-              constraintSolver.scratch.slopes.data(), time, m_.rows) {
+              constraintSolver.scratch.slopes.data(), time, m_.rows),
+        time_(time) {
     e_.work->wholeRotors = true;  // every body is moved
     m_.kernel.jointForces = m_.jointForces;
     std::fill_n(m_.zeroV, nv_, T(0));
     std::fill_n(m_.zeroLambda, n_, T(0));
+    if (takesVariedDynamics(e_.impl)) {
+      varied_.emplace(carvedFrom<VariedConstraints<T>>(
+          e_.data.secondDerivatives, e_.impl, e_.data.loops.forFunctions(), solver_.scratch.active,
+          solver_.scratch.functions.view(), static_cast<int>(externals_)));
+    }
   }
 
   struct Memory {
@@ -98,9 +107,15 @@ class Differentiation {
   void evaluate(const T* v, const T* a, const T* lambda, bool forces) {
     // Before, because the rows read the motion of all bodies, of which the kernel stores a part.
     placeMechanism(*e_.tables, *e_.work, e_.loops, q_);
-    e_.move(v, a);
     e_.data.frames.resize(externals_);
     e_.data.wrenches.resize(6 * externals_);
+    if (varied_) {
+      const ExternalForces<T, T> external{e_.data.frames.data(), e_.data.wrenches.data(),
+                                          forces ? static_cast<int>(externals_) : 0};
+      requireRegular(varied_->evaluate(time_, q_, v, a, lambda, external, m_.byQ, m_.byV, m_.H));
+      return;
+    }
+    e_.move(v, a);
     rows_.wrenches(lambda, [&](int body, const Force<T>& f) {
       if (body == kWorld) {
         return;
@@ -128,6 +143,10 @@ class Differentiation {
   /// ∂(H x − Kᵀ λ)/∂q into byQ. Inverse dynamics at rest is affine in x and λ: large ones keep
   /// gravity and springs, which are subtracted, from taking digits.
   void evaluateInertial(const T* x, const T* lambda) {
+    if (varied_) {
+      requireRegular(varied_->evaluateInertial(time_, q_, x, lambda, m_.byQ, m_.H));
+      return;
+    }
     const T large(std::is_same_v<T, float> ? 0x1p20 : 0x1p40);
     evaluate(m_.zeroV, m_.zeroV, m_.zeroLambda, false);
     std::copy_n(m_.byQ, nv_ * nv_, m_.before);
@@ -141,6 +160,29 @@ class Differentiation {
     for (int i = 0; i < nv_ * nv_; ++i) {
       m_.byQ[i] = (m_.byQ[i] - m_.before[i]) / large;
     }
+  }
+
+  // Of the rows, after evaluate():
+  /// K.
+  void writeJacobian() { rows_.jacobian(matrix(m_.K)); }
+  /// ∂φ̇/∂q; without the part that explicit functions of time have in φ̇, it is ∂(K v)/∂q.
+  void writeRates(bool ofTime, T* to) {
+    if (varied_) {
+      std::copy_n(ofTime ? varied_->ofRate : varied_->ofK, n_ * nv_, to);
+    } else {
+      rows_.rates(ofTime, matrix(to));
+    }
+  }
+  /// Derivatives of φ̈ with stabilising terms at a rate γ, after both.
+  void writeAccelerations(const T& gamma) {
+    if (varied_) {
+      std::copy_n(varied_->secondByQ, n_ * nv_, m_.byQOfRows);
+      std::copy_n(varied_->secondByV, n_ * nv_, m_.byVOfRows);
+    } else {
+      rows_.accelerations(matrix(m_.byQOfRows), matrix(m_.byVOfRows));
+    }
+    rows_.stabilize(gamma, matrix(m_.K), matrix(m_.rates), matrix(m_.byQOfRows),
+                    matrix(m_.byVOfRows));
   }
 
   /// H⁻¹ of the sides, in place.
@@ -286,7 +328,6 @@ class Differentiation {
   [[nodiscard]] T* response(int r) const { return side(3 * nv_ + r); }
   void solveInertia(T* x) const { choleskySolve(m_.factor, nv_, x); }
   [[nodiscard]] const Memory& memory() const { return m_; }
-  [[nodiscard]] const auto& rows() const { return rows_; }
 
  private:
   static Memory carve(const TablesView<T>& tables, const ActiveConstraints& active,
@@ -319,6 +360,11 @@ class Differentiation {
     return carve(*e_.tables, solver_.scratch.active, carver);
   }
 
+  void requireRegular(int singular) const {
+    if (singular >= 0) {
+      e_.throwSingular(singular, e_.work->positions);
+    }
+  }
   /// H⁻¹ Kᵀ w.
   void respondTo(const T* w, T* x) const {
     std::fill_n(x, nv_, T(0));
@@ -331,7 +377,7 @@ class Differentiation {
   /// ∂(K y)/∂q at constant y.
   void rateChangesAt(const T* y) {
     evaluate(y, m_.zeroV, m_.zeroLambda, false);
-    rows_.rates(false, matrix(m_.rates));
+    writeRates(false, m_.rates);
   }
   /// N of column j of the rates.
   void leaveResidual(int j) {
@@ -413,6 +459,8 @@ class Differentiation {
   Memory m_;
   Columns columns_;
   RowDerivatives<T, Columns, MotionDerivativeWork<T>> rows_;
+  double time_;
+  std::optional<VariedConstraints<T>> varied_;  // for models with flexible bodies
 };
 
 }  // namespace
@@ -436,10 +484,9 @@ ConstraintReport detail::differentiateConstrained(ConstraintSolver<T>& solver, d
   std::copy_n(solver.scratch.lambda.data(), rows, m.lambda);
   std::copy_n(solver.scratch.rightSide.data(), rows, m.mu);
   d.evaluate(v, m.a, m.lambda, true);
-  d.rows().jacobian(d.matrix(m.K));
-  d.rows().rates(true, d.matrix(m.rates));
-  d.rows().accelerations(static_cast<T>(stabilization), d.matrix(m.K), d.matrix(m.rates),
-                         d.matrix(m.byQOfRows), d.matrix(m.byVOfRows));
+  d.writeJacobian();
+  d.writeRates(true, m.rates);
+  d.writeAccelerations(static_cast<T>(stabilization));
   for (int j = 0; j < nv; ++j) {
     for (int i = 0; i < nv; ++i) {
       d.side(j)[i] = -m.byQ[i * nv + j];
@@ -494,7 +541,6 @@ void constrainedForwardDynamicsDerivatives(const Model& model, BasicData<T>& dat
     throw std::invalid_argument("method: constraints require Method::Cluster");
   }
   requireDifferentiable(e.impl);
-  requireRigid(e.impl, "derivatives under constraints");
   requireDifferentiable(constraints.table());
   const ExternalForces<T, T> external = e.prepareExternal(how.external);
   ConstraintSolver<T> solver(e);
@@ -515,7 +561,6 @@ void detail::differentiateProjection(const Model& model, Data& data, const Const
   Evaluation<double> e(model, data);
   const int nv = e.tables->nv;
   requireDifferentiable(e.impl);
-  requireRigid(e.impl, "derivatives under constraints");
   e.prepareExternal({});
   ConstraintSolver<double> solver(e);
   solver.add(e.impl.cuts);
@@ -557,8 +602,8 @@ void detail::differentiateProjection(const Model& model, Data& data, const Const
     d.solveInertia(d.side(j));
   }
   d.evaluate(m.a, m.zeroV, m.zeroLambda, false);
-  d.rows().jacobian(d.matrix(m.K));
-  d.rows().rates(true, d.matrix(m.byQOfRows));
+  d.writeJacobian();
+  d.writeRates(true, m.byQOfRows);
   d.findResponses();
   for (int j = 0; j < nv; ++j) {
     d.answer(j, [&](int r) { return m.byQOfRows[r * nv + j]; });

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/constraint_jacobian.hpp"
 #include "kernels/forward_dynamics.hpp"
 #include "kernels/inverse_dynamics.hpp"
 #include "kernels/mass_matrix.hpp"
@@ -207,53 +208,10 @@ void ConstraintSolver<T>::addForces(const T* lambda, T* u) const {
 
 template <typename T>
 void ConstraintSolver<T>::row(int r, T* K) const {
-  const TablesView<T>& tables = *e.tables;
-  const WorkView<T>& work = *e.work;
   const ActiveConstraint& active = ownerOf(r);
-  const ConstraintEntry& entry = *active.entry;
-  std::fill_n(K, tables.nv, T(0));
-  if (entry.form.betweenBodies()) {
-    const Force<T>& wrench = scratch.rows[r].wrench;
-    addGeneralizedForce(e, entry.successor.body, wrench, K);
-    addGeneralizedForce(e, entry.predecessor.body, -wrench, K);
-  }
-  const int terms = static_cast<int>(entry.terms.size());
-  const T* slopes = scratch.slopes.data() + active.firstSlope + (r - active.firstRow) * terms;
-  for (int t = 0; t < terms; ++t) {
-    const ClusterEntry& cluster = tables.clusters[entry.clusters[t]];
-    const int velocity = entry.terms[t].velocity;
-    if (cluster.kind == ClusterKind::Tree) {
-      K[cluster.firstV + velocity - cluster.firstVelocity] += slopes[t];
-      continue;
-    }
-    for (int i = 0; i < cluster.nv; ++i) {
-      K[cluster.firstV + i] += slopes[t] * ratiosOf(cluster, velocity, work)[i];
-    }
-  }
-}
-
-template <typename T>
-void addGeneralizedForce(const Evaluation<T>& e, int b, const Force<T>& force, T* x) {
-  const WorkView<T>& work = *e.work;
-  while (b != kWorld) {
-    const BodyEntry<T>& body = e.tables->bodies[b];
-    const ClusterEntry& cluster = e.tables->clusters[body.cluster];
-    T* own = x + cluster.firstV;
-    if (shapeOf(cluster, work) == ClusterShape::FreeBase) {
-      const Mat3<T>& R = work.X[b].R;
-      const Vec3<T> linear = transposeTimes(R, force.force);
-      const Vec3<T> angular = transposeTimes(R, force.moment);
-      for (int i = 0; i < 3; ++i) {
-        own[i] += linear[i];
-        own[i + 3] += angular[i];
-      }
-    } else {
-      for (int i = 0; i < cluster.nv; ++i) {
-        own[i] += dot(force, work.S[body.firstS + i]);
-      }
-    }
-    b = cluster.output;
-  }
+  const auto terms = active.entry->terms.size();
+  writeConstraintRow(*e.tables, *e.work, *active.entry, scratch.rows[r].wrench,
+                     scratch.slopes.data() + active.firstSlope + (r - active.firstRow) * terms, K);
 }
 
 namespace {
@@ -418,7 +376,8 @@ void constrainedOperationalInertia(ConstraintSolver<T>& solver, std::span<const 
     Force<T> forces[6];
     unitForces(e, e.frame(frames[f]), reference, forces);
     for (int k = 0; k < 6; ++k) {
-      addGeneralizedForce(e, e.frame(frames[f]).body, forces[k], J + (6 * f + k) * nv);
+      addGeneralizedForce(*e.tables, *e.work, e.frame(frames[f]).body, forces[k],
+                          J + (6 * f + k) * nv);
     }
   }
   const auto columns = static_cast<Eigen::Index>(6 * frames.size());
@@ -575,7 +534,6 @@ ConstraintReport constrainedAccelerations(ConstraintSolver<T>& solver, double ti
       ConstraintSolver<T>&, double, double, const T*, const T*, const T*,                      \
       const ExternalForces<T, T>&, T*, double*);                                               \
   template class ConstraintSolver<T>;                                                          \
-  template void addGeneralizedForce<T>(const Evaluation<T>&, int, const Force<T>&, T*);        \
   template void constrainedOperationalInertia<T>(ConstraintSolver<T>&, std::span<const int>,   \
                                                  Reference, std::span<const double>,           \
                                                  MatrixOutOf<T>);                              \

@@ -82,10 +82,6 @@ class ConstraintSolver {
 /// Throws std::invalid_argument for constraints of another model and for a time that is not finite.
 void requireFit(const ModelImpl& model, const Constraints& constraints, double time);
 
-/// Adds the generalised forces of a force on body b to x, after placing.
-template <typename T>
-void addGeneralizedForce(const Evaluation<T>& e, int b, const Force<T>& force, T* x);
-
 /// Inverse operational-space inertia Ω = J ∂ÿ/∂τ Jᵀ of frames under the constraints of the solver,
 /// at placed bodies. `added` are armatures that the tree has but the mechanism has not (see
 /// SpanningTree); empty if there are none.

@@ -10,7 +10,6 @@ template <typename T>
 void coriolisMatrix(const Model& model, BasicData<T>& data, VectorInOf<T> q, VectorInOf<T> v,
                     MatrixOutOf<T> C) {
   TermEvaluation<T> e(model, data);
-  requireRigid(e.impl, "Coriolis matrices");
   e.requireMatrix("C", C, e.tables->nv, e.tables->nv);
   e.wholeRotors = true;
   e.request.coriolis = matrixAt<T>(C);

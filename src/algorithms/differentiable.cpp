@@ -31,17 +31,6 @@ void requireDifferentiable(const ModelImpl& impl) {
   requireDifferentiable(impl.cuts);
 }
 
-void requireForwardDifferentiable(const ModelImpl& impl) {
-  requireDifferentiable(impl);
-  if (!impl.cuts.entries.empty() && !impl.mechanism.flexibleBodies.empty()) {
-    throw std::invalid_argument("derivatives of forward dynamics with flexible bodies, such as " +
-                                kempe::quoted(impl.mechanism.flexibleBodies.front().body) +
-                                ", and loops that are left cut, such as " +
-                                kempe::quoted(impl.cuts.entries.front().name) +
-                                ", are not available yet. Embed the loops: do not cut them.");
-  }
-}
-
 void requireDifferentiable(const ConstraintTable& table) {
   for (const ConstraintEntry& entry : table.entries) {
     if (entry.enabled && entry.form.kind == RowKind::Function && !entry.programs.exist()) {

@@ -11,9 +11,6 @@ void requireExpressions(const ModelImpl& impl);
 /// Throws std::invalid_argument if the dynamics of a model cannot be differentiated, because a loop,
 /// one that is left cut among them, is a callback.
 void requireDifferentiable(const ModelImpl& impl);
-/// The same for derivatives of forward dynamics, in which loops that are left cut act: those of flexible
-/// bodies are refused.
-void requireForwardDifferentiable(const ModelImpl& impl);
 /// The same for constraints that are switched on.
 void requireDifferentiable(const ConstraintTable& table);
 

@@ -86,8 +86,8 @@ void forwardDynamicsDerivatives(const Model& model, BasicData<T>& data, VectorIn
   e.requireInput("v", v);
   e.requireInput("tau", tau);
   e.requireOutputs({{{"da_dq", &da_dq}, {"da_dv", &da_dv}, {"da_dtau", &da_dtau}}});
-  requireForwardDifferentiable(e.impl);
-  if (takesVariedDynamics(e.impl)) {
+  const bool cut = !e.impl.cuts.entries.empty();
+  if (takesVariedDynamics(e.impl) && !cut) {
     // ∂a/∂x = −H⁻¹ ∂τ/∂x where inverse dynamics gives τ.
     const int n = e.impl.tables.nv;
     Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>> a(e.data.forceScratch.result.data(), n);
@@ -103,7 +103,7 @@ void forwardDynamicsDerivatives(const Model& model, BasicData<T>& data, VectorIn
     inverseMassMatrix<T>(model, data, q, da_dtau);
     return;
   }
-  if (!e.impl.cuts.entries.empty()) {
+  if (cut) {
     ConstraintSolver<T> solver(e);
     solver.add(e.impl.cuts);
     differentiateConstrained<T>(solver, 0.0, 0.0, q.data(), v.data(), tau.data(), e.external,

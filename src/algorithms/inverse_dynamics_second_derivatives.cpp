@@ -1,10 +1,14 @@
 #include "kempe/inverse_dynamics_second_derivatives.hpp"
 
+#include <optional>
+
 #include "algorithms/differentiable.hpp"
-#include "algorithms/evaluation.hpp"
+#include "algorithms/varied_dynamics.hpp"
 #include "algorithms/varied_mechanism.hpp"
 #include "kempe/inverse_dynamics_derivatives.hpp"
+#include "kernels/inverse_dynamics.hpp"
 #include "kernels/inverse_dynamics_derivatives.hpp"
+#include "kernels/terms.hpp"
 
 namespace kempe {
 
@@ -12,9 +16,46 @@ using namespace detail;  // NOLINT(google-build-using-namespace): this file impl
 
 namespace {
 
-using Number = VariedMechanism::Number;
+using Number = VariedState::Number;
+using Nested = Dual<Number>;
 
-/// The recursion of first derivatives in dual numbers, in the memory of a Data.
+/// The recursion of first derivatives in dual numbers.
+struct VariedDerivatives {
+  VariedDerivatives(const ModelImpl& model, const FunctionScratch& functions, int forces,
+                    Carver& carver)
+      : state(model, functions, WorkStage::Motion, carver),
+        own(carveDerivatives<Number>(state.tables, carver)) {
+    const int n = state.tables.nv;
+    for (Number** part : {&byQ, &byV, &byA}) {
+      *part = carver.take<Number>(n * n);
+    }
+    wrenches = carver.take<Number>(6 * forces);
+  }
+
+  VariedState state;
+  DerivativeWork<Number> own;
+  Number *byQ, *byV, *byA, *wrenches;
+};
+
+/// Inverse dynamics in dual numbers of dual numbers, for models with flexible bodies, whose first
+/// derivatives have no recursion: along a direction, then along each e_j. H varies along the first only.
+struct TwiceVaried {
+  TwiceVaried(const ModelImpl& model, const FunctionScratch& functions, int forces, Carver& carver)
+      : state(model, functions, WorkStage::Articulated, carver),
+        twice(model, functions, WorkStage::Motion, carver) {
+    const int n = state.tables.nv;
+    H = carver.take<Number>(n * n);
+    tau = carver.take<Nested>(n);
+    wrenches = carver.take<Nested>(6 * forces);
+  }
+
+  VariedState state;
+  BasicVariedState<Number> twice;
+  Number* H;
+  Nested *tau, *wrenches;
+};
+
+/// Derivatives of λᵀ τ of second order, in the memory of a Data.
 class SecondDerivatives : public Evaluation<double> {
  public:
   SecondDerivatives(const Model& model, Data& userData, const DynamicsOptions& how)
@@ -23,18 +64,10 @@ class SecondDerivatives : public Evaluation<double> {
       throw std::invalid_argument("derivatives are computed by Method::Cluster only");
     }
     requireDifferentiable(impl);
-    requireRigid(impl, "second derivatives");
-    Carver counter(nullptr);
-    carve(counter);
-    Carver carver(data.secondDerivatives.of(counter.used()));
-    carve(carver);
-    writeConstants(modelTables, view_);
-    view_.wholeRotors = work->wholeRotors;
-    for (int i = 0; i < 6 * external_.count; ++i) {
-      wrenches_[i] = Number(external_.wrenches[i]);
-    }
-    for (int i = 0; i < modelTables.nv; ++i) {
-      zeros_[i] = 0.0;
+    if (takesVariedDynamics(impl)) {
+      twice_.emplace(carved<TwiceVaried>());
+    } else {
+      once_.emplace(carved<VariedDerivatives>());
     }
   }
 
@@ -43,91 +76,99 @@ class SecondDerivatives : public Evaluation<double> {
     requireInput("v", v);
     requireInput("a", a);
     requireInput("lambda", lambda);
-    state_ = {q.data(), v.data(), a.data(), lambda.data()};
-    place(q);  // G, for the directions of all joints
+    q_ = q.data();
+    lambda_ = lambda.data();
+    state().set(q.data(), v.data(), a.data(), work->wholeRotors);
+    requireRegular(state().findRatios());
   }
 
   /// Calls write(j, ofQ, ofV, ofA) with the changes of entry j of λᵀ ∂τ/∂q, λᵀ ∂τ/∂v and λᵀ ∂τ/∂a
-  /// along a direction.
+  /// along a direction; those that are null are zero.
   template <typename Write>
   void along(const double* dq, const double* dv, const double* da, const Write& write) {
-    const TablesView<double>& t = modelTables;
-    for (int c = 0; c < t.clusterCount; ++c) {
-      const ClusterEntry& cluster = t.clusters[c];
-      for (int i = 0; i < cluster.velocities; ++i) {
-        double sum = 0.0;
-        for (int j = 0; j < cluster.nv; ++j) {
-          sum += ratio(cluster, i, j) * dq[cluster.firstV + j];
-        }
-        rates_[cluster.firstVelocity + i] = sum;
-      }
+    state().vary(dq, dv, da);
+    if (twice_) {
+      alongTwice(*twice_, write);
+    } else {
+      alongOnce(*once_, write);
     }
-    varyPositions(t, state_.q, dq, rates_, q_);
-    for (int i = 0; i < t.nv; ++i) {
-      v_[i] = {state_.v[i], dv[i]};
-      a_[i] = {state_.a[i], da[i]};
+  }
+
+  /// e_k.
+  const double* unit(int k) { return state().unit(k); }
+
+ private:
+  template <typename Work>
+  Work carved() {
+    Work made =
+        carvedFrom<Work>(data.secondDerivatives, impl, data.loops.forFunctions(), external_.count);
+    using Scalar = std::remove_pointer_t<decltype(made.wrenches)>;
+    for (int i = 0; i < 6 * external_.count; ++i) {
+      made.wrenches[i] = Scalar(external_.wrenches[i]);
     }
-    const int n = t.nv;
-    const DerivativeMatrices<Number> result{{byQ_, n, 1}, {byV_, n, 1}, {byA_, n, 1}};
-    const ExternalForces<Number, double> forces{external_.frames, wrenches_, external_.count};
-    ImplicitLoops<Number> varied(t, impl.mechanism.functions, data.loops.forFunctions());
-    InverseDynamicsDerivativesKernel kernel(t, view_, own_, forces, result);
-    const int singular = kernel.template run<LevelByLevel>(varied, q_, v_, a_);
-    if (singular >= 0) {
-      throwSingular(singular, work->positions);
-    }
+    return made;
+  }
+  VariedState& state() { return twice_ ? twice_->state : once_->state; }
+  void requireRegular(int singular) const {
+    require({singular, -1}, Eigen::Map<const Eigen::VectorXd>(q_, modelTables.nq));
+  }
+
+  template <typename Write>
+  void alongOnce(VariedDerivatives& m, const Write& write) {
+    VariedState& varied = m.state;
+    const int n = modelTables.nv;
+    const DerivativeMatrices<Number> result{{m.byQ, n, 1}, {m.byV, n, 1}, {m.byA, n, 1}};
+    const ExternalForces<Number, double> forces{external_.frames, m.wrenches, external_.count};
+    InverseDynamicsDerivativesKernel kernel(varied.tables, varied.work, m.own, forces, result);
+    requireRegular(kernel.template run<LevelByLevel>(varied.loops, varied.q, varied.v, varied.a));
     for (int j = 0; j < n; ++j) {
       double sums[3]{};
       for (int i = 0; i < n; ++i) {
-        sums[0] += state_.lambda[i] * byQ_[i * n + j].slope;
-        sums[1] += state_.lambda[i] * byV_[i * n + j].slope;
-        sums[2] += state_.lambda[i] * byA_[i * n + j].slope;
+        sums[0] += lambda_[i] * m.byQ[i * n + j].slope;
+        sums[1] += lambda_[i] * m.byV[i * n + j].slope;
+        sums[2] += lambda_[i] * m.byA[i * n + j].slope;
       }
       write(j, sums[0], sums[1], sums[2]);
     }
   }
 
-  /// e_k.
-  const double* unit(int k) {
-    for (int i = 0; i < modelTables.nv; ++i) {
-      units_[i] = i == k ? 1.0 : 0.0;
+  template <typename Write>
+  void alongTwice(TwiceVaried& m, const Write& write) {
+    VariedState& varied = m.state;
+    BasicVariedState<Number>& twice = m.twice;
+    const int n = modelTables.nv;
+    requireRegular(varied.place());
+    TermRequest<Number, double> request;
+    request.H = m.H;
+    request.stride = n;
+    writeTerms<Number, double>(varied.tables, varied.work, nullptr, nullptr, request);
+    twice.set(varied.q, varied.v, varied.a, varied.work.wholeRotors);
+    twice.setRatios(varied.work.G);
+    const ExternalForces<Nested, double> forces{external_.frames, m.wrenches, external_.count};
+    const auto slope = [&](const double* dq, const double* dv) {
+      twice.vary(dq, dv, nullptr);
+      requireRegular(inverseDynamicsKernel(twice.tables, twice.work, twice.loops, twice.q, twice.v,
+                                           twice.a, forces, m.tau));
+      double sum = 0.0;
+      for (int i = 0; i < n; ++i) {
+        sum += lambda_[i] * m.tau[i].slope.slope;
+      }
+      return sum;
+    };
+    for (int j = 0; j < n; ++j) {
+      double ofA = 0.0;
+      for (int i = 0; i < n; ++i) {
+        ofA += lambda_[i] * m.H[i * n + j].slope;
+      }
+      const double ofQ = slope(twice.unit(j), nullptr), ofV = slope(nullptr, twice.unit(j));
+      write(j, ofQ, ofV, ofA);
     }
-    return units_;
-  }
-  const double* zero() const { return zeros_; }
-
- private:
-  void carve(Carver& carver) {
-    const TablesView<double>& t = modelTables;
-    carveStage(t, WorkStage::Motion, carver, view_);
-    own_ = carveDerivatives<Number>(t, carver);
-    q_ = carver.take<Number>(t.nq);
-    v_ = carver.take<Number>(t.nv);
-    a_ = carver.take<Number>(t.nv);
-    byQ_ = carver.take<Number>(t.nv * t.nv);
-    byV_ = carver.take<Number>(t.nv * t.nv);
-    byA_ = carver.take<Number>(t.nv * t.nv);
-    rates_ = carver.take<double>(t.velocities);
-    units_ = carver.take<double>(t.nv);
-    zeros_ = carver.take<double>(t.nv);
-    wrenches_ = carver.take<Number>(6 * external_.count);
-  }
-  double ratio(const ClusterEntry& cluster, int i, int j) const {
-    return cluster.kind == ClusterKind::Tree ? (i == j ? 1.0 : 0.0)
-                                             : work->G[cluster.firstRatio + i * cluster.nv + j];
   }
 
   ExternalForces<double, double> external_;
-  struct State {
-    const double *q = nullptr, *v = nullptr, *a = nullptr, *lambda = nullptr;
-  };
-  State state_;
-  WorkView<Number> view_;
-  DerivativeWork<Number> own_{};
-  Number *q_ = nullptr, *v_ = nullptr, *a_ = nullptr;
-  Number *byQ_ = nullptr, *byV_ = nullptr, *byA_ = nullptr;
-  double *rates_ = nullptr, *units_ = nullptr, *zeros_ = nullptr;
-  Number* wrenches_ = nullptr;
+  std::optional<VariedDerivatives> once_;
+  std::optional<TwiceVaried> twice_;
+  const double *q_ = nullptr, *lambda_ = nullptr;
 };
 
 }  // namespace
@@ -162,14 +203,14 @@ void inverseDynamicsSecondDerivatives(const Model& model, Data& data, VectorIn q
   e.requireMatrix("qa", qa, n, n);
   e.setState(q, v, a, lambda);
   for (int k = 0; k < n; ++k) {
-    e.along(e.unit(k), e.zero(), e.zero(), [&](int j, double ofQ, double ofV, double ofA) {
+    e.along(e.unit(k), nullptr, nullptr, [&](int j, double ofQ, double ofV, double ofA) {
       qq(j, k) = ofQ;
       qv(k, j) = ofV;  // derivatives with respect to q and v commute
       qa(k, j) = ofA;
     });
   }
   for (int k = 0; k < n; ++k) {
-    e.along(e.zero(), e.unit(k), e.zero(),
+    e.along(nullptr, e.unit(k), nullptr,
             [&](int j, double /*ofQ*/, double ofV, double /*ofA*/) { vv(j, k) = ofV; });
   }
 }

@@ -4,6 +4,7 @@
 
 #include "algorithms/differentiable.hpp"
 #include "algorithms/term_evaluation.hpp"
+#include "algorithms/varied_dynamics.hpp"
 
 namespace kempe::detail {
 
@@ -27,8 +28,9 @@ class MotionDerivativeEvaluation : public TermEvaluation<T> {
   MotionDerivativeEvaluation(const Model& model, BasicData<T>& userData)
       : TermEvaluation<T>(model, userData) {
     requireExpressions(this->impl);
-    requireRigid(this->impl, "derivatives of kinematics and momentum");
-    derivatives.memory = derivativeMemory(*this);
+    if (!takesVariedDynamics(this->impl)) {
+      derivatives.memory = derivativeMemory(*this);
+    }
   }
 
   /// Checks the state and computes both requests; `a` is null where it is zero.
@@ -38,8 +40,13 @@ class MotionDerivativeEvaluation : public TermEvaluation<T> {
     derivatives.frames = this->request.frames;
     derivatives.frameCount = this->request.frameCount;
     TermEvaluation<T>::run(q, &v, a);
-    this->kernels().derivatives.motion(this->heldContext(), this->data.held.v(),
-                                       a == nullptr ? nullptr : this->data.held.a(), derivatives);
+    const T* const heldV = this->data.held.v();
+    const T* const heldA = a == nullptr ? nullptr : this->data.held.a();
+    if (takesVariedDynamics(this->impl)) {
+      variedMotion<T>(*this, q, heldV, heldA, derivatives);
+    } else {
+      this->kernels().derivatives.motion(this->heldContext(), heldV, heldA, derivatives);
+    }
   }
 
   MotionDerivativeRequest<T, T> derivatives;

@@ -1,6 +1,8 @@
 #pragma once
 
-#include "algorithms/evaluation.hpp"
+#include <utility>
+
+#include "algorithms/varied_dynamics.hpp"
 
 namespace kempe::detail {
 
@@ -28,6 +30,12 @@ class TermEvaluation : public Evaluation<T> {
 
   /// Checks the state and computes the request. `v` and `a` are needed if the request needs them.
   void run(const VectorRef& q, const VectorRef* v = nullptr, const VectorRef* a = nullptr) {
+    if (request.coriolis && takesVariedDynamics(this->impl)) {
+      const MatrixAt<T> C = std::exchange(request.coriolis, {});
+      run(q, v, a);
+      variedCoriolis<T>(*this, q, v->data(), C);
+      return;
+    }
     requireSize("q", q.size(), this->impl.tables.nq, "model.nq");
     for (const auto& [name, x] : {std::pair{"v", v}, std::pair{"a", a}}) {
       if (x != nullptr) {

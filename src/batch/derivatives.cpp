@@ -25,8 +25,7 @@ void runDerivatives(const Model& model, BasicBatch<T>& batch, const States<const
                     const Outputs<T>& outputs, const BatchForces<T>& external, Kernel kernel,
                     const One& one) {
   BatchCall<T> call(model, batch, q);
-  const bool forward = kernel == &DerivativeKernels<T>::forwardDynamics;
-  if (forward) {
+  if (kernel == &DerivativeKernels<T>::forwardDynamics) {
     call.mindCuts();
   }
   call.requireVelocity("v", v);
@@ -37,11 +36,7 @@ void runDerivatives(const Model& model, BasicBatch<T>& batch, const States<const
     call.require(outputs.names[i], outputs.matrices[i], entries, "model.nv squared");
   }
   const ForcesOfStates<T> forces(call, external, q.states);
-  if (forward) {
-    requireForwardDifferentiable(call.impl());
-  } else {
-    requireDifferentiable(call.impl());
-  }
+  requireDifferentiable(call.impl());
   call.run(
       [&](Block<T>& block) {
         if (takesVariedDynamics(call.impl())) {

@@ -59,7 +59,6 @@ class TermCall {
   TermCall& outputDerivative(const char* name, const States<T>& states, Eigen::Index rows,
                              const char* meaning, PlaceDerivative place) {
     requireExpressions(call_.impl());
-    requireRigid(call_.impl(), "derivatives of kinematics and momentum");
     differentiates_ = true;
     return add(name, states, rows * nv(), meaning, {.placeDerivative = place});
   }
@@ -121,6 +120,9 @@ class TermCall {
   }
 
   bool computeBlock(typename BatchCall<T>::Block& block) const {
+    if ((differentiates_ || coriolis_) && takesVariedDynamics(call_.impl())) {
+      return false;  // one state at a time
+    }
     BatchWorker<T>& worker = block.worker;
     const T* q = block.gatherQ();
     const T* v = v_.data == nullptr ? nullptr : block.gather(v_, worker.v);

@@ -200,7 +200,6 @@ template <typename T>
 void coriolisMatrix(const Model& model, BasicBatch<T>& batch, StatesIn<T> q, StatesIn<T> v,
                     StatesOut<T> C) {
   TermCall<T> call(model, batch, q);
-  requireRigid(model.impl(), "Coriolis matrices");
   call.takeV(v).outputCoriolis(C);
   call.run();
 }

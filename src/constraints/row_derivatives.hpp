@@ -129,10 +129,8 @@ class RowDerivatives {
     });
   }
 
-  /// Derivatives of φ̈ + d φ̇ + γ² φ, with d = 2 γ where there is a φ, otherwise γ. `K` and `rates`
-  /// are those of the functions above.
-  void accelerations(const T& gamma, const RowMatrix<T>& K, const RowMatrix<T>& rates,
-                     const RowMatrix<T>& byQ, const RowMatrix<T>& byV) const {
+  /// Derivatives of φ̈.
+  void accelerations(const RowMatrix<T>& byQ, const RowMatrix<T>& byV) const {
     byQ.clear(active_.rows);
     byV.clear(active_.rows);
     forBodyColumns([&](const Between& between, int j, const Ends& at) {
@@ -149,6 +147,12 @@ class RowDerivatives {
       byV(along.row(r), j) = along.second().secondRateChange(r, none, xi) +
                              along.slopes(r, along.accelerationByRate(j));  // (3)
     });
+  }
+
+  /// Makes of these derivatives those of φ̈ + d φ̇ + γ² φ, with d = 2 γ where there is a φ, otherwise γ.
+  /// `K` and `rates` are those of the functions above.
+  void stabilize(const T& gamma, const RowMatrix<T>& K, const RowMatrix<T>& rates,
+                 const RowMatrix<T>& byQ, const RowMatrix<T>& byV) const {
     for (const ActiveConstraint& active : active_.list) {
       for (int r = 0; r < active.entry->rows; ++r) {
         const int i = active.firstRow + r;
@@ -420,7 +424,7 @@ class RowDerivatives {
   }
 
   /// γ² ∂φ/∂q of a lock whose φ are not plain numbers: a velocity ω changes φ by J⁻¹ ω with J of
-  /// retractJacobian(), where accelerations() has counted it as ω.
+  /// retractJacobian(), where stabilize() has counted it as ω.
   void turnLock(const ActiveConstraint& active, const T& square, const RowMatrix<T>& K,
                 const RowMatrix<T>& byQ) const {
     const ConstraintEntry& entry = *active.entry;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/motion.hpp"
+
 namespace kempe::detail {
 
 void RatioDerivatives::use(Coordinates& coordinates) {
@@ -21,13 +23,15 @@ void RatioDerivatives::use(Coordinates& coordinates) {
   ratios_ = static_cast<std::size_t>(coordinates.ratios());
   slopes_.assign(static_cast<std::size_t>(directions_) * ratios_, 0.0);
   along_.setZero(tables.nv);
-  rates_.setZero(tables.velocities);
 }
 
 /// G of a cluster depends on the positions of that cluster alone, so that one pass differentiates
 /// along the k-th DoF of every cluster.
 void RatioDerivatives::differentiate(VectorIn q, const double* G) {
   const ModelTables<double>& tables = coordinates_->impl().tables;
+  VariedState& state = mechanism_->state();
+  state.set<double>(q.data(), nullptr, nullptr, true);
+  state.setRatios(G);
   for (int k = 0; k < directions_; ++k) {
     along_.setZero();
     for (const ClusterEntry& cluster : tables.clusters) {
@@ -35,12 +39,11 @@ void RatioDerivatives::differentiate(VectorIn q, const double* G) {
         along_[cluster.firstV + k] = 1.0;
       }
     }
-    coordinates_->spread(G, along_, rates_);
-    mechanism_->setPosition(q.data(), along_.data(), rates_.data());
-    if (mechanism_->place() >= 0) {
+    state.vary(along_.data(), nullptr, nullptr);
+    if (state.place() >= 0) {
       coordinates_->throwSingular();
     }
-    const Dual<double>* varied = mechanism_->work().G;
+    const Dual<double>* varied = state.work.G;
     double* slopes = slopes_.data() + static_cast<std::size_t>(k) * ratios_;
     for (const ClusterEntry& cluster : tables.clusters) {
       const int numbers =
@@ -54,15 +57,16 @@ void RatioDerivatives::differentiate(VectorIn q, const double* G) {
 
 const WorkView<Dual<double>>& RatioDerivatives::motionAlong(VectorIn q, const double* G, VectorIn v,
                                                             int k) {
-  along_.setZero();
-  along_[k] = 1.0;
-  coordinates_->spread(G, along_, rates_);
-  mechanism_->setPosition(q.data(), along_.data(), rates_.data());
-  if (mechanism_->place() >= 0) {
+  VariedState& state = mechanism_->state();
+  state.set<double>(q.data(), v.data(), nullptr, true);
+  state.setRatios(G);
+  state.vary(state.unit(k), nullptr, nullptr);
+  if (state.place() >= 0) {
     coordinates_->throwSingular();
   }
-  mechanism_->move(v.data());
-  return mechanism_->work();
+  moveMechanism<false>(state.tables, state.work, state.loops, state.v,
+                       static_cast<const Dual<double>*>(nullptr));
+  return state.work;
 }
 
 }  // namespace kempe::detail

@@ -43,7 +43,7 @@ class RatioDerivatives {
   int directions_ = 0;          // the largest nv of a cluster with loops
   std::size_t ratios_ = 0;      // numbers of G
   std::vector<double> slopes_;  // directions × ratios
-  Eigen::VectorXd along_, rates_;
+  Eigen::VectorXd along_;
 };
 
 }  // namespace kempe::detail

@@ -31,7 +31,6 @@ MatrixAt<double> writtenTo(Eigen::MatrixXd& matrix) {
 void RobotDerivatives::start() {
   Coordinates& chosen = work();
   requireDifferentiable(chosen.impl());
-  requireRigid(chosen.impl(), "linear models");
   if (equations_.constraints) {
     requireDifferentiable(equations_.constraints->table());
   }

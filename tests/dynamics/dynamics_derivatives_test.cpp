@@ -3,11 +3,9 @@
 #include <array>
 
 #include "dynamics/derivative_checks.hpp"
-#include "dynamics/flexible_mechanisms.hpp"
 #include "support/allocations.hpp"
 #include "support/differences.hpp"
 #include "support/random_mechanism.hpp"
-#include "support/refusal.hpp"
 
 namespace kempe::test {
 namespace {
@@ -264,29 +262,6 @@ TEST(DynamicsDerivativesOfRobots, RefuseOtherMethods) {
                std::invalid_argument);
   EXPECT_THROW(forwardDynamicsDerivatives(model, own, position, rate, rate, one, one, one, how),
                std::invalid_argument);
-}
-
-/// Where what is differentiated leaves a part out, there is none.
-TEST(DynamicsDerivativesOfRobots, RefuseFlexibleBodiesBesideLoopsThatAreLeftCut) {
-  Mechanism robot = flexibleTree({.seed = 4, .loop = true});
-  robot.loops.front().cut = true;
-  const Model model(robot);
-  Data own(model);
-  Batch batch(model, {.threads = 1});
-  const int n = model.nv();
-  const Eigen::VectorXd q = model.randomConfiguration(1), v = Eigen::VectorXd::Zero(n);
-  Eigen::MatrixXd byQ(n, n), byV(n, n), third(n, n);
-  const char* expected =
-      "derivatives of forward dynamics with flexible bodies, such as \"arm\", and loops that are "
-      "left cut, such as \"closing\", are not available yet. Embed the loops: do not cut them.";
-  EXPECT_EQ(refusal([&] { forwardDynamicsDerivatives(model, own, q, v, v, byQ, byV, third); }),
-            expected);
-  EXPECT_NO_THROW(inverseDynamicsDerivatives(model, own, q, v, v, byQ, byV, third));
-  using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Rows Q = q.transpose(), V = v.transpose();
-  Rows ofQ(1, n * n), ofV(1, n * n), ofTau(1, n * n);
-  EXPECT_EQ(refusal([&] { forwardDynamicsDerivatives(model, batch, Q, V, V, ofQ, ofV, ofTau); }),
-            expected);
 }
 
 }  // namespace

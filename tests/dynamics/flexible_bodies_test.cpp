@@ -2,9 +2,8 @@
 
 #include <Eigen/LU>
 #include <algorithm>
-#include <limits>
 
-#include "dynamics/flexible_mechanisms.hpp"
+#include "dynamics/flexible_state.hpp"
 #include "support/differences.hpp"
 
 /// Laws of mechanics for mechanisms with bodies that bend.
@@ -14,52 +13,9 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-class FlexibleBodies : public ::testing::TestWithParam<Bending> {
+class FlexibleBodies : public ::testing::TestWithParam<Bending>, public FlexibleState {
  protected:
-  FlexibleBodies() : model(flexibleTree(GetParam())), data(model), n(model.nv()) {
-    std::mt19937 engine(GetParam().seed + 100);
-    std::normal_distribution<double> normal;
-    q = model.randomConfiguration(GetParam().seed);
-    const auto draw = [&] {
-      return VectorXd(VectorXd::NullaryExpr(n, [&] { return normal(engine); }));
-    };
-    v = draw();
-    a = draw();
-    external.push_back({model.frameIndex("arm/7"), {1, -2, 3, 0.4, -0.5, 0.6}, Reference::Local});
-    external.push_back({model.frameIndex("tip"), {-3, 2, 1, 0.1, 0.2, 0.3}});
-  }
-
-  VectorXd moved(const VectorXd& from, const VectorXd& along, double by) {
-    VectorXd to(model.nq());
-    integrate(model, data, from, along, by, to);
-    return to;
-  }
-  /// The state after `by` of a motion with velocity v and acceleration a, to second order.
-  VectorXd qAt(double by) { return moved(q, v + 0.5 * by * a, by); }
-  VectorXd vAt(double by) { return v + by * a; }
-
-  VectorXd inverse(const VectorXd& at, const VectorXd& rates, const VectorXd& accelerations,
-                   const DynamicsOptions& how = {}) {
-    VectorXd tau = VectorXd::Constant(n, kNaN);
-    inverseDynamics(model, data, at, rates, accelerations, tau, how);
-    return tau;
-  }
-  MatrixXd massMatrixAt(const VectorXd& at) {
-    MatrixXd matrix = MatrixXd::Constant(n, n, kNaN);
-    massMatrix(model, data, at, matrix);
-    return matrix;
-  }
-  void expectClose(const MatrixXd& found, const MatrixXd& expected, double tolerance) {
-    EXPECT_LT((found - expected).norm(), tolerance * (1.0 + expected.norm()));
-  }
-
-  Model model;
-  Data data;
-  int n;
-  VectorXd q, v, a;
-  std::vector<FrameForce> external;
+  FlexibleBodies() : FlexibleState(GetParam()) {}
 };
 
 TEST_P(FlexibleBodies, ForwardUndoesInverse) {
@@ -243,12 +199,7 @@ TEST_P(FlexibleBodies, BatchesEqualSingles) {
   expectClose(found, as, 1e-7);
 }
 
-INSTANTIATE_TEST_SUITE_P(Random, FlexibleBodies,
-                         ::testing::Values(Bending{1}, Bending{2, true}, Bending{3, false, false},
-                                           Bending{4, true, true, true},
-                                           Bending{5, false, true, true},
-                                           Bending{6, true, false, true},
-                                           Bending{.seed = 7, .hung = true, .pair = true}));
+INSTANTIATE_TEST_SUITE_P(Random, FlexibleBodies, ::testing::ValuesIn(kEveryBending));
 
 }  // namespace
 }  // namespace kempe::test

@@ -3,6 +3,7 @@
 #include <ostream>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "kempe/kempe.hpp"
 
@@ -135,5 +136,14 @@ inline Mechanism flexibleTree(const Bending& choice) {
   }
   return robot;
 }
+
+/// Trees, loops with bending couplers, loops on nodes and two beams that meet.
+inline const std::vector<Bending> kEveryBending{{1},
+                                                {2, true},
+                                                {3, false, false},
+                                                {4, true, true, true},
+                                                {5, false, true, true},
+                                                {6, true, false, true},
+                                                {.seed = 7, .hung = true, .pair = true}};
 
 }  // namespace kempe::test

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from differences import assert_close, jacobian
-from differentiable_cases import CASES, ROBOTS, case_name, prepared, state_of
+from differentiable_cases import CASES, ROBOTS, case_name, options_of, prepared, state_of
 
 import kempe
 from kempe.differentiable import LocalCoordinates, TangentSpace, algorithm_names, chosen
@@ -117,19 +117,26 @@ def test_loops_that_are_left_cut_have_no_second_derivatives():
     assert chosen(model, "inverse_dynamics").has_second_derivatives
 
 
-def test_flexible_bodies():
-    """First derivatives of dynamics and positions; of second ones those of potential energy."""
+@pytest.mark.parametrize("name", algorithm_names())
+def test_flexible_bodies(name):
+    """All algorithms have the derivatives that they have for rigid ones."""
     model = kempe.load(Path(__file__).parents[2] / "examples" / "flexible_arm.urdf")
-    x, v, tau = 1e-3 * np.random.default_rng(3).normal(size=(3, model.nv))
-    for name in ("forward_dynamics", "kinetic_energy", "potential_energy", "center_of_mass"):
-        one = chosen(model, name)
-        inputs = [x, v, tau][: len(one.inputs)]
-        expected = jacobian(lambda many, one=one, rest=inputs[1:]: one.value(
-            many, *repeated(rest, len(many))), x)
-        assert_close(one.derivatives(*inputs)[0], expected, 1e-5)
-        assert one.has_second_derivatives == (name == "potential_energy")
-    with pytest.raises(ValueError, match="flexible bodies"):
-        chosen(model, "momentum").derivatives(x, v)
+    one = chosen(model, name, **options_of(model, (name, {})))
+    random = np.random.default_rng(3)
+    inputs = [1e-3 * random.normal(size=size) for size in one.sizes]
+    expected = jacobian(lambda many: one.value(many, *repeated(inputs[1:], len(many))), inputs[0])
+    assert_close(one.derivatives(*inputs)[0], expected, 1e-5)
+    if not one.has_second_derivatives:
+        return
+    weights = np.random.default_rng(6).normal(size=one.size)
+    ends = np.cumsum(one.sizes)[:-1]
+
+    def gradient(many):
+        slopes = one.derivatives(*np.split(many, ends, axis=-1))
+        return np.einsum("i,nij->nj", weights, np.concatenate(slopes, axis=-1))
+
+    found = one.second_derivatives(weights, *inputs)
+    assert_close(found, jacobian(gradient, np.concatenate(inputs)), 1e-5)
 
 
 @pytest.mark.parametrize("name", ["inverse_dynamics", "kinetic_energy"])

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "dynamics/flexible_mechanisms.hpp"
 #include "kempe/constrained_forward_dynamics_derivatives.hpp"
 #include "linear_steps.hpp"
 #include "linkages.hpp"
@@ -118,6 +119,17 @@ std::vector<MechanismCase> withLoops() {
 
 INSTANTIATE_TEST_SUITE_P(Random, LinearizeCutMechanism, ::testing::ValuesIn(withLoops()),
                          [](const auto& tested) { return nameOf(tested.param); });
+
+/// A four-bar whose coupler bends, left cut.
+TEST(LinearizeCutBeams, IsTheDerivativeOfTheStep) {
+  const Model model(leftOpen(flexibleTree({.seed = 4, .loop = true}), 1));
+  for (const Stabilization stabilization : {Stabilization::Baumgarte, Stabilization::None}) {
+    Simulator simulator(model, stabilizedBy(stabilization, Integrator::RungeKutta4));
+    expectDerivativeInAllDirections(simulator, 2e-6, 5, 1e-6);
+  }
+  Simulator projected(model, stabilizedBy(Stabilization::Projection, Integrator::RungeKutta4));
+  expectDerivativeInAllDirections(projected, 2e-6, 5, 1e-6);
+}
 
 /// An arm of a ball, three hinges and a slide on the ground.
 Mechanism arm() {

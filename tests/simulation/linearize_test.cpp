@@ -5,6 +5,7 @@
 #include <functional>
 #include <random>
 
+#include "dynamics/flexible_mechanisms.hpp"
 #include "linear_steps.hpp"
 #include "linkages.hpp"
 #include "support/allocations.hpp"
@@ -174,6 +175,20 @@ TEST(Linearize, IsTheDerivativeOfTheStepForRobots) {
       Simulator simulator(model, inOneStep(integrator));
       // A step of the pair is divided at first where accelerations are large.
       expectDerivativesOfSteps(simulator, integrator == Integrator::Adaptive ? 1e-4 : 2e-3, 3);
+    }
+  }
+}
+
+/// Beams, of which one bends in a loop; steps follow their fastest modes.
+TEST(Linearize, IsTheDerivativeOfTheStepForBeams) {
+  for (const Bending& choice :
+       {Bending{.seed = 2, .floats = true}, Bending{.seed = 4, .loop = true},
+        Bending{.seed = 7, .pair = true}}) {
+    const Model model(flexibleTree(choice));
+    for (const Integrator integrator : kDirect) {
+      Simulator simulator(model, inOneStep(integrator));
+      addElements(simulator, "shoulder", "elbow", "arm", "tip", 0.01);
+      expectDerivativesOfSteps(simulator, 2e-6, 5, 1e-6);
     }
   }
 }
