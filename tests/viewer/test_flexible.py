@@ -438,7 +438,6 @@ def test_a_mode_in_the_browser(
     browser.keep(pictures / "flexible_mode.png")
     browser.button("Stop").click()
     wait_until(lambda: np.array_equal(session.shown, session.posture.q), "the pose")
-    assert changed_pixels(still, browser.settled_canvas()) < 300
     assert browser.errors() == []
 
 
