@@ -34,7 +34,7 @@ def write_html(model: Model, run: Run, path: str | os.PathLike[str], *,
     bending = Bending(model)
     R, p = model.forward_kinematics(bending.scaled(q, deformation_scale),
                                     frames=[body.name for body in model.mechanism.bodies])
-    densities, top = bending.energy_densities(q), bending.largest_density(q)
+    densities, top = bending.energy_densities(q), bending.largest_density(run.q)
     centres = model.center_of_mass(q)
     durations = np.append(np.diff(run.t[chosen]), 0.0)
 

@@ -255,8 +255,8 @@ def node(body: str) -> str:
 
 def attached(mechanism: Mechanism) -> set[str]:
     """Bodies that something is drawn at: joints, loops, rods, or a mass."""
-    ends = [end for loop in (*mechanism.loops, *mechanism.rods)
-            for end in (loop.predecessor, loop.successor)]
+    ends = [end for loop in mechanism.loops for end in (loop.predecessor, loop.successor)]
+    ends += [end for rod in mechanism.rods for end in (rod.predecessor, rod.successor)]
     return {*ends, *(joint.parent for joint in mechanism.joints),
             *(body.name for body in mechanism.bodies if body.mass > 0)}
 

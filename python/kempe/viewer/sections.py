@@ -29,9 +29,9 @@ def outlines(sections: Array, thinnest: float) -> Array:
     if np.all(is_round):
         angles = 2 * np.pi * np.arange(ROUND) / ROUND
         circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        return np.maximum(np.sqrt(outer), thinnest / 2)[:, None, None] * circle
+        return np.asarray(np.maximum(np.sqrt(outer), thinnest / 2)[:, None, None] * circle)
     corners = np.repeat([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]], 2, axis=0)
-    return np.maximum(sides, thinnest)[:, None, :] / 2 * corners
+    return np.asarray(np.maximum(sides, thinnest)[:, None, :] / 2 * corners)
 
 
 class Sweep:
