@@ -11,7 +11,7 @@ from browser import Browser, changed_pixels, wait_until
 import kempe
 from kempe.modes import robot_modes
 from kempe.viewer import Session, colours, flexible, sections, shapes, write_html
-from kempe.viewer.flexible import Bending, Vibration, vibrations
+from kempe.viewer.flexible import ElasticBodies, Vibration, vibrations
 from kempe.viewer.posture import MODAL, Posture
 
 ARM = Path(__file__).resolve().parents[2] / "examples" / "flexible_arm.urdf"
@@ -160,15 +160,15 @@ def test_neighbours_are_the_edges_of_a_grid() -> None:
 
 def test_deformations_are_scaled_and_joints_are_not() -> None:
     model = cantilever()
-    bending = Bending(model)
+    elastic_bodies = ElasticBodies(model)
     q = bent(model)
-    tips = [model.frame_placement(bending.scaled(q, scale), "rod/end")[1][2]
+    tips = [model.frame_placement(elastic_bodies.scaled(q, scale), "rod/end")[1][2]
             for scale in (1.0, 20.0, 0.0)]
     assert tips[0] == pytest.approx(50.0 * LENGTH**3 / (3 * STEEL["E"] * STEEL["Iy"]), rel=1e-9)
     assert tips[1:] == pytest.approx([20 * tips[0], 0.0])
     arm = kempe.load(ARM)
     q = arm.random_configuration(seed=1)
-    drawn = Bending(arm).scaled(np.array([q, q]), 3.0)
+    drawn = ElasticBodies(arm).scaled(np.array([q, q]), 3.0)
     joints = [arm.q_names.index(name) for name in ("shoulder", "elbow")]
     assert np.array_equal(drawn[:, joints], np.array([q, q])[:, joints])
     assert np.delete(drawn[0], joints) == pytest.approx(3 * np.delete(q, joints))
@@ -182,19 +182,19 @@ def test_wrong_scales_are_refused(scale: float) -> None:
 
 def test_energy_densities_are_those_of_the_bending_moment() -> None:
     model = cantilever(elements=5)
-    (densities,) = Bending(model).energy_densities(bent(model))
+    (densities,) = ElasticBodies(model).energy_densities(bent(model))
     edges = np.linspace(0, LENGTH, 6)
     energy = -(50.0**2) * (LENGTH - edges) ** 3 / (6 * STEEL["E"] * STEEL["Iy"])
     mass = STEEL["density"] * STEEL["area"] * LENGTH / 5
     assert densities == pytest.approx(np.diff(energy) / mass, rel=1e-9)
-    assert Bending(model).largest_density(np.array([model.neutral(), bent(model)])) == (
+    assert ElasticBodies(model).largest_density(np.array([model.neutral(), bent(model)])) == (
         pytest.approx(densities[0]))
 
 
 def test_bodies_from_matrices_are_one_element() -> None:
     model = frame_mesh()
     q = model.random_configuration(seed=2)
-    ((density,),) = Bending(model).energy_densities(q)
+    ((density,),) = ElasticBodies(model).energy_densities(q)
     mechanism = model.mechanism
     mechanism.gravity = (0, 0, 0)
     elastic = kempe.Model(mechanism).energy(q, np.zeros(model.nv))[1]
@@ -354,11 +354,30 @@ def test_bodies_from_matrices_are_points_and_lines(started: Callable[..., Sessio
     assert np.asarray(points.colors).reshape(-1, 3)[0] == pytest.approx(colours.SCALE[-1])
 
 
+def test_bodies_of_which_one_node_is_kept_are_points(started: Callable[..., Session]) -> None:
+    mass, stiffness = np.diag([1.0] * 6 + [2.0] * 6), np.zeros((12, 12))
+    spring = np.kron([[1, -1], [-1, 1]], np.diag([1e6] * 3))
+    rows = [0, 1, 2, 6, 7, 8]
+    stiffness[np.ix_(rows, rows)] = spring  # two nodes at one place
+    turn = [3, 4, 5, 9, 10, 11]
+    stiffness[np.ix_(turn, turn)] = spring
+    mechanism = kempe.Mechanism("knot")
+    mechanism.add_body("world")
+    mechanism.add_flexible_body("knot", nodes=np.zeros((2, 3)), mass=mass, stiffness=stiffness,
+                                modes=2, interface=[0], keep=[])
+    mechanism.add_revolute("pin", parent="world", child="knot", axis=(0, 1, 0))
+    session = started(kempe.Model(mechanism))
+    session.animate("knot/mode1")
+    points = session.server.scene.get_handle_by_name("/world/bodies/knot/nodes")
+    wait_until(lambda: abs(session.shown[1]) > 0.1, "a vibration")
+    assert np.asarray(points.points) == pytest.approx(np.zeros((1, 3)))
+
+
 def test_runs_play_deformed_on_one_scale_of_colours(started: Callable[..., Session]) -> None:
     model = cantilever()
     run = kempe.simulate(model, bent(model), np.zeros(model.nv), duration=0.02, dt=1e-3)
     session = started(model, run)
-    top = Bending(model).largest_density(run.q)
+    top = ElasticBodies(model).largest_density(run.q)
     assert session.flexible_panel is not None
     assert f"{top:.3g}" in session.flexible_panel._legend.content
     elements = elements_of(session, "rod")
@@ -402,7 +421,7 @@ def test_pages_have_a_legend_and_scale_deformations(tmp_path: Path) -> None:
     run = kempe.simulate(model, bent(model), np.zeros(model.nv), duration=0.1, dt=5e-3)
     text = write_html(model, run, tmp_path / "rod.html", deformation_scale=20).read_text()
     assert "Strain energy, J/kg" in text and "Deformations × 20" in text
-    assert f"{Bending(model).largest_density(run.q):.3g}</span>" in text
+    assert f"{ElasticBodies(model).largest_density(run.q):.3g}</span>" in text
     with pytest.raises(ValueError, match="deformation_scale"):
         write_html(model, run, tmp_path / "no.html", deformation_scale=-1)
     assert not (tmp_path / "no.html").exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from kempe.viewer.flexible import Bending
+from kempe.viewer.flexible import ElasticBodies
 
 if TYPE_CHECKING:
     from kempe import Model
@@ -42,7 +42,7 @@ def cluster_colours(model: Model) -> Palette:
     modes and nodes that of their flexible body."""
     bodies: dict[str, Colour] = {}
     legend: list[tuple[Colour, str]] = []
-    flexible = Bending(model)
+    flexible = ElasticBodies(model)
     coupled = 0
     for cluster in model.clusters:
         names = [name for name in cluster.bodies if name not in flexible.parts]
@@ -54,9 +54,9 @@ def cluster_colours(model: Model) -> Palette:
         for number, name in enumerate(names):
             bodies[name] = shaded(colour, SHADES[number % len(SHADES)])
 
-    for flesh in flexible.bodies:
-        colour = bodies.get(flesh.name, ALONE)  # alone where it is fixed to something
-        bodies |= dict.fromkeys((flesh.name, *flesh.parts), colour)
+    for elastic in flexible.bodies:
+        colour = bodies.get(elastic.name, ALONE)  # alone where it is fixed to something
+        bodies |= dict.fromkeys((elastic.name, *elastic.parts), colour)
     mechanism = model.mechanism
     above = {joint.child: joint for joint in mechanism.joints}
     for body in mechanism.bodies:

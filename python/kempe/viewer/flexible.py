@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -19,20 +20,22 @@ LARGEST_TURN = 1.0  # rad, of a node
 UNIT = "J/kg"  # of strain energy over mass
 
 
-class Flesh:
+class ElasticBody:
     """One flexible body: its modal coordinates in q, and its strain energy."""
 
     def __init__(self, model: Model, body: FlexibleBody) -> None:
         self.body = body
         self.name: str = body.name
         self.nodes = [f"{body.name}/{node}" for node in body.nodes]  # frames
-        self.frame = f"{body.name}/mode1"  # what has the mass and moves as the body's frame
         self.parts = {*modes.modal_names(body), *self.nodes}  # bodies that the model adds
         self.in_q = [model.q_names.index(name) for name in modes.modal_names(body)]
-        positions = body.positions
-        # Of a mesh with its nodes around, the diagonal of the box around them.
-        self.length = float(np.linalg.norm(np.ptp(positions, axis=0))) or 1.0
+        self.positions = body.positions
+        self._shapes = body.shapes
+        # The diagonal of the box around the nodes; a single node moves as far as a body of 1 m.
+        self.length = float(np.linalg.norm(np.ptp(self.positions, axis=0))) or 1.0
         self.element_stiffness, self.element_masses = body.element_stiffness, body.element_masses
+        # Amplitudes at which one mode alone is well seen.
+        self.visible = [smallest([self.amplitude(eta)]) for eta in np.eye(len(self.in_q))]
         if not len(self.element_stiffness):  # the body as a whole
             self.element_stiffness = np.diag(body.stiffness)[None]
             self.element_masses = np.array([body.mass])
@@ -47,20 +50,25 @@ class Flesh:
     def amplitude(self, eta: Array) -> float:
         """The factor by which these modal coordinates displace the node that moves most by a
         visible part of the length, and turn none by more than LARGEST_TURN; infinite for zeros."""
-        motion = np.einsum("i,ink->nk", eta, self.body.shapes)
+        motion = np.einsum("i,ink->nk", eta, self._shapes)
         moved = np.linalg.norm(motion[:, :3], axis=1).max()
         turned = np.linalg.norm(motion[:, 3:], axis=1).max()
         with np.errstate(divide="ignore"):
             return float(min(VISIBLE * self.length / moved, LARGEST_TURN / turned))
 
 
-class Bending:
+def smallest(amplitudes: Iterable[float]) -> float:
+    """Of those that are finite; 1 where no node moves, so that nothing is seen."""
+    return min((one for one in amplitudes if np.isfinite(one)), default=1.0)
+
+
+class ElasticBodies:
     """The flexible bodies of a robot, drawn with their deformation scaled."""
 
     def __init__(self, model: Model) -> None:
-        self.bodies = [Flesh(model, body) for body in model.mechanism.flexible_bodies]
-        self.parts = {part for flesh in self.bodies for part in flesh.parts}
-        self._in_q = [i for flesh in self.bodies for i in flesh.in_q]
+        self.bodies = [ElasticBody(model, body) for body in model.mechanism.flexible_bodies]
+        self.parts = {part for elastic in self.bodies for part in elastic.parts}
+        self._in_q = [i for elastic in self.bodies for i in elastic.in_q]
 
     def scaled(self, q: Array, scale: float, base: Array | None = None) -> Array:
         """Configurations with the deformations multiplied, those of `base` where that is given: a
@@ -76,7 +84,7 @@ class Bending:
         return drawn
 
     def energy_densities(self, q: Array) -> list[Array]:
-        return [flesh.energy_densities(q) for flesh in self.bodies]
+        return [elastic.energy_densities(q) for elastic in self.bodies]
 
     def largest_density(self, q: Array) -> float:
         """Over all elements, and over all configurations if there are many."""
@@ -153,7 +161,7 @@ Vibration: TypeAlias = BodyVibration | RobotVibration
 def vibrations(model: Model) -> tuple[list[Vibration], str]:
     """The modes of the robot with its joints held, and those of each body with its frame held; and
     why there are none of the robot, if so."""
-    bodies = Bending(model).bodies
+    bodies = ElasticBodies(model).bodies
     found: list[Vibration] = []
     problem = ""
     try:
@@ -164,14 +172,14 @@ def vibrations(model: Model) -> tuple[list[Vibration], str]:
     rows = {name: i for i, name in enumerate(model.spanning_velocity_names)}
     for number, mode in enumerate(of_robot, 1):
         moved = G @ mode.direction
-        factor = min(flesh.amplitude(moved[[rows[name] for name in modes.modal_names(flesh.body)]])
-                     for flesh in bodies)
+        factor = smallest(elastic.amplitude(
+            moved[[rows[name] for name in modes.modal_names(elastic.body)]]) for elastic in bodies)
         found.append(RobotVibration(model, str(number), mode.frequency, factor * mode.direction,
                                     q).within_loops())
-    for flesh in bodies:
-        for i, mode_of_body in enumerate(modes.body_modes(flesh.body)):
+    for elastic in bodies:
+        for i, mode_of_body in enumerate(modes.body_modes(elastic.body)):
             deflection = np.zeros(model.nq)
-            deflection[flesh.in_q[i]] = flesh.amplitude(np.eye(len(flesh.in_q))[i])
+            deflection[elastic.in_q[i]] = elastic.visible[i]
             found.append(BodyVibration(
                 mode_of_body.name, mode_of_body.frequency, mode_of_body.kind, deflection))
     return found, problem

@@ -64,7 +64,7 @@ class FlexiblePanel:
             self._vibration = vibration
             self._base = vibration.base(session.posture.q)
             ends = np.array([vibration.at(self._base, phase) for phase in (-1.0, 1.0)])
-            session.energy_scale = session.scene.bending.largest_density(ends)
+            session.energy_scale = session.scene.elastic_bodies.largest_density(ends)
             self._choice.value = vibration.label  # type: ignore[misc]  # as in set_slider()
             self._button.label = "Stop"
             self._say(vibration.label)

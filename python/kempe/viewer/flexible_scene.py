@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kempe.viewer import colours
-from kempe.viewer.flexible import Flesh
+from kempe.viewer.flexible import ElasticBody
 from kempe.viewer.meshes import Mesh
 from kempe.viewer.rotations import Array
 from kempe.viewer.sections import Sweep, neighbours
@@ -23,56 +23,60 @@ def coarse(points: Array) -> Array:
     return np.asarray(np.round(points / GRAIN) * GRAIN)
 
 
-def sweep_of(flesh: Flesh, size: float) -> Sweep | None:
+def sweep_of(elastic: ElasticBody, size: float) -> Sweep | None:
     """The swept surface of a beam; None for other bodies."""
-    axes = flesh.body.beam_axes
+    axes = elastic.body.beam_axes
     if axes is None:
         return None
-    return Sweep(axes, float(np.linalg.norm(flesh.body.positions[-1])), len(flesh.nodes) - 1,
-                 flesh.body.sections, THINNEST * size)
+    length = float(np.linalg.norm(elastic.positions[-1]))
+    return Sweep(axes, length, len(elastic.nodes) - 1, elastic.body.sections, THINNEST * size)
 
 
-def undeformed(flesh: Flesh, size: float) -> Mesh:
-    """The body at rest, in its frame; of a body that is no beam only its nodes."""
-    positions = flesh.body.positions
-    sweep = sweep_of(flesh, size)
-    if sweep is None:
-        return Mesh(positions, np.zeros((0, 3), int))
-    vertices = sweep.vertices(np.broadcast_to(np.eye(3), (len(positions), 3, 3)), positions)
-    return Mesh(np.concatenate(vertices), np.zeros((0, 3), int))
+def at_rest(sweep: Sweep, elastic: ElasticBody) -> list[Array]:
+    """Vertices of the elements of a beam that is not deformed."""
+    upright = np.broadcast_to(np.eye(3), (len(elastic.nodes), 3, 3))
+    return sweep.vertices(upright, elastic.positions)
 
 
-class DrawnFlesh:
+def undeformed(elastic: ElasticBody, size: float) -> Mesh:
+    """The points of the body at rest, in its frame."""
+    sweep = sweep_of(elastic, size)
+    points = elastic.positions if sweep is None else np.concatenate(at_rest(sweep, elastic))
+    return Mesh(points, np.zeros((0, 3), int))
+
+
+class DrawnElasticBody:
     """Nodes of a flexible body in the scene: a mesh for each element of a beam; balls and lines
     between neighbours for nodes of other bodies."""
 
-    def __init__(self, scene: viser.SceneApi, node: str, flesh: Flesh, size: float,
+    def __init__(self, scene: viser.SceneApi, node: str, elastic: ElasticBody, size: float,
                  colour: colours.Colour) -> None:
         """`node` names the scene's node that moves with the frame of the body; `colour` is that of
         its cluster."""
-        self.flesh = flesh
+        self.elastic = elastic
         self._cluster = colour
         self._drawn: Array | None = None  # placements of the nodes
-        self._densities = np.zeros(len(flesh.element_masses))
+        self._densities = np.zeros(len(elastic.element_masses))
         self._top = 0.0
         self._by_energy = True
         self._colours: list[colours.Colour] = []
-        self._sweep = sweep_of(flesh, size)
+        self._sweep = sweep_of(elastic, size)
         self.meshes: list[viser.MeshHandle] = []
-        positions = flesh.body.positions
+        self._lines: viser.LineSegmentsHandle | None = None
         if self._sweep is not None:
-            at_rest = self._sweep.vertices(np.broadcast_to(np.eye(3), (len(positions), 3, 3)),
-                                           positions)
+            parts = zip(at_rest(self._sweep, elastic), self._sweep.faces, strict=True)
             self.meshes = [
                 scene.add_mesh_simple(f"{node}/element{i}", coarse(vertices), faces, color=colour)
-                for i, (vertices, faces) in enumerate(zip(at_rest, self._sweep.faces, strict=True))]
+                for i, (vertices, faces) in enumerate(parts)]
         else:
+            positions = elastic.positions
             self._pairs = neighbours(positions)
             self._points = scene.add_point_cloud(
                 f"{node}/nodes", positions, colour, point_size=2 * THINNEST * size,
                 point_shape="circle", precision="float32")
-            self._lines = scene.add_line_segments(
-                f"{node}/edges", positions[self._pairs], colour, thickness=THINNEST * size)
+            if len(self._pairs):
+                self._lines = scene.add_line_segments(
+                    f"{node}/edges", positions[self._pairs], colour, thickness=THINNEST * size)
 
     def place(self, R: Array, p: Array) -> None:
         """Moves the nodes to placements in the body's frame."""
@@ -83,7 +87,8 @@ class DrawnFlesh:
         if self._sweep is None:
             points = coarse(p).astype(np.float32)
             self._points.points = points
-            self._lines.points = points[self._pairs]
+            if self._lines is not None:
+                self._lines.points = points[self._pairs]
             return
         for mesh, vertices in zip(self.meshes, self._sweep.vertices(R, p), strict=True):
             mesh.vertices = coarse(vertices).astype(np.float32)
@@ -109,8 +114,8 @@ class DrawnFlesh:
         if chosen == self._colours:
             return
         if self._sweep is None:
-            self._points.colors = np.array(chosen[0], dtype=np.uint8)
-            self._lines.colors = np.array(chosen[0], dtype=np.uint8)
+            for handle in filter(None, (self._points, self._lines)):
+                handle.colors = np.array(chosen[0], dtype=np.uint8)
         else:
             for i, mesh in enumerate(self.meshes):
                 if not self._colours or chosen[i] != self._colours[i]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from kempe.viewer import colours, stage
 from kempe.viewer import server as web
-from kempe.viewer.flexible import UNIT, Bending, checked_scale
+from kempe.viewer.flexible import UNIT, ElasticBodies, checked_scale
 from kempe.viewer.flexible_scene import coarse
 from kempe.viewer.rotations import Array
 from kempe.viewer.scene import RobotScene
@@ -31,10 +31,10 @@ def write_html(model: Model, run: Run, path: str | os.PathLike[str], *,
         raise ValueError(f"frames_per_second: must be above zero, got {frames_per_second}")
     chosen = frame_indices(run.t, frames_per_second)
     q = np.ascontiguousarray(run.q[chosen])
-    bending = Bending(model)
-    R, p = model.forward_kinematics(bending.scaled(q, deformation_scale),
+    elastic_bodies = ElasticBodies(model)
+    R, p = model.forward_kinematics(elastic_bodies.scaled(q, deformation_scale),
                                     frames=[body.name for body in model.mechanism.bodies])
-    densities, top = bending.energy_densities(q), bending.largest_density(run.q)
+    densities, top = elastic_bodies.energy_densities(q), elastic_bodies.largest_density(run.q)
     centres = model.center_of_mass(q)
     durations = np.append(np.diff(run.t[chosen]), 0.0)
 
@@ -56,7 +56,7 @@ def write_html(model: Model, run: Run, path: str | os.PathLike[str], *,
     # A function, because re.sub would interpret backslashes of the name in a string.
     title = f"<title>{html.escape(model.name)}</title>"
     page = re.sub(r"<title>.*?</title>", lambda _: title, page, count=1)
-    if bending.bodies:
+    if elastic_bodies.bodies:
         before, end, after = page.rpartition("</body>")
         page = before + legend(top, deformation_scale) + end + after
     path = Path(path)

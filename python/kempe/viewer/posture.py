@@ -11,7 +11,7 @@ import numpy as np
 from kempe._kempe import Constraints
 from kempe.errors import AssemblyError, SingularityError
 from kempe.modes import modal_names
-from kempe.viewer.flexible import Bending
+from kempe.viewer.flexible import ElasticBodies
 from kempe.viewer.rotations import Array, angles_of_quaternion, matrix_of_angles, quaternions
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ class Posture:
         """`size` of the robot is the range of sliding joints without limits."""
         self.model = model
         # Of modal coordinates: as far as an animated mode deflects.
-        self._visible = {name: flesh.amplitude(eta) for flesh in Bending(model).bodies
-                         for name, eta in zip(modal_names(flesh.body), np.eye(len(flesh.in_q)),
-                                              strict=True)}
+        self._visible = {
+            name: amplitude for elastic in ElasticBodies(model).bodies
+            for name, amplitude in zip(modal_names(elastic.body), elastic.visible, strict=True)}
         self.size = size
         self.lower, self.upper = model.position_limits
         self.controls = self._find_controls()

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import numpy as np
 
 from kempe.viewer import colours, meshes, shapes
-from kempe.viewer.flexible_scene import DrawnFlesh
+from kempe.viewer.flexible_scene import DrawnElasticBody
 from kempe.viewer.meshes import Mesh
 from kempe.viewer.rotations import Array, quaternions, turning_z_to
 
@@ -47,20 +47,21 @@ class RobotScene:
         self._names: list[viser.SceneNodeHandle] = []
         self._world = scene.add_frame(WORLD, show_axes=False)
         self._way = np.zeros(3)
-        self.bending = self.drawing.bending
+        self.elastic_bodies = self.drawing.elastic_bodies
         # Of the nodes of flexible bodies only those with something attached have a frame.
-        inner = self.bending.parts - attached(self._mechanism)
+        inner = self.elastic_bodies.parts - attached(self._mechanism)
         self._frames = [
             None if name in inner else scene.add_frame(node(name), show_axes=False)
             for name in self._bodies]
-        self._flesh = [
-            DrawnFlesh(scene, node(flesh.name), flesh, self.drawing.size,
-                       self.palette.bodies[flesh.name]) for flesh in self.bending.bodies]
-        flexible = {flesh.name for flesh in self.bending.bodies}
+        self._elastic = [
+            DrawnElasticBody(scene, node(elastic.name), elastic, self.drawing.size,
+                             self.palette.bodies[elastic.name])
+            for elastic in self.elastic_bodies.bodies]
+        drawn = {elastic.name for elastic in self.elastic_bodies.bodies}
         for body in self._mechanism.bodies:
-            if body.name in self.bending.parts:
+            if body.name in self.elastic_bodies.parts:
                 continue
-            if body.name not in flexible:
+            if body.name not in drawn:
                 self._add_parts(body.name)
             self._names.append(scene.add_label(
                 f"{node(body.name)}/name", body.name, position=body.center_of_mass, visible=False,
@@ -84,9 +85,9 @@ class RobotScene:
             if last is None or not np.array_equal(last[1], p[i]):
                 frame.position = p[i]
             self._places[i] = turn, p[i]
-        for drawn in self._flesh:
-            body = self._rows[drawn.flesh.name]
-            nodes = [self._rows[name] for name in drawn.flesh.nodes]
+        for drawn in self._elastic:
+            body = self._rows[drawn.elastic.name]
+            nodes = [self._rows[name] for name in drawn.elastic.nodes]
             drawn.place(R[body].T @ R[nodes], (p[nodes] - p[body]) @ R[body])
         self._total.position = centre_of_mass
         self._place_rods(R, p)
@@ -103,11 +104,11 @@ class RobotScene:
 
     def show_energy(self, densities: list[Array], top: float) -> None:
         """Colours elements of flexible bodies by their strain energy, on a scale up to `top`."""
-        for drawn, found in zip(self._flesh, densities, strict=True):
+        for drawn, found in zip(self._elastic, densities, strict=True):
             drawn.colour(found, top)
 
     def colour_by_energy(self, wanted: bool) -> None:
-        for drawn in self._flesh:
+        for drawn in self._elastic:
             drawn.colour_by_energy(wanted)
 
     def colour_by_cluster(self, wanted: bool) -> None:
@@ -117,7 +118,7 @@ class RobotScene:
     def see_through(self, wanted: bool) -> None:
         for part in self._parts:
             part.mesh.opacity = SEE_THROUGH if wanted else part.opacity
-        for drawn in self._flesh:
+        for drawn in self._elastic:
             drawn.see_through(SEE_THROUGH if wanted else None)
 
     def show_axes(self, wanted: bool) -> None:

@@ -50,7 +50,7 @@ class Session:
             self._start = model.center_of_mass(plan.poses[0])
             self.posture = Posture(model, self.scene.drawing.size)
             self._energy_of_run = (
-                0.0 if run is None else self.scene.bending.largest_density(run.q))
+                0.0 if run is None else self.scene.elastic_bodies.largest_density(run.q))
             # The end of the scale of strain energies; None: that of the run, or of what is shown.
             self.energy_scale: float | None = None
             self._add_panel(run)
@@ -107,15 +107,15 @@ class Session:
 
         Deformations are scaled, or only those of `base`, about which the robot vibrates.
         """
-        bending = self.scene.bending
-        drawn = bending.scaled(q, self._deformation_scale, base)
+        elastic_bodies = self.scene.elastic_bodies
+        drawn = elastic_bodies.scaled(q, self._deformation_scale, base)
         R, p = self.model.forward_kinematics(drawn, frames=self._bodies)
         centre = self.model.center_of_mass(q)
         with self.lock, self.server.atomic():
             self.shown, self._base = q, base
             self.scene.place(R, p, centre)
             if self.flexible_panel is not None:
-                densities = bending.energy_densities(q)
+                densities = elastic_bodies.energy_densities(q)
                 top = self.energy_scale
                 if top is None:
                     top = max(self._energy_of_run, *(float(each.max()) for each in densities))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kempe.viewer import flexible_scene, mesh_files, meshes
-from kempe.viewer.flexible import Bending
+from kempe.viewer.flexible import ElasticBodies
 from kempe.viewer.meshes import Mesh
 from kempe.viewer.rotations import Array, turning_z_to
 
@@ -49,7 +49,7 @@ class Drawing:
     thickness: dict[str, float]  # radius of each body's struts
     size: float  # of the robot
     notices: list[str]
-    bending: Bending
+    elastic_bodies: ElasticBodies
 
     def corners(self, R: Array, p: Array) -> Array:
         """Corners of the boxes around all parts, shape (…, n, 3), for placements of the bodies R,
@@ -81,9 +81,9 @@ def draw(model: Model) -> Drawing:
     points = [point for around in surroundings.values() for point in around.points]
     lengths = [float(np.linalg.norm(point)) for point in points if np.any(point)]
     link = float(np.median(lengths)) if lengths else 0.0
-    bending = Bending(model)
-    flesh = {flesh.name: flesh for flesh in bending.bodies}
-    drawing = Drawing({}, {}, size, [], bending)
+    elastic_bodies = ElasticBodies(model)
+    elastic = {elastic.name: elastic for elastic in elastic_bodies.bodies}
+    drawing = Drawing({}, {}, size, [], elastic_bodies)
     has_visuals = any(body.visuals for body in mechanism.bodies)
     places: collections.Counter[tuple[float, ...]] = collections.Counter()
     for body, origin in zip(mechanism.bodies, p, strict=True):
@@ -93,10 +93,10 @@ def draw(model: Model) -> Drawing:
         places[place] += 1
         radius = strut_radius(body, around)
         drawing.thickness[body.name] = radius
-        if body.name in flesh or body.name in bending.parts:
+        if body.name in elastic or body.name in elastic_bodies.parts:
             drawing.parts[body.name] = (
-                [Part(flexible_scene.undeformed(flesh[body.name], size))]
-                if body.name in flesh else [])
+                [Part(flexible_scene.undeformed(elastic[body.name], size))]
+                if body.name in elastic else [])
             continue
         parts, problems = visual_parts(body, mechanism.source)
         drawing.notices += problems
