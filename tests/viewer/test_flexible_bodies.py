@@ -335,6 +335,7 @@ def test_elements_are_drawn_through_the_nodes_of_the_model(
     brightness = [sum(element.color) for element in elements]
     assert brightness == sorted(brightness, reverse=True)
     session.deformation_scale = 1.0
+    assert session.flexible_panel is not None and session.flexible_panel._scale.value == 1.0
     assert elements[-1].vertices[:, 2].max() < 0.25 * tip + HEIGHT
     session.scene.colour_by_energy(False)
     assert {tuple(element.color) for element in elements} == {session.scene.palette.bodies["rod"]}

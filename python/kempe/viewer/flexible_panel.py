@@ -10,7 +10,7 @@ import numpy as np
 from kempe.viewer import colours
 from kempe.viewer.clock import Clock
 from kempe.viewer.flexible import UNIT, Vibration, vibrations
-from kempe.viewer.sliders import Moved, by_a_person
+from kempe.viewer.sliders import Moved, by_a_person, set_slider
 
 if TYPE_CHECKING:
     import viser
@@ -82,6 +82,11 @@ class FlexiblePanel:
             self._say("")
             session.energy_scale = None
             session.show(session.posture.q)
+
+    def follow_scale(self) -> None:
+        """Moves the slider to the session's scale of deformations."""
+        if self._scale.value != self._session.deformation_scale:
+            set_slider(self._scale, self._session.deformation_scale)
 
     def close(self) -> None:
         self._clock.close()

@@ -114,8 +114,9 @@ class DrawnElasticBody:
         if chosen == self._colours:
             return
         if self._sweep is None:
-            for handle in filter(None, (self._points, self._lines)):
-                handle.colors = np.array(chosen[0], dtype=np.uint8)
+            self._points.colors = np.array(chosen[0], dtype=np.uint8)
+            if self._lines is not None:
+                self._lines.colors = np.array(chosen[0], dtype=np.uint8)
         else:
             for i, mesh in enumerate(self.meshes):
                 if not self._colours or chosen[i] != self._colours[i]:

@@ -73,6 +73,8 @@ class Session:
     def deformation_scale(self, scale: float) -> None:
         with self.lock:
             self._deformation_scale = checked_scale(scale)
+            if self.flexible_panel is not None:
+                self.flexible_panel.follow_scale()
             self.show(self.shown, self._base)
 
     def animate(self, mode: str) -> None:
