@@ -62,6 +62,7 @@ def robot_modes(model: Model) -> tuple[Array, list[RobotMode]]:
 
 
 def body_modes(body: FlexibleBody) -> list[BodyMode]:
+    """The modes of a body by ascending frequencies."""
     modes = []
     for name, frequency, shape in zip(modal_names(body), body.frequencies, body.shapes,
                                       strict=True):

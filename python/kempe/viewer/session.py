@@ -30,7 +30,10 @@ SMALL = "font-size:0.8em;padding:0.1em 1em"  # text in the panel
 
 
 class Session:
-    """Serves a robot until stop(). All connected browsers share one state."""
+    """Serves a robot until stop(). All connected browsers share one state.
+
+    Deformations of flexible bodies are drawn `deformation_scale` times as large.
+    """
 
     def __init__(self, model: Model, run: Run | None = None, *, host: str = "localhost",
                  port: int = 8080, deformation_scale: float = 1.0) -> None:
