@@ -25,7 +25,7 @@ PUBLIC = {
                     EVERYWHERE),
     **dict.fromkeys(("kempe", "robots", "version"), NOWHERE),
     "expression": "expressions",
-    **dict.fromkeys(("finite_elements", "flexible"), "flexible"),
+    **dict.fromkeys(("beam_elements", "finite_elements", "flexible"), "flexible"),
     "mechanism": "mechanism",
     "constraints": "constraints",
     "model": "model",

@@ -5,6 +5,7 @@ import io
 import sys
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,6 +36,24 @@ def opened(browser: Browser, model: kempe.Model) -> Session:
     return session
 
 
+def take_flexible_arm(browser: Browser) -> None:
+    """The third mode of the robot at its largest deflection."""
+    session = Session(kempe.load(ROOT / "examples" / "flexible_arm.urdf"), port=0)
+    camera = session.server.initial_camera
+    camera.look_at = np.array([0.62, 0.0, 0.0])
+    camera.position = camera.look_at + np.array([0.65, -1.45, 0.5])
+    browser.open(session.url)
+    wait_until(session.server.get_clients, "a browser that is connected")
+    browser.tab("Flexible bodies").click()
+    session.animate("3")
+    session.stand_still()
+    panel = session.flexible_panel
+    assert panel is not None
+    mode = next(mode for mode in panel.vibrations.values() if mode.name == "3")
+    session.show(mode.at(mode.base(session.posture.q), 1.0))
+    take(browser, session, "viewer_flexible.jpg")
+
+
 def main() -> None:
     with launched(WIDTH, HEIGHT) as browser:
         session = opened(browser, kempe.robots.load("tello"))
@@ -56,6 +75,8 @@ def main() -> None:
         for label in ("Joint axes", "Centres of mass", "See-through bodies"):
             browser.row(label).find_element("css selector", "input").click()
         take(browser, session, "viewer_leg.jpg")
+
+        take_flexible_arm(browser)
 
 
 if __name__ == "__main__":

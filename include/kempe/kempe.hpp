@@ -4,6 +4,7 @@
 
 #include "kempe/all_terms.hpp"
 #include "kempe/batch.hpp"
+#include "kempe/beam_elements.hpp"
 #include "kempe/configuration.hpp"
 #include "kempe/constrained_forward_dynamics_derivatives.hpp"
 #include "kempe/constraints.hpp"

@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "conversions.hpp"
 #include "keeping.hpp"
+#include "kempe/beam_elements.hpp"
 #include "text.hpp"
 
 namespace nb = nanobind;
@@ -156,6 +157,67 @@ BeamOptions beamFromState(nb::handle state) {
   return beam;
 }
 
+/// Numbers as a NumPy array of that shape.
+nb::object shaped(const std::vector<double>& numbers, const nb::tuple& shape) {
+  return nb::module_::import_("numpy").attr("array")(numbers, "float").attr("reshape")(shape);
+}
+
+nb::object elementStiffness(const FlexibleBody& body) {
+  const std::vector<BeamElement> elements = beamElements(body);
+  std::vector<double> numbers;
+  for (const BeamElement& element : elements) {
+    numbers.insert(numbers.end(), element.stiffness.begin(), element.stiffness.end());
+  }
+  return shaped(numbers, nb::make_tuple(elements.size(), body.modes.size(), body.modes.size()));
+}
+
+nb::object elementMasses(const FlexibleBody& body) {
+  std::vector<double> masses;
+  for (const BeamElement& element : beamElements(body)) {
+    masses.push_back(element.mass);
+  }
+  return shaped(masses, nb::make_tuple(masses.size()));
+}
+
+nb::object modalStiffness(const FlexibleBody& body) {
+  std::vector<double> numbers;
+  for (const Mode& mode : body.modes) {
+    numbers.push_back(mode.stiffness);
+  }
+  return shaped(numbers, nb::make_tuple(numbers.size()));
+}
+
+/// Sections at equal distances, two at least.
+nb::object sectionsOfBeam(const FlexibleBody& body) {
+  std::vector<BeamSection> sections;
+  if (body.beam) {
+    sections = body.beam->sections;
+    if (sections.empty()) {
+      const BeamSection section{body.beam->area, body.beam->Iy, body.beam->Iz, body.beam->J};
+      sections = {section, section};
+    }
+  }
+  std::vector<double> numbers;
+  for (const BeamSection& section : sections) {
+    numbers.insert(numbers.end(), {section.area, section.Iy, section.Iz});
+  }
+  return shaped(numbers, nb::make_tuple(sections.size(), 3));
+}
+
+nb::object axesOfBeam(const FlexibleBody& body) {
+  if (!body.beam) {
+    return nb::none();
+  }
+  const Mat3<double> axes = beamAxes(*body.beam);
+  std::vector<double> numbers;
+  for (int row = 0; row < 3; ++row) {
+    for (int column = 0; column < 3; ++column) {
+      numbers.push_back(axes(row, column));
+    }
+  }
+  return shaped(numbers, nb::make_tuple(3, 3));
+}
+
 /// All numbers of a flexible body, one after the other: calls visit(number) of each.
 template <typename Body, typename Visit>
 void forNumbers(Body& body, const Visit& visit) {
@@ -288,6 +350,21 @@ void bindFlexible(nb::module_& m, nb::class_<Mechanism>& mechanism) {
           },
           signature("def shapes(self) -> NDArray"),
           "Translation and rotation of the nodes along each mode, (modes, nodes, 6).")
+      .def_prop_ro("stiffness", &modalStiffness, signature("def stiffness(self) -> NDArray"),
+                   "Of each mode, (modes,). The elastic energy is ½ Σ stiffness η².")
+      .def_prop_ro("element_stiffness", &elementStiffness,
+                   signature("def element_stiffness(self) -> NDArray"),
+                   "Part k of each element of a beam in the stiffness of the modes, (elements, "
+                   "modes, modes):\nits strain energy is ½ ηᵀ k η. No elements of other bodies.")
+      .def_prop_ro("element_masses", &elementMasses,
+                   signature("def element_masses(self) -> NDArray"),
+                   "Of the elements of a beam, kg, (elements,).")
+      .def_prop_ro("sections", &sectionsOfBeam, signature("def sections(self) -> NDArray"),
+                   "Area, Iy and Iz of a beam at equal distances from start to end, two at least, "
+                   "(sections, 3).")
+      .def_prop_ro(
+          "beam_axes", &axesOfBeam, signature("def beam_axes(self) -> NDArray | None"),
+          "Columns: the local axes of a beam in the body's frame, (3, 3); None for others.")
       .def("__repr__", [](const FlexibleBody& self) {
         return "<kempe.FlexibleBody '" + self.body + "' of " + std::to_string(self.modes.size()) +
                " modes>";

@@ -110,12 +110,14 @@ double Beam::shearParameter(Deflection kind, int element) const {
   return 12.0 * options_.E * I / (*coefficient * G_ * s.area * L * L);
 }
 
-Beam::Matrices Beam::matrices(Deflection kind) const {
-  const int rows = rowsPerNode(kind), size = rows * nodes();
-  Matrices result{Eigen::MatrixXd::Zero(size, size), Eigen::MatrixXd::Zero(size, size)};
+std::vector<Beam::Matrices> Beam::elementMatrices(Deflection kind) const {
+  const int size = 2 * rowsPerNode(kind);
+  std::vector<Matrices> result(
+      static_cast<std::size_t>(options_.elements),
+      {Eigen::MatrixXd::Zero(size, size), Eigen::MatrixXd::Zero(size, size)});
   const double L = elementLength(), E = options_.E, density = options_.density;
   for (const Station& s : stations_) {
-    const int at = rows * s.element;
+    Matrices& element = result[static_cast<std::size_t>(s.element)];
     if (isBending(kind)) {
       const double shear = shearParameter(kind, s.element);
       const BendingShape N = bendingShape(s.xi, L, shear);
@@ -124,19 +126,28 @@ Beam::Matrices Beam::matrices(Deflection kind) const {
       const Eigen::Map<const Eigen::Vector4d> deflection(N.deflection.data()),
           slope(N.slope.data()), turn(N.turn.data()), curvature(N.curvature.data());
       const Eigen::Vector4d angle = slope - turn;
-      result.stiffness.block<4, 4>(at, at) += s.dx * (E * I * curvature * curvature.transpose() +
-                                                      k * G_ * s.area * angle * angle.transpose());
-      result.mass.block<4, 4>(at, at) +=
-          s.dx * density *
-          (s.area * deflection * deflection.transpose() + I * turn * turn.transpose());
+      element.stiffness += s.dx * (E * I * curvature * curvature.transpose() +
+                                   k * G_ * s.area * angle * angle.transpose());
+      element.mass += s.dx * density *
+                      (s.area * deflection * deflection.transpose() + I * turn * turn.transpose());
     } else {
       const bool axial = kind == Deflection::Axial;
       const Eigen::Vector2d value(1.0 - s.xi, s.xi), slope(-1.0 / L, 1.0 / L);
-      result.stiffness.block<2, 2>(at, at) +=
-          s.dx * (axial ? E * s.area : G_ * s.J) * slope * slope.transpose();
-      result.mass.block<2, 2>(at, at) +=
-          s.dx * density * (axial ? s.area : s.Iy + s.Iz) * value * value.transpose();
+      element.stiffness += s.dx * (axial ? E * s.area : G_ * s.J) * slope * slope.transpose();
+      element.mass += s.dx * density * (axial ? s.area : s.Iy + s.Iz) * value * value.transpose();
     }
+  }
+  return result;
+}
+
+Beam::Matrices Beam::matrices(Deflection kind) const {
+  const int rows = rowsPerNode(kind), size = rows * nodes();
+  Matrices result{Eigen::MatrixXd::Zero(size, size), Eigen::MatrixXd::Zero(size, size)};
+  int at = 0;
+  for (const Matrices& element : elementMatrices(kind)) {
+    result.stiffness.block(at, at, 2 * rows, 2 * rows) += element.stiffness;
+    result.mass.block(at, at, 2 * rows, 2 * rows) += element.mass;
+    at += rows;
   }
   return result;
 }

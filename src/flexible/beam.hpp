@@ -84,7 +84,9 @@ class Beam {
   struct Matrices {
     Eigen::MatrixXd stiffness, mass;
   };
-  /// Consistent matrices of one kind of deflection, with rows per node as rowsPerNode().
+  /// Consistent matrices of each element in one kind of deflection, for the rows of its two nodes.
+  [[nodiscard]] std::vector<Matrices> elementMatrices(Deflection kind) const;
+  /// The same of the whole beam, with rows per node as rowsPerNode().
   [[nodiscard]] Matrices matrices(Deflection kind) const;
   /// Matrices of all six displacements per node, in the body's axes.
   [[nodiscard]] Matrices matrices() const;

@@ -109,6 +109,10 @@ void checkFlexibleBodies() {
   robot.addBody("world");
   const kempe::FlexibleBody& rod = robot.addBeam("rod", beam);
   check(rod.modes.front().frequency() > 0.0 && rod.findNode("end") != nullptr, "a beam");
+  const std::vector<kempe::BeamElement> elements = kempe::beamElements(rod);
+  check(elements.size() + 1 == rod.nodes.size() && elements.front().stiffness.front() > 0.0,
+        "elements of a beam");
+  check(kempe::beamAxes(beam).column(2).z == 1.0, "axes of a beam");
   robot.addFixed("clamp").from("world").to("rod");
   robot.addFlexibleBody(kempe::reduceBeam("twig", beam));
   robot.addRevolute("hinge").from("rod", "end").to("twig").about({0, 1, 0});

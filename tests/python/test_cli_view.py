@@ -10,6 +10,8 @@ from program import PROGRAM, kempe_program
 
 import kempe
 
+ARM = Path(__file__).resolve().parents[2] / "examples" / "flexible_arm.urdf"
+
 
 @pytest.mark.parametrize("port", ["-1", "65536", "http"])
 def test_wrong_ports(port: str) -> None:
@@ -59,3 +61,40 @@ def test_missing_viewer_is_named(tmp_path: Path) -> None:
     assert result.returncode == 2
     assert 'pip install "kempe[view]"' in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("command", ["view", "simulate"])
+@pytest.mark.parametrize("scale", ["-1", "nan", "inf"])
+def test_wrong_scales_of_deformations(command: str, scale: str) -> None:
+    result = kempe_program(command, ARM, "--deformation-scale", scale)
+    assert result.returncode == 2
+    assert "--deformation-scale: zero or more is needed" in result.stderr
+
+
+@pytest.mark.parametrize("robot, message", [
+    (ARM, 'kempe: mode "rod/mode1" does not exist; choose from: 1, 2, '),
+    ("four_bar", 'kempe: mode "rod/mode1": the robot has no flexible bodies')])
+def test_unknown_modes_are_refused(robot: str | Path, message: str) -> None:
+    pytest.importorskip("viser")
+    result = kempe_program("view", robot, "--mode", "rod/mode1", "--port", "0", "--no-browser")
+    assert result.returncode == 2
+    assert result.stderr.startswith(message)
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_modes_are_listed_or_shown() -> None:
+    pytest.importorskip("viser")
+    refused = kempe_program("modes", ARM, "--view", "--json")
+    assert refused.returncode == 2 and "--view and --json" in refused.stderr
+    with subprocess.Popen([str(PROGRAM), "modes", str(ARM), "--view", "--port", "0",
+                           "--no-browser"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as process:
+        assert process.stdout is not None
+        lines = []
+        while not lines or "is shown at" not in lines[-1]:
+            lines.append(process.stdout.readline())
+            assert lines[-1], "the program ended"
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate(timeout=30)[1]
+    assert any("natural frequencies" in line for line in lines)
+    assert (process.returncode, errors) == (0, "")

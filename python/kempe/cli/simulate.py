@@ -35,6 +35,7 @@ from kempe.cli.common import (
 )
 from kempe.cli.controllers import FromFile, Hold
 from kempe.cli.files import load_run, optional_packages, require_writable
+from kempe.cli.view import add_deformation_scale, check_deformation_scale
 from kempe.runs import Vector
 from kempe.simulation import DEFAULT_INTEGRATOR, FIXED_STEPS, INTEGRATORS, Controller
 
@@ -122,6 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         'pip install "kempe[plot]"')
     parser.add_argument("--html", metavar="FILE", help="write a page that plays the run, without a "
                         'server or network; needs pip install "kempe[view]"')
+    add_deformation_scale(parser)
     add_json_argument(parser)
 
 
@@ -141,6 +143,7 @@ def check_files(arguments: argparse.Namespace) -> None:
 
 
 def check_options(arguments: argparse.Namespace) -> None:
+    check_deformation_scale(arguments)
     for option in ("tolerance", "absolute_tolerance", "max_step"):
         value = getattr(arguments, option)
         if not value > 0 or (option != "max_step" and not np.isfinite(value)):
@@ -263,21 +266,24 @@ class Outcome:
     interrupted: bool = False
 
 
-def write_plot(model: kempe.Model, run: kempe.Run, path: str) -> None:
+def write_plot(model: kempe.Model, run: kempe.Run, path: str,
+               arguments: argparse.Namespace) -> None:
     from kempe.cli import plot
 
     plot.write_plot(run, path)
 
 
-def write_page(model: kempe.Model, run: kempe.Run, path: str) -> None:
+def write_page(model: kempe.Model, run: kempe.Run, path: str,
+               arguments: argparse.Namespace) -> None:
     with optional_packages("view"):
         from kempe.viewer import write_html
 
-        write_html(model, run, path)
+        write_html(model, run, path, deformation_scale=arguments.deformation_scale)
 
 
-WRITERS: dict[str, Callable[[kempe.Model, kempe.Run, str], None]] = {
-    "out": lambda model, run, path: run.save(path),
+Writer = Callable[[kempe.Model, kempe.Run, str, argparse.Namespace], None]
+WRITERS: dict[str, Writer] = {
+    "out": lambda model, run, path, arguments: run.save(path),
     "plot": write_plot,
     "html": write_page,
 }
@@ -292,7 +298,7 @@ def write_files(model: kempe.Model, run: kempe.Run,
         if path is None:
             continue
         try:
-            write(model, run, path)
+            write(model, run, path, arguments)
             written.append(path)
         except OSError as error:
             problems.append(f"--{option} {path}: not written: {error.strerror or error}")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from kempe.viewer.flexible import ElasticBodies
+
 if TYPE_CHECKING:
-    from kempe import Cluster, Model
+    from kempe import Model
 
 Colour = tuple[int, int, int]
 
@@ -21,6 +23,10 @@ COUPLING: Colour = (120, 60, 160)
 CENTRE_OF_MASS: Colour = (20, 20, 20)
 # Bodies of one cluster, one after the other: as the cluster, lighter, darker.
 SHADES = (0.0, 0.45, -0.35)
+# Dark to bright at equal steps of brightness: viridis (N. Smith, S. van der Walt, CC0).
+SCALE: tuple[Colour, ...] = (
+    (68, 1, 84), (71, 44, 122), (59, 81, 139), (44, 113, 142), (33, 144, 141), (39, 173, 129),
+    (92, 200, 99), (170, 220, 50), (253, 231, 37))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,19 +38,25 @@ class Palette:
 
 
 def cluster_colours(model: Model) -> Palette:
-    """Bodies of one cluster have shades of one colour; bodies fixed to another have its colour."""
+    """Bodies of one cluster have shades of one colour; bodies fixed to another have its colour, and
+    modes and nodes that of their flexible body."""
     bodies: dict[str, Colour] = {}
     legend: list[tuple[Colour, str]] = []
+    flexible = ElasticBodies(model)
     coupled = 0
     for cluster in model.clusters:
+        names = [name for name in cluster.bodies if name not in flexible.parts]
         colour = ALONE
-        if len(cluster.bodies) > 1:
+        if len(names) > 1:
             colour = PALETTE[coupled % len(PALETTE)]
             coupled += 1
-            legend.append((colour, describe(cluster)))
-        for number, name in enumerate(cluster.bodies):
+            legend.append((colour, describe(names, cluster.mobility)))
+        for number, name in enumerate(names):
             bodies[name] = shaded(colour, SHADES[number % len(SHADES)])
 
+    for elastic in flexible.bodies:
+        colour = bodies.get(elastic.name, ALONE)  # alone where it is fixed to something
+        bodies |= dict.fromkeys((elastic.name, *elastic.parts), colour)
     mechanism = model.mechanism
     above = {joint.child: joint for joint in mechanism.joints}
     for body in mechanism.bodies:
@@ -52,7 +64,7 @@ def cluster_colours(model: Model) -> Palette:
         while carrier not in bodies and carrier in above:
             carrier = above[carrier].parent
         bodies[body.name] = bodies.get(carrier, FIXED)
-    if len(legend) < len(model.clusters):
+    if ALONE in bodies.values():
         legend.append((ALONE, "bodies outside of loops"))
     return Palette(bodies, [*legend, (FIXED, "fixed")])
 
@@ -64,6 +76,24 @@ def shaded(colour: Colour, shade: float) -> Colour:
     return red, green, blue
 
 
-def describe(cluster: Cluster) -> str:
-    dofs = "1 DoF" if cluster.mobility == 1 else f"{cluster.mobility} DoFs"
-    return f"{', '.join(cluster.bodies)}: {dofs}"
+def of_fraction(fraction: float) -> Colour:
+    """The colour of a number from 0 to 1 on the scale."""
+    place = min(max(fraction, 0.0), 1.0) * (len(SCALE) - 1)
+    first = min(int(place), len(SCALE) - 2)
+    red, green, blue = (round(a + (place - first) * (b - a))
+                        for a, b in zip(SCALE[first], SCALE[first + 1], strict=True))
+    return red, green, blue
+
+
+def scale_bar(title: str, top: str) -> str:
+    """The scale as HTML, with its ends: 0 and `top`."""
+    stops = ", ".join(f"rgb{colour}" for colour in SCALE)
+    return (f'<div>{title}</div>'
+            f'<div style="height:0.8em;background:linear-gradient(to right, {stops})"></div>'
+            f'<div style="display:flex;justify-content:space-between"><span>0</span>'
+            f'<span>{top}</span></div>')
+
+
+def describe(bodies: list[str], mobility: int) -> str:
+    dofs = "1 DoF" if mobility == 1 else f"{mobility} DoFs"
+    return f"{', '.join(bodies)}: {dofs}"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kempe.viewer.clock import Clock
 from kempe.viewer.sliders import Moved, by_a_person, set_slider
 
 if TYPE_CHECKING:
     from kempe import Run
     from kempe.viewer.session import Session
 
-FRAME = 1 / 30  # seconds between frames
 SPEEDS = {"1/10": 0.1, "1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
 
 
@@ -27,8 +25,7 @@ class Playback:
         self._start, self._end = float(run.t[0]), float(run.t[-1])
         self._now = self._start
         self._energy, self._energy_error = run.energy, run.energy_error
-        self._playing = threading.Event()
-        self._stopped = threading.Event()
+        self._clock = Clock(session.lock, self._tick)
         gui = session.server.gui
         with gui.add_folder("Playback"):
             self._button = gui.add_button("Play")
@@ -39,19 +36,16 @@ class Playback:
             self._slider.on_update(self._scrubbed)
             self._speed = gui.add_dropdown("speed", tuple(SPEEDS), initial_value="1")
             self._figures = gui.add_markdown(self._describe(0))
-        self._thread: threading.Thread | None = None
 
     @property
     def playing(self) -> bool:
-        return self._playing.is_set()
+        return self._clock.running
 
     def play(self) -> None:
         with self._session.lock:
+            self._session.stand_still()
             self._button.label = "Pause"
-            self._playing.set()
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, daemon=True)
-                self._thread.start()
+            self._clock.run()
 
     def pause(self) -> None:
         """Stops at the current frame, which the sliders take over."""
@@ -59,14 +53,11 @@ class Playback:
             if not self.playing:
                 return
             self._button.label = "Play"
-            self._playing.clear()
+            self._clock.pause()
             self._session.pose_panel.take_over(self._run.q[self._index()])
 
     def stop(self) -> None:
-        self._stopped.set()
-        self._playing.set()  # wakes the thread
-        if self._thread is not None:
-            self._thread.join()
+        self._clock.close()
 
     def _index(self) -> int:
         """Index of the last state that is not later than now."""
@@ -83,6 +74,7 @@ class Playback:
         if not by_a_person(event):
             return
         with self._session.lock:
+            self._session.stop_animation()
             self._now = float(self._slider.value)
             self._show()
             if not self.playing:
@@ -93,21 +85,9 @@ class Playback:
         self._session.show(self._run.q[index])
         self._figures.content = self._describe(index)
 
-    def _work(self) -> None:
-        last = time.monotonic()
-        while True:
-            if not self.playing:
-                self._playing.wait()
-                last = time.monotonic()
-            if self._stopped.is_set():
-                return
-            with self._session.lock:
-                now = time.monotonic()
-                self._now += (now - last) * SPEEDS[self._speed.value]
-                last = now
-                if self._now > self._end:
-                    self._now = self._start
-                if self.playing:
-                    self._show()
-                    set_slider(self._slider, self._now)
-            time.sleep(max(0.0, FRAME - (time.monotonic() - last)))
+    def _tick(self, elapsed: float) -> None:
+        self._now += elapsed * SPEEDS[self._speed.value]
+        if self._now > self._end:
+            self._now = self._start
+        self._show()
+        set_slider(self._slider, self._now)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kempe.errors import AssemblyError
-from kempe.viewer.posture import Control
+from kempe.viewer.posture import MODAL, Control, Unit
 from kempe.viewer.rotations import Array
 from kempe.viewer.sliders import Moved, Slider, by_a_person, set_slider
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kempe.viewer.session import Session
 
-DIGITS = {"rad": 3, "m": 4}  # that a slider shows
+DIGITS: dict[Unit, int] = {"rad": 3, "m": 4, MODAL: 6}  # that a slider shows
 
 
 class PosePanel:
@@ -34,15 +34,14 @@ class PosePanel:
             lambda _: self._neutral() if buttons.value == "Neutral" else self._random())
         # HTML, not Markdown, so that names can be escaped and do not load images.
         self._message = gui.add_html("", visible=False)
-        joints = [control.joint for control in self._posture.controls]
-        for joint in dict.fromkeys(joints):
-            controls = [c for c in self._posture.controls if c.joint == joint]
+        for group in dict.fromkeys(map(group_of, self._posture.controls)):
+            controls = [c for c in self._posture.controls if group_of(c) == group]
             if len(controls) == 1:
                 self._add_slider(gui, controls[0], controls[0].label)
                 continue
-            with gui.add_folder(joint, expand_by_default=False):
+            with gui.add_folder(group, expand_by_default=False):
                 for control in controls:
-                    self._add_slider(gui, control, control.label.removeprefix(joint + "."))
+                    self._add_slider(gui, control, control.label[len(group) + 1:])
 
     def take_over(self, q: Array) -> None:
         """Shows a closed configuration and sets the sliders to it."""
@@ -71,8 +70,7 @@ class PosePanel:
             return
         session = self._session
         with session.lock:
-            if session.playback is not None:
-                session.playback.pause()
+            session.stand_still()
             target = float(self._sliders[control].value)
             obstacle = self._posture.move(control, target)
             if obstacle is not None:
@@ -111,6 +109,10 @@ class PosePanel:
         self._jump(q)
 
     def _jump(self, q: Array) -> None:
-        if self._session.playback is not None:
-            self._session.playback.pause()
+        self._session.stand_still()
         self.take_over(np.asarray(q))
+
+
+def group_of(control: Control) -> str:
+    """The joint, or the flexible body of a modal coordinate."""
+    return control.joint.rpartition("/")[0] if control.unit == MODAL else control.joint

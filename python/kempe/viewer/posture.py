@@ -10,14 +10,17 @@ import numpy as np
 
 from kempe._kempe import Constraints
 from kempe.errors import AssemblyError, SingularityError
+from kempe.modes import modal_names
+from kempe.viewer.flexible import ElasticBodies
 from kempe.viewer.rotations import Array, angles_of_quaternion, matrix_of_angles, quaternions
 
 if TYPE_CHECKING:
     from kempe import Joint, Model
 
-Unit: TypeAlias = Literal["rad", "m"]
-LONGEST_STEP: dict[Unit, float] = {"rad": 0.05, "m": 0.01}
-SHORTEST_STEP: dict[Unit, float] = {"rad": 1e-4, "m": 1e-5}
+MODAL: Literal["√kg m"] = "√kg m"  # modal coordinates, whose modal mass is 1
+Unit: TypeAlias = Literal["rad", "m", "√kg m"]
+LONGEST_STEP: dict[Unit, float] = {"rad": 0.05, "m": 0.01, MODAL: 0.01}
+SHORTEST_STEP: dict[Unit, float] = {"rad": 1e-4, "m": 1e-5, MODAL: 1e-6}
 ANGLES = ("roll", "pitch", "yaw")
 SLACK = 1e-9  # tolerance on joint limits
 
@@ -67,6 +70,10 @@ class Posture:
     def __init__(self, model: Model, size: float) -> None:
         """`size` of the robot is the range of sliding joints without limits."""
         self.model = model
+        # Of modal coordinates: as far as an animated mode deflects.
+        self._visible = {
+            name: amplitude for elastic in ElasticBodies(model).bodies
+            for name, amplitude in zip(modal_names(elastic.body), elastic.visible, strict=True)}
         self.size = size
         self.lower, self.upper = model.position_limits
         self.controls = self._find_controls()
@@ -207,7 +214,8 @@ class Posture:
             in_v = model.v_names.index(name)
             unit = unit_of(joint.type, component)
             lower, upper = self.lower[first_q + component], self.upper[first_q + component]
-            reach = self._reach(unit, in_v, first_v + component)
+            reach = (self._visible[name] if unit == MODAL
+                     else self._reach(unit, in_v, first_v + component))
             controls.append(Coordinate(
                 name, joint.name, unit, lower if np.isfinite(lower) else -reach,
                 upper if np.isfinite(upper) else reach, model.q_names.index(positions[component]),
@@ -241,10 +249,12 @@ class Posture:
 def coordinate_counts(joint_type: str) -> tuple[int, int]:
     """Number of positions and of velocities."""
     counts = {"fixed": (0, 0), "cylindrical": (2, 2), "universal": (2, 2), "planar": (3, 3),
-              "spherical": (4, 3), "free": (7, 6)}
+              "spherical": (4, 3), "free": (7, 6), "node": (0, 0)}
     return counts.get(joint_type, (1, 1))
 
 
 def unit_of(joint_type: str, component: int) -> Unit:
+    if joint_type == "mode":
+        return MODAL
     slides = {("prismatic", 0), ("cylindrical", 1), ("planar", 0), ("planar", 1)}
     return "m" if (joint_type, component) in slides else "rad"

@@ -8,13 +8,14 @@ from urllib.parse import quote
 import numpy as np
 
 from kempe.viewer import colours, meshes, shapes
+from kempe.viewer.flexible_scene import DrawnElasticBody
 from kempe.viewer.meshes import Mesh
 from kempe.viewer.rotations import Array, quaternions, turning_z_to
 
 if TYPE_CHECKING:
     import viser
 
-    from kempe import Joint, Model
+    from kempe import Joint, Mechanism, Model
 
 WORLD = "/world"  # the node above all others
 SEE_THROUGH = 0.35
@@ -46,9 +47,22 @@ class RobotScene:
         self._names: list[viser.SceneNodeHandle] = []
         self._world = scene.add_frame(WORLD, show_axes=False)
         self._way = np.zeros(3)
-        self._frames = [scene.add_frame(node(name), show_axes=False) for name in self._bodies]
+        self.elastic_bodies = self.drawing.elastic_bodies
+        # Of the nodes of flexible bodies only those with something attached have a frame.
+        inner = self.elastic_bodies.parts - attached(self._mechanism)
+        self._frames = [
+            None if name in inner else scene.add_frame(node(name), show_axes=False)
+            for name in self._bodies]
+        self._elastic = [
+            DrawnElasticBody(scene, node(elastic.name), elastic, self.drawing.size,
+                             self.palette.bodies[elastic.name])
+            for elastic in self.elastic_bodies.bodies]
+        drawn = {elastic.name for elastic in self.elastic_bodies.bodies}
         for body in self._mechanism.bodies:
-            self._add_parts(body.name)
+            if body.name in self.elastic_bodies.parts:
+                continue
+            if body.name not in drawn:
+                self._add_parts(body.name)
             self._names.append(scene.add_label(
                 f"{node(body.name)}/name", body.name, position=body.center_of_mass, visible=False,
                 anchor="center-center"))
@@ -63,12 +77,18 @@ class RobotScene:
     def place(self, R: Array, p: Array, centre_of_mass: Array) -> None:
         """Moves everything to the given placements of the bodies, in the mechanism's order."""
         for i, (frame, turn) in enumerate(zip(self._frames, quaternions(R), strict=True)):
+            if frame is None:
+                continue
             last = self._places[i]
             if last is None or not np.array_equal(last[0], turn):
                 frame.wxyz = turn
             if last is None or not np.array_equal(last[1], p[i]):
                 frame.position = p[i]
             self._places[i] = turn, p[i]
+        for drawn in self._elastic:
+            body = self._rows[drawn.elastic.name]
+            nodes = [self._rows[name] for name in drawn.elastic.nodes]
+            drawn.place(R[body].T @ R[nodes], (p[nodes] - p[body]) @ R[body])
         self._total.position = centre_of_mass
         self._place_rods(R, p)
         if self._couplings is not None:
@@ -82,6 +102,15 @@ class RobotScene:
             self._world.position = -way
             self._way = way
 
+    def show_energy(self, densities: list[Array], top: float) -> None:
+        """Colours elements of flexible bodies by their strain energy, on a scale up to `top`."""
+        for drawn, found in zip(self._elastic, densities, strict=True):
+            drawn.colour(found, top)
+
+    def colour_by_energy(self, wanted: bool) -> None:
+        for drawn in self._elastic:
+            drawn.colour_by_energy(wanted)
+
     def colour_by_cluster(self, wanted: bool) -> None:
         for part in self._parts:
             part.mesh.color = part.cluster if wanted else part.own
@@ -89,6 +118,8 @@ class RobotScene:
     def see_through(self, wanted: bool) -> None:
         for part in self._parts:
             part.mesh.opacity = SEE_THROUGH if wanted else part.opacity
+        for drawn in self._elastic:
+            drawn.see_through(SEE_THROUGH if wanted else None)
 
     def show_axes(self, wanted: bool) -> None:
         show(self._axes, wanted)
@@ -223,6 +254,14 @@ def node(body: str) -> str:
     return f"{WORLD}/bodies/{quote(body, safe=' ')}"
 
 
+def attached(mechanism: Mechanism) -> set[str]:
+    """Bodies that something is drawn at: joints, loops, rods, or a mass."""
+    ends = [end for loop in mechanism.loops for end in (loop.predecessor, loop.successor)]
+    ends += [end for rod in mechanism.rods for end in (rod.predecessor, rod.successor)]
+    return {*ends, *(joint.parent for joint in mechanism.joints),
+            *(body.name for body in mechanism.bodies if body.mass > 0)}
+
+
 def show(nodes: list[viser.SceneNodeHandle], wanted: bool) -> None:
     for handle in nodes:
         handle.visible = wanted
@@ -231,7 +270,7 @@ def show(nodes: list[viser.SceneNodeHandle], wanted: bool) -> None:
 def axes_of(joint: Joint) -> list[tuple[str, Array]]:
     """The axes that a joint turns about or slides along, and the body each is fixed in."""
     match joint.type:
-        case "fixed" | "free" | "spherical":
+        case "fixed" | "free" | "spherical" | "mode" | "node":
             return []
         case "universal":
             return [(joint.parent, joint.axis), (joint.child, joint.axis2)]

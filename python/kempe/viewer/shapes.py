@@ -7,6 +7,8 @@ Bodies without visuals get solids that tell where they reach and where their mas
   leaves   the box of the same inertia and a strut to its joint, or, where the inertia is not one of
            a real body of this size, a bar from the joint with the same centre of mass
   rotors   the cylinder of the same inertia, about its axis
+
+Flexible bodies are drawn from their nodes (flexible_scene.py); the parts here are those at rest.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kempe.viewer import mesh_files, meshes
+from kempe.viewer import flexible_scene, mesh_files, meshes
+from kempe.viewer.flexible import ElasticBodies
 from kempe.viewer.meshes import Mesh
 from kempe.viewer.rotations import Array, turning_z_to
 
@@ -46,6 +49,7 @@ class Drawing:
     thickness: dict[str, float]  # radius of each body's struts
     size: float  # of the robot
     notices: list[str]
+    elastic_bodies: ElasticBodies
 
     def corners(self, R: Array, p: Array) -> Array:
         """Corners of the boxes around all parts, shape (…, n, 3), for placements of the bodies R,
@@ -77,7 +81,9 @@ def draw(model: Model) -> Drawing:
     points = [point for around in surroundings.values() for point in around.points]
     lengths = [float(np.linalg.norm(point)) for point in points if np.any(point)]
     link = float(np.median(lengths)) if lengths else 0.0
-    drawing = Drawing({}, {}, size, [])
+    elastic_bodies = ElasticBodies(model)
+    elastic = {elastic.name: elastic for elastic in elastic_bodies.bodies}
+    drawing = Drawing({}, {}, size, [], elastic_bodies)
     has_visuals = any(body.visuals for body in mechanism.bodies)
     places: collections.Counter[tuple[float, ...]] = collections.Counter()
     for body, origin in zip(mechanism.bodies, p, strict=True):
@@ -86,6 +92,12 @@ def draw(model: Model) -> Drawing:
             surroundings[body.name], size=size, link=link, layer=places[place])
         places[place] += 1
         radius = strut_radius(body, around)
+        drawing.thickness[body.name] = radius
+        if body.name in elastic or body.name in elastic_bodies.parts:
+            drawing.parts[body.name] = (
+                [Part(flexible_scene.undeformed(elastic[body.name], size))]
+                if body.name in elastic else [])
+            continue
         parts, problems = visual_parts(body, mechanism.source)
         drawing.notices += problems
         # If other bodies have visuals, a body without mass and visuals is just a frame.
@@ -93,7 +105,6 @@ def draw(model: Model) -> Drawing:
             solids = solids_of(body, around, radius)
             parts += [Part(meshes.joined(solids))] if solids else []
         drawing.parts[body.name] = parts
-        drawing.thickness[body.name] = radius
     drawing.notices = list(dict.fromkeys(drawing.notices))
     return drawing
 
@@ -118,6 +129,9 @@ def survey(mechanism: Mechanism) -> dict[str, Surroundings]:
         for body in mechanism.bodies}
     for body in around.values():
         body.coupled = body.joint is not None and body.joint.name in coupled
+    for flexible in mechanism.flexible_bodies:
+        for node in flexible.nodes:
+            around[f"{flexible.name}/{node}"].points.append(np.zeros(3))
     for joint in mechanism.joints:
         if joint.type != "free":
             around[joint.parent].points.append(joint.origin[1])
