@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
+
+#include "loops/scales.hpp"
 
 namespace kempe::detail {
 
@@ -19,24 +22,23 @@ Quaternion<double> randomQuaternion(Random& random) {
 
 namespace {
 
-/// A modal coordinate that displaces nodes by a fiftieth of the size of the body.
+/// A modal coordinate that holds its share of the energy of a body that one mode, the softest, displaces by
+/// a fiftieth of its size, or turns by 0.02 rad. High modes are small then, as they are in loaded
+/// bodies: inertia is expanded for small deformations, and short waves of the amplitude of long ones
+/// would be large.
 double bendOf(const ModelTables<double>& tables, int b) {
   constexpr double kSmall = 0.02;
-  const int velocity = tables.bodies[b].firstVelocity;
-  const auto found = std::ranges::find_if(tables.flexibles, [&](const FlexibleEntry& flexible) {
-    return velocity >= flexible.firstVelocity && velocity < flexible.firstVelocity + flexible.modes;
-  });
-  const BodyEntry<double>& body = tables.bodies[found->body];
-  const int mode = velocity - found->firstVelocity;
-  double largest = 0.0;
-  for (const NodeEntry<double>& node : tables.nodes) {
-    if (node.flexible == body.flexible) {
-      const NodeShapeEntry<double>& shape = tables.nodeShapes[node.firstShape + mode];
-      largest = std::max(largest, norm(shape.translation));
-    }
+  const FlexibleEntry& flexible = flexibleOfMode(tables, b);
+  double energy = std::numeric_limits<double>::infinity();  // twice that of a mode
+  for (int mode = 0; mode < flexible.modes; ++mode) {
+    const double bend = kSmall * modalUnit(tables, flexible, mode);
+    const double stiffness = tables.stiffness[flexible.firstVelocity + mode];
+    energy = stiffness > 0.0 ? std::min(energy, stiffness * bend * bend) : energy;
   }
-  const double size = std::sqrt(body.inertia.rotation.trace() / body.inertia.mass);
-  return largest > 0.0 ? kSmall * size / largest : kSmall;
+  const int velocity = tables.bodies[b].firstVelocity;
+  const double stiffness = tables.stiffness[velocity];
+  return stiffness > 0.0 ? std::sqrt(energy / (stiffness * flexible.modes))
+                         : kSmall * modalUnit(tables, flexible, velocity - flexible.firstVelocity);
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 namespace kempe::detail {
 namespace {
 
+constexpr double kBending = 0.1;
+
 /// Units of coordinates that occur only in couplings follow from those of the others.
 void followCouplings(const ModelTables<double>& tables, const ClusterEntry& cluster,
                      double* units) {
@@ -61,7 +63,6 @@ void followCouplings(const ModelTables<double>& tables, const ClusterEntry& clus
 bool slides(JointType type, int velocity) {
   switch (type) {
     case JointType::Prismatic:
-    case JointType::Mode:
       return true;
     case JointType::Cylindrical:
       return velocity == 1;
@@ -72,6 +73,26 @@ bool slides(JointType type, int velocity) {
     default:
       return false;
   }
+}
+
+const FlexibleEntry& flexibleOfMode(const ModelTables<double>& tables, int part) {
+  const int velocity = tables.bodies[part].firstVelocity;
+  return *std::ranges::find_if(tables.flexibles, [&](const FlexibleEntry& flexible) {
+    return velocity >= flexible.firstVelocity && velocity < flexible.firstVelocity + flexible.modes;
+  });
+}
+
+double modalUnit(const ModelTables<double>& tables, const FlexibleEntry& flexible, int mode) {
+  const BodyEntry<double>& body = tables.bodies[flexible.body];
+  const double size = std::sqrt(body.inertia.rotation.trace() / body.inertia.mass);
+  double farthest = 0.0;
+  for (const NodeEntry<double>& node : tables.nodes) {
+    if (node.flexible == body.flexible) {
+      const NodeShapeEntry<double>& shape = tables.nodeShapes[node.firstShape + mode];
+      farthest = std::max({farthest, norm(shape.translation), size * norm(shape.rotation)});
+    }
+  }
+  return farthest > 0.0 ? size / farthest : 1.0;
 }
 
 double clusterReach(const ModelTables<double>& tables, const ClusterEntry& cluster) {
@@ -93,8 +114,15 @@ void setScales(ModelTables<double>& tables, const Functions& functions, const Cl
   double* units = tables.velocityScales.data() + cluster.firstVelocity;
   for (int b = 0; b < cluster.bodies; ++b) {
     const BodyEntry<double>& body = tables.bodies[cluster.firstBody + b];
+    const int first = body.firstVelocity - cluster.firstVelocity;
+    if (body.type == JointType::Mode) {
+      const FlexibleEntry& flexible = flexibleOfMode(tables, cluster.firstBody + b);
+      units[first] =
+          kBending * modalUnit(tables, flexible, body.firstVelocity - flexible.firstVelocity);
+      continue;
+    }
     for (int i = 0; i < velocitySize(body.type); ++i) {
-      units[body.firstVelocity - cluster.firstVelocity + i] = slides(body.type, i) ? reach : 1.0;
+      units[first + i] = slides(body.type, i) ? reach : 1.0;
     }
   }
   followCouplings(tables, cluster, units);

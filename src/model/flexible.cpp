@@ -45,6 +45,8 @@ void compileNodes(const FlexibleBody& source, int index, ModelImpl& model) {
 
 void compileFlexibleBodies(ModelImpl& model) {
   ModelTables<double>& tables = model.tables;
+  // Of modes only, for random positions while loops are analysed; layOut() adds all others.
+  tables.stiffness.assign(static_cast<std::size_t>(tables.velocities), 0.0);
   for (const FlexibleBody& source : model.mechanism.flexibleBodies) {
     const int index = static_cast<int>(tables.flexibles.size());
     FlexibleEntry entry;
@@ -56,8 +58,9 @@ void compileFlexibleBodies(ModelImpl& model) {
     entry.firstVelocity = tables.bodies[entry.body].firstVelocity;
     tables.bodies[entry.body].flexible = index;
     tables.flexibles.push_back(entry);
-    for (const Mode& mode : source.modes) {
-      tables.modes.push_back(termsOf(mode));
+    for (std::size_t i = 0; i < source.modes.size(); ++i) {
+      tables.modes.push_back(termsOf(source.modes[i]));
+      tables.stiffness[entry.firstVelocity + static_cast<int>(i)] = source.modes[i].stiffness;
     }
     for (const ModePair& pair : source.pairs) {
       tables.modePairs.push_back(termsOf(pair));

@@ -120,15 +120,21 @@ namespace {
                                             const std::string& coordinate) {
   std::vector<std::string> joints;
   for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-    joints.push_back(model.jointNames[static_cast<std::size_t>(b)]);
+    if (model.tables.bodies[b].type != JointType::Node) {  // these have no coordinates
+      joints.push_back(model.jointNames[static_cast<std::size_t>(b)]);
+    }
   }
   const std::string loop = cluster.loops > 0 ? loopOfRow(model, cluster, 0) : std::string();
   throw SingularityError(
       "coordinate " + kempe::quoted(coordinate) +
-          (cluster.bodies > 1 ? " (cluster of joints " + joined(joints) + ")" : std::string()) +
+          (joints.size() > 1 ? " (cluster of joints " + joined(joints) + ")" : std::string()) +
           " moves no inertia in this configuration, so that its acceleration is not determined. "
           "Give the bodies that it moves mass and inertia, or its joint an armature, or move away "
-          "from this configuration.",
+          "from this configuration." +
+          (model.tables.flexibles.empty()
+               ? std::string()
+               : std::string(" The inertia of flexible bodies holds for small deformations: reduce "
+                             "modal coordinates that are large, or leave out high modes.")),
       loop, std::numeric_limits<double>::infinity());
 }
 

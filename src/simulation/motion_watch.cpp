@@ -209,7 +209,11 @@ std::string MotionWatch::effortWarning() const {
     case EffortWatch::Cause::Oscillation:
       return text +
              "an oscillation is fast, or forces jump. Use softer springs and stops or rigid ones, "
-             "damping with the integrator \"radau\", and controllers that are continuous.";
+             "damping with the integrator \"radau\", and controllers that are continuous." +
+             (model_.mechanism().flexibleBodies.empty()
+                  ? std::string()
+                  : std::string(" Give flexible bodies damping or fewer modes, or use tolerances "
+                                "above their fastest vibrations."));
   }
   return text;
 }
