@@ -196,7 +196,12 @@ TEST_P(FlexibleBodies, BatchesEqualSingles) {
   expectClose(found, taus, 1e-11);
   found.setConstant(kNaN);
   forwardDynamics(model, batch, statesOf(qs), statesOf(vs), statesOf(taus), statesOf(found));
-  expectClose(found, as, 1e-7);
+  // In forces: accelerations of fast modes have few digits.
+  for (int i = 0; i < kStates; ++i) {
+    const VectorXd given = taus.row(i).transpose();
+    expectClose(inverse(qs.row(i).transpose(), vs.row(i).transpose(), found.row(i).transpose()),
+                given, 1e-10);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, FlexibleBodies, ::testing::ValuesIn(kEveryBending));

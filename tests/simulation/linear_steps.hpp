@@ -26,12 +26,7 @@ inline LinearStep linearStepOf(const Simulator& simulator, double dt) {
 class StepFromMovedState {
  public:
   StepFromMovedState(Simulator& simulator, double dt, unsigned seed)
-      : simulator_(simulator),
-        model_(simulator.model()),
-        data_(model_),
-        dt_(dt),
-        engine_(seed),
-        tau_(random()) {}
+      : simulator_(simulator), model_(simulator.model()), data_(model_), dt_(dt), engine_(seed) {}
   virtual ~StepFromMovedState() = default;
   StepFromMovedState(const StepFromMovedState&) = delete;
   StepFromMovedState& operator=(const StepFromMovedState&) = delete;

@@ -39,6 +39,7 @@ class MovedStart : public StepFromMovedState {
  public:
   MovedStart(Simulator& simulator, double dt, unsigned seed, double speed)
       : StepFromMovedState(simulator, dt, seed) {
+    tau_ = random();
     simulator_.setForces(tau_);
     simulator_.setState(model_.randomConfiguration(seed), speed * random(), 0.3);
     start_ = simulator_.snapshot();
