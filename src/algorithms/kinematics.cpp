@@ -1,5 +1,7 @@
 #include "kempe/kinematics.hpp"
 
+#include <algorithm>
+
 #include "algorithms/term_evaluation.hpp"
 
 namespace kempe {
@@ -22,7 +24,9 @@ void setAllFrames(TermEvaluation<T>& e, std::span<Transform<T>> placements, Refe
     e.data.frames.push_back(e.bodyFrame(frame, reference));
   }
   e.setFrames(e.data.frames.data(), frames.size());
-  e.wholeRotors = e.modelTables.rotorCount > 0;
+  e.wholeRotors = std::ranges::any_of(frames, [&](const FrameEntry& frame) {
+    return frame.body != kWorld && e.modelTables.bodies[frame.body].folded;
+  });
   e.request.placements = reinterpret_cast<T*>(placements.data());
 }
 

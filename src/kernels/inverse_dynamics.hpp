@@ -165,7 +165,7 @@ KEMPE_HD KEMPE_FLATTEN void gatherForces(const Tables& tables, const ClusterEntr
                                          const WorkView<T>& work, T* tau) {
   for (int b = cluster.firstBody + cluster.bodies - 1; b >= cluster.firstBody; --b) {
     const BodyEntry<R>& body = tables.bodies[b];
-    if (body.node >= 0) {
+    if (body.node >= 0 && !onlySpins(cluster, body, work)) {  // else it is not placed, and free
       addNodeForce(tables, b, work, work.f[b], work.tau);
     }
     const Motion<T>* s = directionsOf(cluster, body, work);

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <functional>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "dynamics/flexible_mechanisms.hpp"
+#include "support/random_mechanism.hpp"
+
+/// Random mechanisms for laws that hold for rigid and for flexible bodies.
+namespace kempe::test {
+
+struct NamedMechanism {
+  std::string name;
+  std::function<Mechanism()> make;
+
+  friend std::ostream& operator<<(std::ostream& out, const NamedMechanism& choice) {
+    return out << choice.name;
+  }
+};
+
+/// Beams in trees, beside and in loops, below a floating base and with loops on their nodes.
+inline std::vector<NamedMechanism> bendingMechanisms() {
+  std::vector<NamedMechanism> all;
+  const auto add = [&](const std::string& name, const Bending& choice) {
+    all.push_back({name, [choice] { return flexibleTree(choice); }});
+  };
+  add("Bending_tree", {.seed = 21});
+  add("Bending_floating_loop", {.seed = 22, .floats = true, .loop = true});
+  add("Bending_hung_pair", {.seed = 23, .stiffening = false, .hung = true, .pair = true});
+  return all;
+}
+
+inline std::vector<NamedMechanism> rigidAndBendingMechanisms() {
+  std::vector<NamedMechanism> all;
+  for (const MechanismCase& choice : everyMechanism()) {
+    all.push_back({nameOf(choice), [choice] { return randomMechanism(choice); }});
+  }
+  for (NamedMechanism& choice : bendingMechanisms()) {
+    all.push_back(std::move(choice));
+  }
+  return all;
+}
+
+/// Whether `call` is refused because the model has flexible bodies. Other errors pass on.
+template <typename Call>
+bool refusesBending(const Call& call) {
+  try {
+    call();
+  } catch (const std::invalid_argument& error) {
+    if (std::string(error.what()).find("flexible bodies, such as") == std::string::npos) {
+      throw;
+    }
+    return true;
+  }
+  return false;
+}
+
+}  // namespace kempe::test
