@@ -160,20 +160,24 @@ KEMPE_HD void addArmatures(const Tables& tables, const ClusterEntry& cluster,
 }
 
 /// (1), (2) of a cluster of general shape, and Σ IA_i onto `carried`.
-template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+template <int M, bool kFlexible, typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD void sumInertias(const Tables& tables, const ClusterEntry& cluster,
                           const WorkView<T>& work, Force<T>* U, T* D,
                           ArticulatedInertia<T>* carried) {
-  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+  forBodies<kFlexible>(tables, cluster, [&](int b) {
     const BodyEntry<R>& body = tables.bodies[b];
-    if (body.folded) {
+    if (!kFlexible && body.folded) {
       if (body.spinInertia > R(0)) {
         addRotor<M>(tables, cluster, body, work, U, D);
       }
-      continue;
+      return;
     }
     if (body.flexible >= 0) {
-      addBending<M>(tables, cluster, body.flexible, work, U, D);
+      if constexpr (kFlexible) {
+        addFreeModes<M>(tables, body.flexible, work, U);
+      } else {
+        addBending<M>(tables, cluster, body.flexible, work, U, D);
+      }
     }
     const Motion<T>* S = work.S + body.firstS;
     const bool moves = !restsOnOutput(cluster, body);
@@ -192,7 +196,7 @@ KEMPE_HD void sumInertias(const Tables& tables, const ClusterEntry& cluster,
         *carried += work.I[b];
       }
     }
-  }
+  });
 }
 
 /// Y from U, and (3) onto `carried`.
@@ -209,7 +213,7 @@ KEMPE_HD void condenseOnto(const ClusterEntry& cluster, const T* L, const T* dIn
 }
 
 /// (1) to (3) of a cluster of general shape.
-template <int M, typename T, typename Tables>
+template <int M, bool kFlexible, typename T, typename Tables>
 KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterEntry& cluster,
                                             const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
@@ -223,7 +227,7 @@ KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterE
     Force<T> ownU[M];
     ArticulatedInertia<T> carried{};
     clearSums<M>(cluster, ownU, ownL);
-    sumInertias<M>(tables, cluster, work, ownU, ownL, grounded ? nullptr : &carried);
+    sumInertias<M, kFlexible>(tables, cluster, work, ownU, ownL, grounded ? nullptr : &carried);
     addArmatures<M>(tables, cluster, work, ownL);
     factorize<M>(m, ownL, dInverse);
     for (int i = 0; i < M * M; ++i) {
@@ -240,10 +244,10 @@ KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterE
   } else {
     clearSums<M>(cluster, U, L);
     ArticulatedInertia<T>* carried = grounded ? nullptr : work.IA + cluster.output;
-    if (M == 0 && cluster.wide) {
+    if (M == 0 && !kFlexible && cluster.wide) {
       composeWide(tables, cluster, work);
     } else {
-      sumInertias<M>(tables, cluster, work, U, L, carried);
+      sumInertias<M, kFlexible>(tables, cluster, work, U, L, carried);
     }
     addArmatures<M>(tables, cluster, work, L);
     factorize<M>(m, L, dInverse);
@@ -310,7 +314,11 @@ KEMPE_HD void condenseClusterInertia(const Tables& tables, const ClusterEntry& c
       return factorizeBase(cluster, work, tables.bodies[cluster.firstBody].carrier);
     case ClusterShape::Coupled:
     case ClusterShape::General:
-      withSize(cluster.nv, [&]<int M>() { condenseInertia<M>(tables, cluster, work); });
+      if (cluster.flexible >= 0) {
+        withModes(cluster.nv, [&]<int M>() { condenseInertia<M, true>(tables, cluster, work); });
+      } else {
+        withSize(cluster.nv, [&]<int M>() { condenseInertia<M, false>(tables, cluster, work); });
+      }
   }
 }
 
@@ -459,25 +467,25 @@ KEMPE_HD int condenseInertias(const Tables& tables, const WorkView<T>& work) {
 
 /// (4) and (5) of a cluster of general shape, after its inertia: work.u holds τ on entry and L⁻¹ u
 /// on return, work.f holds pA.
-template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+template <int M, bool kFlexible, typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD void condenseForce(const Tables& tables, const ClusterEntry& cluster,
                             const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
   T* u = work.u + cluster.firstV;
-  const bool wide = M == 0 && cluster.wide;
-  if (wide) {
+  if (M == 0 && !kFlexible && cluster.wide) {
     gatherWide(tables, cluster, work);
-  }
-  for (int b = cluster.firstBody; !wide && b < cluster.firstBody + cluster.bodies; ++b) {
-    const BodyEntry<R>& body = tables.bodies[b];
-    if (body.folded && !work.wholeRotors) {
-      continue;
-    }
-    const Motion<T>* S = work.S + body.firstS;
-    for (int i = 0; i < m && !restsOnOutput(cluster, body); ++i) {
-      u[i] -= dot(work.f[b], S[i]);  // (4)
-    }
-    work.f[cluster.output] += work.f[b];
+  } else {
+    forBodies<kFlexible>(tables, cluster, [&](int b) {
+      const BodyEntry<R>& body = tables.bodies[b];
+      if (!kFlexible && body.folded && !work.wholeRotors) {
+        return;
+      }
+      const Motion<T>* S = work.S + body.firstS;
+      for (int i = 0; i < m && !restsOnOutput(cluster, body); ++i) {
+        u[i] -= dot(work.f[b], S[i]);  // (4)
+      }
+      work.f[cluster.output] += work.f[b];
+    });
   }
   forwardSubstitute<M>(m, work.D + cluster.firstD, u);
   if (cluster.output != kWorld) {
@@ -518,13 +526,17 @@ KEMPE_HD KEMPE_FLATTEN void condenseClusterForce(const Tables& tables, const Clu
     }
     case ClusterShape::Coupled:
     case ClusterShape::General:
-      withSize(cluster.nv, [&]<int M>() { condenseForce<M>(tables, cluster, work); });
+      if (cluster.flexible >= 0 && !work.wholeRotors) {
+        withModes(cluster.nv, [&]<int M>() { condenseForce<M, true>(tables, cluster, work); });
+      } else {
+        withSize(cluster.nv, [&]<int M>() { condenseForce<M, false>(tables, cluster, work); });
+      }
   }
 }
 
 /// (6) of a cluster of general shape, and δa of those of its bodies that carry clusters, into
 /// work.da.
-template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+template <int M, bool kFlexible, typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD void accelerate(const Tables& tables, const ClusterEntry& cluster, const WorkView<T>& work,
                          T* ydd) {
   const int m = M > 0 ? M : cluster.nv;
@@ -539,7 +551,7 @@ KEMPE_HD void accelerate(const Tables& tables, const ClusterEntry& cluster, cons
     y[i] = work.dInverse[cluster.firstV + i] * x;
   }
   backSubstitute<M>(m, work.D + cluster.firstD, y);
-  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+  forBodies<kFlexible>(tables, cluster, [&](int b) {
     const BodyEntry<R>& body = tables.bodies[b];
     if (body.carrier) {
       Motion<T> a = output;
@@ -548,7 +560,7 @@ KEMPE_HD void accelerate(const Tables& tables, const ClusterEntry& cluster, cons
       }
       work.da[b] = a;
     }
-  }
+  });
 }
 
 /// The same of a cluster of shape Single.
@@ -592,7 +604,11 @@ KEMPE_HD void accelerateCluster(const Tables& tables, const ClusterEntry& cluste
     }
     case ClusterShape::Coupled:
     case ClusterShape::General:
-      withSize(cluster.nv, [&]<int M>() { accelerate<M>(tables, cluster, work, ydd); });
+      if (cluster.flexible >= 0) {
+        withModes(cluster.nv, [&]<int M>() { accelerate<M, true>(tables, cluster, work, ydd); });
+      } else {
+        withSize(cluster.nv, [&]<int M>() { accelerate<M, false>(tables, cluster, work, ydd); });
+      }
   }
 }
 

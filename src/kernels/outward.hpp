@@ -301,6 +301,37 @@ KEMPE_HD void withSize(int m, Kernel&& kernel) {
   }
 }
 
+/// The same for the modes of a flexible body that no loop binds.
+template <typename Kernel>
+KEMPE_HD void withModes(int m, Kernel&& kernel) {
+  switch (m) {
+    case 4:
+      return kernel.template operator()<4>();
+    case 6:
+      return kernel.template operator()<6>();
+    case 8:
+      return kernel.template operator()<8>();
+    default:
+      return kernel.template operator()<0>();
+  }
+}
+
+/// Calls visit(b) for the bodies of a cluster; kFlexible: of a flexible body that no loop binds, for
+/// those that the dynamics needs.
+template <bool kFlexible, typename Tables, typename Visit>
+KEMPE_HD void forBodies(const Tables& tables, const ClusterEntry& cluster, const Visit& visit) {
+  if constexpr (kFlexible) {
+    const FlexibleEntry& flexible = tables.flexibles[cluster.flexible];
+    for (int i = flexible.firstPart; i < flexible.firstPart + flexible.parts; ++i) {
+      visit(tables.flexibleParts[i]);
+    }
+  } else {
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+      visit(b);
+    }
+  }
+}
+
 /// The rotation of the floating base.
 template <typename T, typename R>
 KEMPE_HD Mat3<T> turnOfBase(const BodyEntry<R>& body, const WorkView<T>& work) {
@@ -703,7 +734,8 @@ KEMPE_HD bool passLoops(const Tables& tables, int c, const WorkView<T>& work, Lo
 /// of one cluster, after placeWorld and expandMechanism. `pass` has a function for every shape:
 /// single, coupled<M> and base do everything; general comes after placing and moving with ÿ = `ydd`
 /// (null: zero), with S if kSpans. A pass with a function loops<M> does everything of clusters with
-/// plain loops there once G, q̇ and q̈ are known. Returns false in a singular configuration.
+/// plain loops there once G, q̇ and q̈ are known; one with a function flexible does everything of
+/// flexible bodies that no loop binds. Returns false in a singular configuration.
 template <bool kSpans = true, typename T, typename Tables, typename Loops, typename Pass>
 KEMPE_HD bool passCluster(const Tables& tables, int c, const WorkView<T>& work, Loops& loops,
                           const T* v, const T* ydd, const Pass& pass) {
@@ -719,6 +751,12 @@ KEMPE_HD bool passCluster(const Tables& tables, int c, const WorkView<T>& work, 
       pass.base(cluster, tables.bodies[cluster.firstBody]);
       break;
     case ClusterShape::General:
+      if constexpr (requires { pass.flexible(cluster); }) {
+        if (cluster.flexible >= 0 && !work.wholeRotors) {
+          pass.flexible(cluster);
+          return true;
+        }
+      }
       if constexpr (requires { pass.template loops<1>(cluster); }) {
         if (hasPlainLoops(cluster, work)) {
           bool regular = true;

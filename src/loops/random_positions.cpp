@@ -32,7 +32,7 @@ double bendOf(const ModelTables<double>& tables, int b) {
   for (const NodeEntry<double>& node : tables.nodes) {
     if (node.flexible == body.flexible) {
       const NodeShapeEntry<double>& shape = tables.nodeShapes[node.firstShape + mode];
-      largest = std::max(largest, norm(shape.translation));
+      largest = std::max(largest, norm(Vec3<double>(shape.translation)));
     }
   }
   const double size = std::sqrt(body.inertia.rotation.trace() / body.inertia.mass);
