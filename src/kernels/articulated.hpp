@@ -160,24 +160,20 @@ KEMPE_HD void addArmatures(const Tables& tables, const ClusterEntry& cluster,
 }
 
 /// (1), (2) of a cluster of general shape, and Σ IA_i onto `carried`.
-template <int M, bool kFlexible, typename T, typename Tables, typename R = typename Tables::Scalar>
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD void sumInertias(const Tables& tables, const ClusterEntry& cluster,
                           const WorkView<T>& work, Force<T>* U, T* D,
                           ArticulatedInertia<T>* carried) {
-  forBodies<kFlexible>(tables, cluster, [&](int b) {
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
     const BodyEntry<R>& body = tables.bodies[b];
-    if (!kFlexible && body.folded) {
+    if (body.folded) {
       if (body.spinInertia > R(0)) {
         addRotor<M>(tables, cluster, body, work, U, D);
       }
-      return;
+      continue;
     }
     if (body.flexible >= 0) {
-      if constexpr (kFlexible) {
-        addFreeModes<M>(tables, body.flexible, work, U);
-      } else {
-        addBending<M>(tables, cluster, body.flexible, work, U, D);
-      }
+      addBending<M>(tables, cluster, body.flexible, work, U, D);
     }
     const Motion<T>* S = work.S + body.firstS;
     const bool moves = !restsOnOutput(cluster, body);
@@ -196,7 +192,7 @@ KEMPE_HD void sumInertias(const Tables& tables, const ClusterEntry& cluster,
         *carried += work.I[b];
       }
     }
-  });
+  }
 }
 
 /// Y from U, and (3) onto `carried`.
@@ -213,7 +209,7 @@ KEMPE_HD void condenseOnto(const ClusterEntry& cluster, const T* L, const T* dIn
 }
 
 /// (1) to (3) of a cluster of general shape.
-template <int M, bool kFlexible, typename T, typename Tables>
+template <int M, typename T, typename Tables>
 KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterEntry& cluster,
                                             const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
@@ -227,7 +223,7 @@ KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterE
     Force<T> ownU[M];
     ArticulatedInertia<T> carried{};
     clearSums<M>(cluster, ownU, ownL);
-    sumInertias<M, kFlexible>(tables, cluster, work, ownU, ownL, grounded ? nullptr : &carried);
+    sumInertias<M>(tables, cluster, work, ownU, ownL, grounded ? nullptr : &carried);
     addArmatures<M>(tables, cluster, work, ownL);
     factorize<M>(m, ownL, dInverse);
     for (int i = 0; i < M * M; ++i) {
@@ -244,10 +240,10 @@ KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterE
   } else {
     clearSums<M>(cluster, U, L);
     ArticulatedInertia<T>* carried = grounded ? nullptr : work.IA + cluster.output;
-    if (M == 0 && !kFlexible && cluster.wide) {
+    if (M == 0 && cluster.wide) {
       composeWide(tables, cluster, work);
     } else {
-      sumInertias<M, kFlexible>(tables, cluster, work, U, L, carried);
+      sumInertias<M>(tables, cluster, work, U, L, carried);
     }
     addArmatures<M>(tables, cluster, work, L);
     factorize<M>(m, L, dInverse);
@@ -255,6 +251,48 @@ KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterE
       condenseOnto<M>(cluster, L, dInverse, U, *carried);
     }
   }
+}
+
+/// (1) to (3) of a flexible body that no loop binds: its frame rests on the output body, so that S = 0
+/// and U = C there.
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void condenseFlexible(const Tables& tables, const ClusterEntry& cluster,
+                                             const WorkView<T>& work) {
+  const FlexibleEntry& flexible = tables.flexibles[cluster.flexible];
+  const int m = M > 0 ? M : flexible.modes;
+  T* D = work.D + cluster.firstD;
+  T* dInverse = work.dInverse + cluster.firstV;
+  Force<T>* U = work.U + cluster.firstV;
+  for (int i = 0; i < m; ++i) {
+    U[i] = work.bentModes[flexible.firstMode + i].C;
+    for (int j = 0; j < i; ++j) {
+      D[i * m + j] = T(0);
+    }
+    D[i * m + i] = T(tables.armature[flexible.firstVelocity + i]);
+  }
+  for (int k = flexible.firstPart; k < flexible.firstPart + flexible.parts; ++k) {
+    const int b = tables.flexibleParts[k];
+    const BodyEntry<R>& body = tables.bodies[b];
+    const auto add = [&](const auto& inertia) {
+      if (body.node >= 0) {
+        addBody<M>(cluster, inertia, work.S + body.firstS, U, D);
+      }
+      if (cluster.output != kWorld) {
+        work.IA[cluster.output] += inertia;
+      }
+    };
+    body.carrier ? add(work.IA[b]) : add(work.I[b]);
+  }
+  factorize<M>(m, D, dInverse);
+  if (cluster.output == kWorld) {
+    return;
+  }
+  for (int i = 1; i < m; ++i) {
+    for (int k = 0; k < i; ++k) {
+      U[i] -= D[i * m + k] * U[k];  // Y
+    }
+  }
+  work.IA[cluster.output].subtractOuters(m, dInverse, U);  // (3)
 }
 
 /// (1) to (3) of a cluster of shape Single, and with forces (4) and (5) as well. `withRotors`: U has
@@ -315,9 +353,9 @@ KEMPE_HD void condenseClusterInertia(const Tables& tables, const ClusterEntry& c
     case ClusterShape::Coupled:
     case ClusterShape::General:
       if (cluster.flexible >= 0) {
-        withModes(cluster.nv, [&]<int M>() { condenseInertia<M, true>(tables, cluster, work); });
+        withModes(cluster.nv, [&]<int M>() { condenseFlexible<M>(tables, cluster, work); });
       } else {
-        withSize(cluster.nv, [&]<int M>() { condenseInertia<M, false>(tables, cluster, work); });
+        withSize(cluster.nv, [&]<int M>() { condenseInertia<M>(tables, cluster, work); });
       }
   }
 }

@@ -23,12 +23,14 @@
 /// Terms with C_i are the same in every frame: only ω, J̇, Q and q are needed in the body's own.
 namespace kempe::detail {
 
-/// The inertia of the bent body and C and J' of its modes, after its placement.
-template <typename T, typename Tables>
+/// The inertia of the bent body and C and J' of its modes, after its placement. N: their number, 0 if
+/// the compiler does not know it.
+template <int N = 0, typename T, typename Tables>
 [[gnu::noinline]] KEMPE_HD void bendBody(const Tables& tables, int index, const WorkView<T>& work) {
   using R = typename Tables::Scalar;
   const FlexibleEntry& flexible = tables.flexibles[index];
   const BodyEntry<R>& body = tables.bodies[flexible.body];
+  const int n = N > 0 ? N : flexible.modes;
   const Transform<T> X = work.X[flexible.body];
   const T* eta = work.positions + flexible.firstPosition;
   const RigidInertia<R>& straight = body.inertia;
@@ -36,16 +38,16 @@ template <typename T, typename Tables>
   // h(η) and J(η) by half the terms of second order: η_i ½ (x_i + x'_i).
   Vec3<T> h = straight.moment.template cast<T>();
   Vec3<T> moments{T(J.xx), T(J.yy), T(J.zz)}, products{T(J.yz), T(J.xz), T(J.xy)};
-  for (int i = 0; i < flexible.modes; ++i) {
+  for (int i = 0; i < n; ++i) {
     const ModeTerms<R>& mode = tables.modes[flexible.firstMode + i];
-    const ModePairTerms<R>* pairs = tables.modePairs + flexible.firstPair + i * flexible.modes;
+    const ModePairTerms<R>* pairs = tables.modePairs + flexible.firstPair + i * n;
     const Vec3<T> ownLinear = widened<T>(mode.linear);
     const Vec3<T> ownMoments = widened<T>(mode.moments), ownProducts = widened<T>(mode.products);
     Vec3<T> linear = ownLinear, angular = widened<T>(mode.angular);
     BentMode<T> bent;
     bent.moments = ownMoments;
     bent.products = ownProducts;
-    for (int j = 0; j < flexible.modes; ++j) {
+    for (int j = 0; j < n; ++j) {
       linear += eta[j] * widened<T>(pairs[j].linear);
       angular += eta[j] * widened<T>(pairs[j].angular);
       bent.moments += eta[j] * widened<T>(pairs[j].moments);
@@ -75,14 +77,15 @@ KEMPE_HD PlacedInertia<T> inertiaAt(const Tables& tables, int b, const WorkView<
 
 /// The part of (2) that I does not give, with η̈ from `accelerations` (spanning; null: zero), in the
 /// common frame; calls addModal(velocity, τ) with (3) but its last line, where `accelerated` is a of
-/// the body's frame.
-template <typename T, typename Tables, typename AddModal>
+/// the body's frame. N as above.
+template <int N = 0, typename T, typename Tables, typename AddModal>
 [[gnu::noinline]] KEMPE_HD Force<T> bendingForce(const Tables& tables, int index,
                                                  const WorkView<T>& work, const T* accelerations,
                                                  const Motion<T>& accelerated,
                                                  const AddModal& addModal) {
   using R = typename Tables::Scalar;
   const FlexibleEntry& flexible = tables.flexibles[index];
+  const int n = N > 0 ? N : flexible.modes;
   const Transform<T> X = work.X[flexible.body];
   const Motion<T> velocity = work.v[flexible.body];
   const T* rates = work.rates + flexible.firstVelocity;
@@ -96,19 +99,19 @@ template <typename T, typename Tables, typename AddModal>
   const Vec3<T> mixed{-(w[1] * w[2]), -(w[0] * w[2]), -(w[0] * w[1])};
   Force<T> momentum{}, sum{};
   Vec3<T> moments{}, products{}, Q{}, q{};
-  for (int i = 0; i < flexible.modes; ++i) {
+  for (int i = 0; i < n; ++i) {
     const BentMode<T>& mode = work.bentModes[flexible.firstMode + i];
-    const ModePairTerms<R>* pairs = tables.modePairs + flexible.firstPair + i * flexible.modes;
+    const ModePairTerms<R>* pairs = tables.modePairs + flexible.firstPair + i * n;
     momentum += rates[i] * mode.C;
     moments += rates[i] * mode.moments;
     products += rates[i] * mode.products;
     Vec3<T> gyroscopic{};
-    for (int j = 0; j < flexible.modes; ++j) {
+    for (int j = 0; j < n; ++j) {
       gyroscopic += rates[j] * widened<T>(pairs[j].gyroscopic);
     }
     if (flexible.shortens) {
       Vec3<T> linear{}, angular{};
-      for (int j = 0; j < flexible.modes; ++j) {
+      for (int j = 0; j < n; ++j) {
         linear += rates[j] * widened<T>(pairs[j].linear);
         angular += rates[j] * widened<T>(pairs[j].angular);
       }
@@ -138,16 +141,6 @@ KEMPE_HD Force<T> momentumOfBending(const Tables& tables, int index, const WorkV
     sum += work.rates[flexible.firstVelocity + i] * work.bentModes[flexible.firstMode + i].C;
   }
   return sum;
-}
-
-/// Adds C of the modes to U of articulated.hpp where these are the DoFs of a cluster.
-template <int M, typename T, typename Tables>
-KEMPE_HD void addFreeModes(const Tables& tables, int index, const WorkView<T>& work, Force<T>* U) {
-  const FlexibleEntry& flexible = tables.flexibles[index];
-  const int m = M > 0 ? M : flexible.modes;
-  for (int i = 0; i < m; ++i) {
-    U[i] += work.bentModes[flexible.firstMode + i].C;
-  }
 }
 
 /// Adds C of the modes to U and D of articulated.hpp: U += Σ C_i r_i, D += r_iᵀ C_iᵀ S + (…)ᵀ with the
@@ -187,10 +180,10 @@ KEMPE_HD NodeState<T> nodeState(const Tables& tables, int b, const WorkView<T>& 
           work.nodeS + node.firstShape, work.X[body.parent]};
 }
 
-/// Placement of a node, and its directions along the modes.
-template <typename T, typename Tables>
+/// Placement of a node, and its directions along the modes. N as above.
+template <int N = 0, typename T, typename Tables>
 [[gnu::noinline]] KEMPE_HD void placeNode(const Tables& tables, int b, const WorkView<T>& work) {
-  work.X[b] = placeNode(tables, tables.nodes[tables.bodies[b].node], nodeState(tables, b, work));
+  work.X[b] = placeNode<N>(tables, tables.nodes[tables.bodies[b].node], nodeState(tables, b, work));
 }
 
 /// Forces along the modes of a force on a node, onto the spanning forces.

@@ -196,13 +196,13 @@ KEMPE_HD T modalForce(const Tables& tables, const FlexibleEntry& flexible, int i
 }
 
 /// The outward pass of a flexible body that no loop binds: of its bodies, only those that the
-/// dynamics needs.
-template <bool kMerged, typename T, typename Tables, typename R = typename Tables::Scalar>
+/// dynamics needs. M: the number of modes, or 0.
+template <int M, bool kMerged, typename T, typename Tables, typename R = typename Tables::Scalar>
 KEMPE_HD KEMPE_FLATTEN void biasFlexible(const Tables& tables, const ClusterEntry& cluster,
                                          const WorkView<T>& work, const T* v, const T* tau) {
   const FlexibleEntry& flexible = tables.flexibles[cluster.flexible];
-  const int first = flexible.firstVelocity;
-  for (int i = 0; i < flexible.modes; ++i) {
+  const int m = M > 0 ? M : flexible.modes, first = flexible.firstVelocity;
+  for (int i = 0; i < m; ++i) {
     work.rates[first + i] = v[cluster.firstV + i];
     work.accelerations[first + i] = T(0);
   }
@@ -213,11 +213,11 @@ KEMPE_HD KEMPE_FLATTEN void biasFlexible(const Tables& tables, const ClusterEntr
       work.X[b] = placed(work.X[body.parent], body.placement);
       work.v[b] = work.v[body.parent];
       work.a[b] = work.a[body.parent];
-      bendBody(tables, body.flexible, work);
+      bendBody<M>(tables, body.flexible, work);
       const PlacedInertia<T> inertia = work.bent[body.flexible];
       const T* nothing = nullptr;
       work.f[b] = forceOn(inertia, work.v[b], work.a[b]) +
-                  bendingForce(tables, body.flexible, work, nothing, work.a[b],
+                  bendingForce<M>(tables, body.flexible, work, nothing, work.a[b],
                                [&](int velocity, const T& force) {
                                  const int i = velocity - first;
                                  work.u[cluster.firstV + i] =
@@ -228,10 +228,10 @@ KEMPE_HD KEMPE_FLATTEN void biasFlexible(const Tables& tables, const ClusterEntr
       storeInertia(body, b, inertia, work);
       return;
     }
-    placeNode(tables, b, work);
-    moveNode(tables, b, work, static_cast<const T*>(nullptr));
+    placeNode<M>(tables, b, work);
+    moveNode<M>(tables, b, work, static_cast<const T*>(nullptr));
     const Motion<T>* s = work.nodeS + tables.nodes[body.node].firstShape;
-    for (int i = 0; i < flexible.modes; ++i) {
+    for (int i = 0; i < m; ++i) {
       S[i] = s[i];
     }
     if (body.central.mass > R(0)) {
@@ -270,7 +270,8 @@ struct BiasPass {
     biasBase<kMerged>(tables, cluster, body, work, v, tau);
   }
   KEMPE_HD void flexible(const ClusterEntry& cluster) const {
-    biasFlexible<kMerged>(tables, cluster, work, v, tau);
+    withModes(cluster.nv,
+              [&]<int M>() { biasFlexible<M, kMerged>(tables, cluster, work, v, tau); });
   }
   KEMPE_HD void general(const ClusterEntry& cluster) const {
     biasCluster<kMerged>(tables, cluster, work, tau);

@@ -309,8 +309,6 @@ KEMPE_HD void withModes(int m, Kernel&& kernel) {
       return kernel.template operator()<4>();
     case 6:
       return kernel.template operator()<6>();
-    case 8:
-      return kernel.template operator()<8>();
     default:
       return kernel.template operator()<0>();
   }
@@ -485,6 +483,26 @@ KEMPE_HD void placeWorld(const Tables& tables, const WorkView<T>& work, const T*
   work.f[kWorld] = {};
 }
 
+/// Sines and cosines of the positions that TableArrays::angles lists, a register at a time.
+template <typename T, typename Tables>
+KEMPE_HD void sinCosOfAngles(const Tables& tables, const WorkView<T>& work) {
+  constexpr int kTogether = Lanes<T>::kAnglesTogether > 1 ? Lanes<T>::kAnglesTogether : 1;
+  const int count = tables.angles.size();
+  for (int first = 0; first < count; first += kTogether) {
+    T x[kTogether], sines[kTogether], cosines[kTogether];
+    // The last register repeats the last angle.
+    const auto at = [&](int i) { return tables.angles[first + i < count ? first + i : count - 1]; };
+    for (int i = 0; i < kTogether; ++i) {
+      x[i] = work.positions[at(i)];
+    }
+    Lanes<T>::sinCos(x, kTogether, sines, cosines);
+    for (int i = 0; i < kTogether; ++i) {
+      work.sines[at(i)] = sines[i];
+      work.cosines[at(i)] = cosines[i];
+    }
+  }
+}
+
 /// Spanning positions of all clusters, with sines and cosines of those that may be angles.
 template <typename T, typename Tables>
 KEMPE_HD KEMPE_FLATTEN void expandMechanism(const Tables& tables, const WorkView<T>& work,
@@ -496,6 +514,10 @@ KEMPE_HD KEMPE_FLATTEN void expandMechanism(const Tables& tables, const WorkView
     } else {
       expandCluster(tables, cluster, q, work.positions);
     }
+  }
+  if (tables.angles.size() > 0) {
+    sinCosOfAngles(tables, work);
+    return;
   }
   const int first = tables.floatingBase == 0 ? positionSize(JointType::Free) : 0;
   Lanes<T>::sinCos(work.positions + first, tables.positions - first, work.sines + first,
@@ -574,20 +596,21 @@ KEMPE_HD Motion<T> accelerationAtRest(const BodyEntry<R>& body, const Motion<T>*
   return directionRates(body.type, velocitySize(body.type), s, rate, parentV, velocity);
 }
 
-/// Velocity of a node, and its acceleration with η̈ from `accelerations` (null: zero).
-template <typename T, typename Tables>
+/// Velocity of a node, and its acceleration with η̈ from `accelerations` (null: zero). N: number of
+/// modes, 0 if the compiler does not know it.
+template <int N = 0, typename T, typename Tables>
 [[gnu::noinline]] KEMPE_HD void moveNode(const Tables& tables, int b, const WorkView<T>& work,
                                          const T* accelerations) {
   const auto& body = tables.bodies[b];
   const auto& node = tables.nodes[body.node];
   const NodeState<T> state = nodeState(tables, b, work);
   const Motion<T> bodyV = work.v[body.parent];
-  const Motion<T> relative = alongModes(tables, node, state, state.rates);
+  const Motion<T> relative = alongModes<N>(tables, node, state, state.rates);
   work.v[b] = bodyV + relative;
-  Motion<T> a =
-      work.a[body.parent] + nodeAccelerationAtRest(tables, node, state, work.X[b], relative, bodyV);
+  Motion<T> a = work.a[body.parent] +
+                nodeAccelerationAtRest<N>(tables, node, state, work.X[b], relative, bodyV);
   if (accelerations != nullptr) {
-    a += alongModes(tables, node, state,
+    a += alongModes<N>(tables, node, state,
                     accelerations + tables.flexibles[node.flexible].firstVelocity);
   }
   work.a[b] = a;

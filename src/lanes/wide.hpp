@@ -364,6 +364,21 @@ struct ArticulatedInertia<detail::Wide<S, Isa>> {
     }
   }
 
+  /// Subtracts Σ scales[i] · f[i] f[i]ᵀ of n forces, column by column.
+  void subtractOuters(int n, const T* scales, const Force<T>* f) {
+    for (int j = 0; j < 6; ++j) {
+      auto moment = columns[j].moment.data, force = columns[j].force.data;
+      for (int i = 0; i < n; ++i) {
+        const T component = j < 3 ? f[i].moment[j] : f[i].force[j - 3];
+        const auto factor = Vec3<T>::broadcast((scales[i] * component).value);
+        moment -= factor * f[i].moment.data;
+        force -= factor * f[i].force.data;
+      }
+      columns[j].moment.data = moment;
+      columns[j].force.data = force;
+    }
+  }
+
   /// Adds inertia + scale · f fᵀ, column by column.
   void addCondensed(const ArticulatedInertia& inertia, const T& scale, const Force<T>& f) {
     const Force<T> scaled = scale * f;

@@ -85,11 +85,12 @@ KEMPE_HD TurnCoefficients<T> turnCoefficientSlopes(const T& s, const TurnCoeffic
   return result;
 }
 
-/// The placement of a node, and its directions s_i along the modes.
-template <typename T, typename Tables>
+/// The placement of a node, and its directions s_i along the modes. N: their number, 0 if the compiler
+/// does not know it.
+template <int N = 0, typename T, typename Tables>
 KEMPE_HD Transform<T> placeNode(const Tables& tables, const auto& node, const NodeState<T>& state) {
   const auto* shapes = tables.nodeShapes + node.firstShape;
-  const int n = tables.flexibles[node.flexible].modes;
+  const int n = N > 0 ? N : tables.flexibles[node.flexible].modes;
   Vec3<T> x = node.position.template cast<T>(), theta{};
   for (int i = 0; i < n; ++i) {
     const Vec3<T> shape = widened<T>(shapes[i].translation);
@@ -135,11 +136,12 @@ KEMPE_HD Vec3<T> turningRate(const Vec3<T>& theta, const Vec3<T>& rate) {
 }
 
 /// Velocity of a node relative to its body, or its acceleration by η̈ for `rates`.
-template <typename T, typename Tables>
+template <int N = 0, typename T, typename Tables>
 KEMPE_HD Motion<T> alongModes(const Tables& tables, const auto& node, const NodeState<T>& state,
                               const T* rates) {
+  const int n = N > 0 ? N : tables.flexibles[node.flexible].modes;
   Motion<T> sum{};
-  for (int i = 0; i < tables.flexibles[node.flexible].modes; ++i) {
+  for (int i = 0; i < n; ++i) {
     sum += rates[i] * state.s[i];
   }
   return sum;
@@ -147,12 +149,12 @@ KEMPE_HD Motion<T> alongModes(const Tables& tables, const auto& node, const Node
 
 /// Acceleration of a node relative to its body's where η̈ = 0: `X` is its placement, `relative` its
 /// relative velocity and `bodyV` the velocity of its body.
-template <typename T, typename Tables>
+template <int N = 0, typename T, typename Tables>
 KEMPE_HD Motion<T> nodeAccelerationAtRest(const Tables& tables, const auto& node,
                                           const NodeState<T>& state, const Transform<T>& X,
                                           const Motion<T>& relative, const Motion<T>& bodyV) {
   const auto* shapes = tables.nodeShapes + node.firstShape;
-  const int n = tables.flexibles[node.flexible].modes;
+  const int n = N > 0 ? N : tables.flexibles[node.flexible].modes;
   Vec3<T> theta{}, thetaRate{}, bending{};
   for (int i = 0; i < n; ++i) {
     const Vec3<T> rotation = widened<T>(shapes[i].rotation);

@@ -79,6 +79,15 @@ void listParts(ModelTables<double>& tables) {
   }
 }
 
+/// The positions other than modal coordinates.
+void listAngles(ModelTables<double>& tables) {
+  for (const BodyEntry<double>& body : tables.bodies) {
+    for (int i = 0; body.type != JointType::Mode && i < positionSize(body.type); ++i) {
+      tables.angles.push_back(body.firstPosition + i);
+    }
+  }
+}
+
 }  // namespace
 
 void compileFlexibleBodies(ModelImpl& model) {
@@ -99,6 +108,9 @@ void compileFlexibleBodies(ModelImpl& model) {
     compilePairs(source, entry, tables);
     tables.flexibles.push_back(entry);
     compileNodes(source, index, model);
+  }
+  if (!tables.flexibles.empty()) {
+    listAngles(tables);
   }
 }
 

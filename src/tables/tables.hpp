@@ -28,7 +28,7 @@
 ///   unevenRotors   rotor of kernels/uneven_rotors.hpp   model/uneven_rotors.cpp
 ///   withRotors body                           model/uneven_rotors.cpp
 ///   drives     rotor that can take the place of an independent joint   model/rotors.cpp
-///   flexibles, modes, modePairs, nodes, nodeShapes, shortenings, flexibleParts   model/flexible.cpp
+///   flexibles, modes, modePairs, nodes, nodeShapes, shortenings, flexibleParts, angles   model/flexible.cpp
 ///   links      moving body                    model/layout.cpp
 ///   armature, damping, friction, stiffness, springReference   spanning velocity   model/layout.cpp
 ///   inertiaScale   velocity                   model/shapes.cpp
@@ -334,6 +334,7 @@ struct TableArrays {
   Array<NodeShapeEntry<R>> nodeShapes;
   Array<PaddedVec3<R>> shortenings;
   Array<int> flexibleParts;
+  Array<int> angles;  ///< positions of which sines and cosines are needed; empty: all may be
   Array<Transform<R>> links;  ///< a body's own frame in its turned frame
   Array<R> armature, damping, friction, stiffness, springReference;
   /// A size of the inertia that a velocity moves, for numerical tests; never zero.
