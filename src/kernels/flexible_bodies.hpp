@@ -25,8 +25,8 @@ namespace kempe::detail {
 
 /// The inertia of the bent body and C and J' of its modes, after its placement. N: their number, 0 if
 /// the compiler does not know it.
-template <int N = 0, typename T, typename Tables>
-[[gnu::noinline]] KEMPE_HD void bendBody(const Tables& tables, int index, const WorkView<T>& work) {
+template <int N, typename T, typename Tables>
+KEMPE_HD void bendModes(const Tables& tables, int index, const WorkView<T>& work) {
   using R = typename Tables::Scalar;
   const FlexibleEntry& flexible = tables.flexibles[index];
   const BodyEntry<R>& body = tables.bodies[flexible.body];
@@ -68,6 +68,12 @@ template <int N = 0, typename T, typename Tables>
       congruence(X.R, symmetricMatrix(moments, products) - pointInertia(h, center))};
 }
 
+/// The same, for callers in which bodies that bend are rare.
+template <typename T, typename Tables>
+[[gnu::noinline]] KEMPE_HD void bendBody(const Tables& tables, int index, const WorkView<T>& work) {
+  bendModes<0>(tables, index, work);
+}
+
 /// The inertia of a body in the common frame, after its placement; `body.central` of rigid ones.
 template <typename T, typename Tables>
 KEMPE_HD PlacedInertia<T> inertiaAt(const Tables& tables, int b, const WorkView<T>& work) {
@@ -78,11 +84,10 @@ KEMPE_HD PlacedInertia<T> inertiaAt(const Tables& tables, int b, const WorkView<
 /// The part of (2) that I does not give, with η̈ from `accelerations` (spanning; null: zero), in the
 /// common frame; calls addModal(velocity, τ) with (3) but its last line, where `accelerated` is a of
 /// the body's frame. N as above.
-template <int N = 0, typename T, typename Tables, typename AddModal>
-[[gnu::noinline]] KEMPE_HD Force<T> bendingForce(const Tables& tables, int index,
-                                                 const WorkView<T>& work, const T* accelerations,
-                                                 const Motion<T>& accelerated,
-                                                 const AddModal& addModal) {
+template <int N, typename T, typename Tables, typename AddModal>
+KEMPE_HD Force<T> forceOfModes(const Tables& tables, int index, const WorkView<T>& work,
+                               const T* accelerations, const Motion<T>& accelerated,
+                               const AddModal& addModal) {
   using R = typename Tables::Scalar;
   const FlexibleEntry& flexible = tables.flexibles[index];
   const int n = N > 0 ? N : flexible.modes;
@@ -109,13 +114,18 @@ template <int N = 0, typename T, typename Tables, typename AddModal>
     for (int j = 0; j < n; ++j) {
       gyroscopic += rates[j] * widened<T>(pairs[j].gyroscopic);
     }
-    if (flexible.shortens) {
-      Vec3<T> linear{}, angular{};
+    if (flexible.pairForces) {
+      Vec3<T> linear{};
       for (int j = 0; j < n; ++j) {
         linear += rates[j] * widened<T>(pairs[j].linear);
-        angular += rates[j] * widened<T>(pairs[j].angular);
       }
       q += rates[i] * linear;
+    }
+    if (flexible.pairMoments) {
+      Vec3<T> angular{};
+      for (int j = 0; j < n; ++j) {
+        angular += rates[j] * widened<T>(pairs[j].angular);
+      }
       Q += rates[i] * angular;
     }
     if (accelerations != nullptr) {
@@ -130,6 +140,15 @@ template <int N = 0, typename T, typename Tables, typename AddModal>
   const Vec3<T> moment = X.R * (symmetricMatrix(moments, products) * w + Q) +
                          cross(velocity.angular, momentum.moment - cross(X.p, L));
   return sum + Force<T>{moment + cross(X.p, force), force};  // (2)
+}
+
+/// The same, for callers in which bodies that bend are rare.
+template <typename T, typename Tables, typename AddModal>
+[[gnu::noinline]] KEMPE_HD Force<T> bendingForce(const Tables& tables, int index,
+                                                 const WorkView<T>& work, const T* accelerations,
+                                                 const Motion<T>& accelerated,
+                                                 const AddModal& addModal) {
+  return forceOfModes<0>(tables, index, work, accelerations, accelerated, addModal);
 }
 
 /// Σ C_i η̇_i in the common frame, of (1).
@@ -180,10 +199,10 @@ KEMPE_HD NodeState<T> nodeState(const Tables& tables, int b, const WorkView<T>& 
           work.nodeS + node.firstShape, work.X[body.parent]};
 }
 
-/// Placement of a node, and its directions along the modes. N as above.
-template <int N = 0, typename T, typename Tables>
+/// Placement of a node, and its directions along the modes.
+template <typename T, typename Tables>
 [[gnu::noinline]] KEMPE_HD void placeNode(const Tables& tables, int b, const WorkView<T>& work) {
-  work.X[b] = placeNode<N>(tables, tables.nodes[tables.bodies[b].node], nodeState(tables, b, work));
+  work.X[b] = placeNode(tables, tables.nodes[tables.bodies[b].node], nodeState(tables, b, work));
 }
 
 /// Forces along the modes of a force on a node, onto the spanning forces.

@@ -213,11 +213,11 @@ KEMPE_HD KEMPE_FLATTEN void biasFlexible(const Tables& tables, const ClusterEntr
       work.X[b] = placed(work.X[body.parent], body.placement);
       work.v[b] = work.v[body.parent];
       work.a[b] = work.a[body.parent];
-      bendBody<M>(tables, body.flexible, work);
+      bendModes<M>(tables, body.flexible, work);
       const PlacedInertia<T> inertia = work.bent[body.flexible];
       const T* nothing = nullptr;
       work.f[b] = forceOn(inertia, work.v[b], work.a[b]) +
-                  bendingForce<M>(tables, body.flexible, work, nothing, work.a[b],
+                  forceOfModes<M>(tables, body.flexible, work, nothing, work.a[b],
                                [&](int velocity, const T& force) {
                                  const int i = velocity - first;
                                  work.u[cluster.firstV + i] =
@@ -228,11 +228,18 @@ KEMPE_HD KEMPE_FLATTEN void biasFlexible(const Tables& tables, const ClusterEntr
       storeInertia(body, b, inertia, work);
       return;
     }
-    placeNode<M>(tables, b, work);
-    moveNode<M>(tables, b, work, static_cast<const T*>(nullptr));
-    const Motion<T>* s = work.nodeS + tables.nodes[body.node].firstShape;
+    const auto& node = tables.nodes[body.node];
+    const NodeState<T> state = nodeState(tables, b, work);
+    const NodeTurn<T> turn = turnOfNode<M>(tables, node, state);
+    const Transform<T> X = placeNode<M>(tables, node, state, turn);
+    const Motion<T> relative = alongModes<M>(tables, node, state, state.rates);
+    const Motion<T> bodyV = work.v[body.parent];
+    work.X[b] = X;
+    work.v[b] = bodyV + relative;
+    work.a[b] = work.a[body.parent] +
+                nodeAccelerationAtRest<M>(tables, node, state, turn, X, relative, bodyV);
     for (int i = 0; i < m; ++i) {
-      S[i] = s[i];
+      S[i] = state.s[i];
     }
     if (body.central.mass > R(0)) {
       const PlacedInertia<T> inertia = placed(work.X[b], inertiaOf<kMerged>(tables, b));

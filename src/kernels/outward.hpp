@@ -596,21 +596,20 @@ KEMPE_HD Motion<T> accelerationAtRest(const BodyEntry<R>& body, const Motion<T>*
   return directionRates(body.type, velocitySize(body.type), s, rate, parentV, velocity);
 }
 
-/// Velocity of a node, and its acceleration with η̈ from `accelerations` (null: zero). N: number of
-/// modes, 0 if the compiler does not know it.
-template <int N = 0, typename T, typename Tables>
+/// Velocity of a node, and its acceleration with η̈ from `accelerations` (null: zero).
+template <typename T, typename Tables>
 [[gnu::noinline]] KEMPE_HD void moveNode(const Tables& tables, int b, const WorkView<T>& work,
                                          const T* accelerations) {
   const auto& body = tables.bodies[b];
   const auto& node = tables.nodes[body.node];
   const NodeState<T> state = nodeState(tables, b, work);
   const Motion<T> bodyV = work.v[body.parent];
-  const Motion<T> relative = alongModes<N>(tables, node, state, state.rates);
+  const Motion<T> relative = alongModes(tables, node, state, state.rates);
   work.v[b] = bodyV + relative;
-  Motion<T> a = work.a[body.parent] +
-                nodeAccelerationAtRest<N>(tables, node, state, work.X[b], relative, bodyV);
+  Motion<T> a =
+      work.a[body.parent] + nodeAccelerationAtRest(tables, node, state, work.X[b], relative, bodyV);
   if (accelerations != nullptr) {
-    a += alongModes<N>(tables, node, state,
+    a += alongModes(tables, node, state,
                     accelerations + tables.flexibles[node.flexible].firstVelocity);
   }
   work.a[b] = a;

@@ -85,17 +85,36 @@ KEMPE_HD TurnCoefficients<T> turnCoefficientSlopes(const T& s, const TurnCoeffic
   return result;
 }
 
-/// The placement of a node, and its directions s_i along the modes. N: their number, 0 if the compiler
-/// does not know it.
+/// The turn of a node against its body.
+template <typename T>
+struct NodeTurn {
+  Vec3<T> theta{};
+  TurnCoefficients<T> c{};
+};
+
+/// N: the number of modes, 0 if the compiler does not know it.
 template <int N = 0, typename T, typename Tables>
-KEMPE_HD Transform<T> placeNode(const Tables& tables, const auto& node, const NodeState<T>& state) {
+KEMPE_HD NodeTurn<T> turnOfNode(const Tables& tables, const auto& node, const NodeState<T>& state) {
   const auto* shapes = tables.nodeShapes + node.firstShape;
   const int n = N > 0 ? N : tables.flexibles[node.flexible].modes;
-  Vec3<T> x = node.position.template cast<T>(), theta{};
+  NodeTurn<T> turn;
+  for (int i = 0; i < n; ++i) {
+    turn.theta += state.eta[i] * widened<T>(shapes[i].rotation);
+  }
+  turn.c = turnCoefficients(dot(turn.theta, turn.theta));
+  return turn;
+}
+
+/// The placement of a node, and its directions s_i along the modes. N as above.
+template <int N = 0, typename T, typename Tables>
+KEMPE_HD Transform<T> placeNode(const Tables& tables, const auto& node, const NodeState<T>& state,
+                                const NodeTurn<T>& turned) {
+  const auto* shapes = tables.nodeShapes + node.firstShape;
+  const int n = N > 0 ? N : tables.flexibles[node.flexible].modes;
+  Vec3<T> x = node.position.template cast<T>();
   for (int i = 0; i < n; ++i) {
     const Vec3<T> shape = widened<T>(shapes[i].translation);
     Vec3<T> along = shape;
-    theta += state.eta[i] * widened<T>(shapes[i].rotation);
     if (node.firstShortening >= 0) {
       const auto* b = tables.shortenings + node.firstShortening + i * n;
       for (int j = 0; j < n; ++j) {
@@ -107,9 +126,10 @@ KEMPE_HD Transform<T> placeNode(const Tables& tables, const auto& node, const No
   }
   // (2) and (3) in the frame of the placement, with ϑ = R θ.
   const Mat3<T>& R = state.X.R;
+  const Vec3<T>& theta = turned.theta;
+  const TurnCoefficients<T>& c = turned.c;
   const Vec3<T> turn = R * theta, p = R * x + state.X.p;
   const T s = dot(theta, theta);
-  const TurnCoefficients<T> c = turnCoefficients(s);
   const T sinc = T(1) - c.b * s, cosine = T(1) - c.a * s;
   Vec3<T> rate[3], placed[3];  // columns of R V and R exp θ×
   for (int j = 0; j < 3; ++j) {
@@ -125,14 +145,20 @@ KEMPE_HD Transform<T> placeNode(const Tables& tables, const auto& node, const No
   return {ofColumns(placed[0], placed[1], placed[2]), p};
 }
 
-/// V̇ θ̇, the acceleration of a turn by θ where θ̈ = 0.
+template <typename T, typename Tables>
+KEMPE_HD Transform<T> placeNode(const Tables& tables, const auto& node, const NodeState<T>& state) {
+  return placeNode(tables, node, state, turnOfNode(tables, node, state));
+}
+
+/// V̇ θ̇, the acceleration of a turn where θ̈ = 0.
 template <typename T>
-KEMPE_HD Vec3<T> turningRate(const Vec3<T>& theta, const Vec3<T>& rate) {
+KEMPE_HD Vec3<T> turningRate(const NodeTurn<T>& turn, const Vec3<T>& rate) {
+  const Vec3<T>& theta = turn.theta;
   const T s = dot(theta, theta), ds = T(2) * dot(theta, rate);
-  const TurnCoefficients<T> c = turnCoefficients(s), slope = turnCoefficientSlopes(s, c);
-  const Vec3<T> turned = cross(theta, rate);
-  return (slope.a * ds) * turned + (slope.b * ds) * cross(theta, turned) +
-         c.b * cross(rate, turned);
+  const TurnCoefficients<T> slope = turnCoefficientSlopes(s, turn.c);
+  const Vec3<T> across = cross(theta, rate);
+  return (slope.a * ds) * across + (slope.b * ds) * cross(theta, across) +
+         turn.c.b * cross(rate, across);
 }
 
 /// Velocity of a node relative to its body, or its acceleration by η̈ for `rates`.
@@ -151,15 +177,14 @@ KEMPE_HD Motion<T> alongModes(const Tables& tables, const auto& node, const Node
 /// relative velocity and `bodyV` the velocity of its body.
 template <int N = 0, typename T, typename Tables>
 KEMPE_HD Motion<T> nodeAccelerationAtRest(const Tables& tables, const auto& node,
-                                          const NodeState<T>& state, const Transform<T>& X,
-                                          const Motion<T>& relative, const Motion<T>& bodyV) {
+                                          const NodeState<T>& state, const NodeTurn<T>& turn,
+                                          const Transform<T>& X, const Motion<T>& relative,
+                                          const Motion<T>& bodyV) {
   const auto* shapes = tables.nodeShapes + node.firstShape;
   const int n = N > 0 ? N : tables.flexibles[node.flexible].modes;
-  Vec3<T> theta{}, thetaRate{}, bending{};
+  Vec3<T> thetaRate{}, bending{};
   for (int i = 0; i < n; ++i) {
-    const Vec3<T> rotation = widened<T>(shapes[i].rotation);
-    theta += state.eta[i] * rotation;
-    thetaRate += state.rates[i] * rotation;
+    thetaRate += state.rates[i] * widened<T>(shapes[i].rotation);
     if (node.firstShortening >= 0) {
       const auto* b = tables.shortenings + node.firstShortening + i * n;
       Vec3<T> rate{};  // of x_i
@@ -170,11 +195,19 @@ KEMPE_HD Motion<T> nodeAccelerationAtRest(const Tables& tables, const auto& node
     }
   }
   // Of the point of the node and of the turn about it, as seen from the body.
-  const Vec3<T> turning = state.X.R * turningRate(theta, thetaRate);
+  const Vec3<T> turning = state.X.R * turningRate(turn, thetaRate);
   const Vec3<T> pointRate = relative.linear + cross(relative.angular, X.p);
   const Motion<T> seen{
       turning, state.X.R * bending + cross(pointRate, relative.angular) + cross(X.p, turning)};
   return seen + cross(bodyV, relative);
+}
+
+template <typename T, typename Tables>
+KEMPE_HD Motion<T> nodeAccelerationAtRest(const Tables& tables, const auto& node,
+                                          const NodeState<T>& state, const Transform<T>& X,
+                                          const Motion<T>& relative, const Motion<T>& bodyV) {
+  return nodeAccelerationAtRest(tables, node, state, turnOfNode(tables, node, state), X, relative,
+                                bodyV);
 }
 
 }  // namespace kempe::detail

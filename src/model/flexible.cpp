@@ -1,6 +1,7 @@
 #include "model/flexible.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "mechanism/flexible_parts.hpp"
@@ -17,17 +18,23 @@ ModeTerms<double> termsOf(const auto& integrals) {
 }
 
 void compilePairs(const FlexibleBody& source, FlexibleEntry& entry, ModelTables<double>& tables) {
+  constexpr double kRounding = 1e-12;
   const std::size_t n = source.modes.size();
-  const auto isZero = [](const Vec3<double>& a) { return a == Vec3<double>{}; };
+  double linear = 0.0, angular = 0.0, symmetric = 0.0;  // largest ones
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
       const ModePair &pair = source.pairs[i * n + j], &swapped = source.pairs[j * n + i];
       const ModeTerms<double> terms = termsOf(pair);
       tables.modePairs.push_back({terms.linear, terms.angular, terms.moments, terms.products,
                                   Padded::of(pair.angular - swapped.angular)});
-      entry.shortens |= !isZero(pair.linear) || !isZero(pair.angular + swapped.angular);
+      linear = std::max(linear, norm(pair.linear));
+      angular = std::max(angular, norm(pair.angular));
+      symmetric = std::max(symmetric, norm(pair.angular + swapped.angular));
     }
   }
+  const double reach = std::sqrt(source.rigid.rotation.trace() / source.rigid.mass);
+  entry.pairForces = linear > 0.0;
+  entry.pairMoments = symmetric > kRounding * (angular + reach * linear);
 }
 
 bool endsLoop(const ModelTables<double>& tables, int body) {

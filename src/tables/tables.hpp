@@ -86,7 +86,8 @@ struct FlexibleEntry {
   int firstVelocity = 0;  ///< likewise
   int firstPart = 0;      ///< into TableArrays::flexibleParts
   int parts = 0;          ///< bodies of its cluster that the dynamics needs: `body` and nodes that carry
-  bool shortens = false;  ///< h_ij or the symmetric part of c_ij is not zero
+  bool pairForces = false;   ///< some h_ij is not zero: q of kernels/flexible_bodies.hpp
+  bool pairMoments = false;  ///< the symmetric part of some c_ij is not zero, but for rounding: Q
 };
 
 /// A mode of a flexible body: h_i, c_i and the moments and products of inertia of J_i.
