@@ -97,8 +97,7 @@ KEMPE_HD Force<T> forceOfModes(const Tables& tables, int index, const WorkView<T
   const Vec3<T> w = transposeTimes(X.R, velocity.angular);
   // a + ω × v at the body's origin, and ½ ωᵀ J' ω by the moments and products of J'.
   const Vec3<T> pull =
-      accelerated.linear +
-      cross(velocity.angular, velocity.linear + cross(velocity.angular, X.p));
+      accelerated.linear + cross(velocity.angular, velocity.linear + cross(velocity.angular, X.p));
   const T half(-0.5);
   const Vec3<T> squares{half * w[0] * w[0], half * w[1] * w[1], half * w[2] * w[2]};
   const Vec3<T> mixed{-(w[1] * w[2]), -(w[0] * w[2]), -(w[0] * w[1])};
@@ -132,8 +131,8 @@ KEMPE_HD Force<T> forceOfModes(const Tables& tables, int index, const WorkView<T
       sum += accelerations[flexible.firstVelocity + i] * mode.C;
     }
     addModal(flexible.firstVelocity + i,
-             sumOfDots(mode.C.moment, accelerated.angular, mode.C.force, pull, mode.moments, squares,
-                       mode.products, mixed, gyroscopic, w));  // (3)
+             sumOfDots(mode.C.moment, accelerated.angular, mode.C.force, pull, mode.moments,
+                       squares, mode.products, mixed, gyroscopic, w));  // (3)
   }
   const Vec3<T>& L = momentum.force;  // and A = momentum.moment − p × L
   const Vec3<T> force = T(2) * cross(velocity.angular, L) + X.R * q;

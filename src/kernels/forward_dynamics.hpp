@@ -216,15 +216,15 @@ KEMPE_HD KEMPE_FLATTEN void biasFlexible(const Tables& tables, const ClusterEntr
       bendModes<M>(tables, body.flexible, work);
       const PlacedInertia<T> inertia = work.bent[body.flexible];
       const T* nothing = nullptr;
-      work.f[b] = forceOn(inertia, work.v[b], work.a[b]) +
-                  forceOfModes<M>(tables, body.flexible, work, nothing, work.a[b],
-                               [&](int velocity, const T& force) {
-                                 const int i = velocity - first;
-                                 work.u[cluster.firstV + i] =
-                                     tau[cluster.firstV + i] - force -
-                                     modalForce(tables, flexible, i, work);
-                                 S[i] = {};
-                               });
+      work.f[b] =
+          forceOn(inertia, work.v[b], work.a[b]) +
+          forceOfModes<M>(
+              tables, body.flexible, work, nothing, work.a[b], [&](int velocity, const T& force) {
+                const int i = velocity - first;
+                work.u[cluster.firstV + i] =
+                    tau[cluster.firstV + i] - force - modalForce(tables, flexible, i, work);
+                S[i] = {};
+              });
       storeInertia(body, b, inertia, work);
       return;
     }
@@ -241,13 +241,13 @@ KEMPE_HD KEMPE_FLATTEN void biasFlexible(const Tables& tables, const ClusterEntr
     for (int i = 0; i < m; ++i) {
       S[i] = state.s[i];
     }
-    if (body.central.mass > R(0)) {
-      const PlacedInertia<T> inertia = placed(work.X[b], inertiaOf<kMerged>(tables, b));
-      work.f[b] = forceOn(inertia, work.v[b], work.a[b]);
-      storeInertia(body, b, inertia, work);
-    } else {
+    if (body.massless) {
       work.f[b] = {};
       storeInertia(body, b, PlacedInertia<T>{T(0), {}, {}}, work);
+    } else {
+      const PlacedInertia<T> inertia = placed(X, inertiaOf<kMerged>(tables, b));
+      work.f[b] = forceOn(inertia, work.v[b], work.a[b]);
+      storeInertia(body, b, inertia, work);
     }
   });
 }

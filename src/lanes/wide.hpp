@@ -268,7 +268,8 @@ SymMat3<Wide<S, Isa>> symmetricMatrix(const WideVec3<S, Isa>& moments,
                                       const WideVec3<S, Isa>& products) {
   using V = WideVec3<S, Isa>;
   const auto m = moments.data, p = products.data;
-  return {V(__builtin_shufflevector(m, p, 0, 6, 5, 3)), V(__builtin_shufflevector(m, p, 6, 1, 4, 3)),
+  return {V(__builtin_shufflevector(m, p, 0, 6, 5, 3)),
+          V(__builtin_shufflevector(m, p, 6, 1, 4, 3)),
           V(__builtin_shufflevector(m, p, 5, 4, 2, 3))};
 }
 

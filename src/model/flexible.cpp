@@ -13,7 +13,9 @@ using Padded = PaddedVec3<double>;
 
 ModeTerms<double> termsOf(const auto& integrals) {
   const SymMat3<double>& J = integrals.inertia;
-  return {Padded::of(integrals.linear), Padded::of(integrals.angular), {J.xx, J.yy, J.zz, 0.0},
+  return {Padded::of(integrals.linear),
+          Padded::of(integrals.angular),
+          {J.xx, J.yy, J.zz, 0.0},
           {J.yz, J.xz, J.xy, 0.0}};
 }
 

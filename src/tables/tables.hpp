@@ -74,6 +74,7 @@ struct BodyEntry {
   Single<T> single{};           ///< of `moving` in a cluster that has one
   int flexible = -1;            ///< into TableArrays::flexibles: a body that bends
   int node = -1;                ///< into TableArrays::nodes: a node of such a body, its parent
+  bool massless = false;        ///< of a node: it has no inertia
 };
 
 /// A body that bends, with the integrals of include/kempe/flexible.hpp in its own frame.
@@ -85,7 +86,7 @@ struct FlexibleEntry {
   int firstPosition = 0;  ///< of its modes, in the spanning position
   int firstVelocity = 0;  ///< likewise
   int firstPart = 0;      ///< into TableArrays::flexibleParts
-  int parts = 0;          ///< bodies of its cluster that the dynamics needs: `body` and nodes that carry
+  int parts = 0;  ///< bodies of its cluster that the dynamics needs: `body` and nodes that carry
   bool pairForces = false;   ///< some h_ij is not zero: q of kernels/flexible_bodies.hpp
   bool pairMoments = false;  ///< the symmetric part of some c_ij is not zero, but for rounding: Q
 };
@@ -99,9 +100,9 @@ struct ModeTerms {
 /// The second-order terms of two modes i, j.
 template <typename T>
 struct ModePairTerms {
-  PaddedVec3<T> linear{}, angular{};   ///< h_ij, c_ij
-  PaddedVec3<T> moments{}, products{}; ///< of J_ij
-  PaddedVec3<T> gyroscopic{};          ///< c_ij − c_ji
+  PaddedVec3<T> linear{}, angular{};    ///< h_ij, c_ij
+  PaddedVec3<T> moments{}, products{};  ///< of J_ij
+  PaddedVec3<T> gyroscopic{};           ///< c_ij − c_ji
 };
 
 /// A node of a flexible body.
@@ -287,7 +288,7 @@ struct ClusterEntry {
   int twin = -1;   ///< a cluster of the same depth with equal loops, see loops/twins.hpp
   int chain = -1;  ///< its number among the clusters of kernels/chain_clusters.hpp, or −1
   int firstChainJoint = 0;  ///< n numbers in the scratch of these
-  int flexible = -1;  ///< the flexible body whose parts it consists of, if no loop binds them
+  int flexible = -1;        ///< the flexible body whose parts it consists of, if no loop binds them
 };
 
 /// The DoFs of the body that carries a cluster, for walks to the root.

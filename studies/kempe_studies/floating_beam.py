@@ -144,8 +144,7 @@ class ExudynPendulum:
         settings.timeIntegration.newton.relativeTolerance = 1e-10
         settings.timeIntegration.verboseMode = 0
         settings.timeIntegration.generalizedAlpha.spectralRadius = 0.9
-        settings.solutionSettings.writeSolutionToFile = False
-        settings.solutionSettings.sensorsWritePeriod = DURATION
+        settings.solution.file.write = False
         self.mbs.Assemble()
         start = time.process_time()
         self.mbs.SolveDynamic(settings)
