@@ -256,8 +256,9 @@ KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterE
 /// (1) to (3) of a flexible body that no loop binds: its frame rests on the output body, so that S = 0
 /// and U = C there.
 template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
-KEMPE_HD KEMPE_FLATTEN void condenseFlexible(const Tables& tables, const ClusterEntry& cluster,
-                                             const WorkView<T>& work) {
+[[gnu::noinline]] KEMPE_HD KEMPE_FLATTEN void condenseFlexible(const Tables& tables,
+                                                               const ClusterEntry& cluster,
+                                                               const WorkView<T>& work) {
   const FlexibleEntry& flexible = tables.flexibles[cluster.flexible];
   const int m = M > 0 ? M : flexible.modes;
   T* D = work.D + cluster.firstD;
@@ -503,28 +504,11 @@ KEMPE_HD int condenseInertias(const Tables& tables, const WorkView<T>& work) {
   return findIndefinite(tables, work);
 }
 
-/// (4) and (5) of a cluster of general shape, after its inertia: work.u holds τ on entry and L⁻¹ u
-/// on return, work.f holds pA.
-template <int M, bool kFlexible, typename T, typename Tables, typename R = typename Tables::Scalar>
-KEMPE_HD void condenseForce(const Tables& tables, const ClusterEntry& cluster,
-                            const WorkView<T>& work) {
+/// L⁻¹ u from u, and (5) without Σ pA_i.
+template <int M, typename T>
+KEMPE_HD void transmitForce(const ClusterEntry& cluster, const WorkView<T>& work) {
   const int m = M > 0 ? M : cluster.nv;
   T* u = work.u + cluster.firstV;
-  if (M == 0 && !kFlexible && cluster.wide) {
-    gatherWide(tables, cluster, work);
-  } else {
-    forBodies<kFlexible>(tables, cluster, [&](int b) {
-      const BodyEntry<R>& body = tables.bodies[b];
-      if (!kFlexible && body.folded && !work.wholeRotors) {
-        return;
-      }
-      const Motion<T>* S = work.S + body.firstS;
-      for (int i = 0; i < m && !restsOnOutput(cluster, body); ++i) {
-        u[i] -= dot(work.f[b], S[i]);  // (4)
-      }
-      work.f[cluster.output] += work.f[b];
-    });
-  }
   forwardSubstitute<M>(m, work.D + cluster.firstD, u);
   if (cluster.output != kWorld) {
     for (int i = 0; i < m; ++i) {
@@ -532,6 +516,48 @@ KEMPE_HD void condenseForce(const Tables& tables, const ClusterEntry& cluster,
           (work.dInverse[cluster.firstV + i] * u[i]) * work.U[cluster.firstV + i];  // (5)
     }
   }
+}
+
+/// (4) and (5) of a cluster of general shape, after its inertia: work.u holds τ on entry and L⁻¹ u
+/// on return, work.f holds pA.
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD void condenseForce(const Tables& tables, const ClusterEntry& cluster,
+                            const WorkView<T>& work) {
+  const int m = M > 0 ? M : cluster.nv;
+  T* u = work.u + cluster.firstV;
+  const bool wide = M == 0 && cluster.wide;
+  if (wide) {
+    gatherWide(tables, cluster, work);
+  }
+  for (int b = cluster.firstBody; !wide && b < cluster.firstBody + cluster.bodies; ++b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    if (body.folded && !work.wholeRotors) {
+      continue;
+    }
+    const Motion<T>* S = work.S + body.firstS;
+    for (int i = 0; i < m && !restsOnOutput(cluster, body); ++i) {
+      u[i] -= dot(work.f[b], S[i]);  // (4)
+    }
+    work.f[cluster.output] += work.f[b];
+  }
+  transmitForce<M>(cluster, work);
+}
+
+/// The same of a flexible body that no loop binds.
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+[[gnu::noinline]] KEMPE_HD void condenseForceOfFlexible(const Tables& tables,
+                                                        const ClusterEntry& cluster,
+                                                        const WorkView<T>& work) {
+  const int m = M > 0 ? M : cluster.nv;
+  T* u = work.u + cluster.firstV;
+  forParts(tables, cluster, [&](int b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    for (int i = 0; i < m && body.node >= 0; ++i) {
+      u[i] -= dot(work.f[b], work.S[body.firstS + i]);  // (4)
+    }
+    work.f[cluster.output] += work.f[b];
+  });
+  transmitForce<M>(cluster, work);
 }
 
 /// The same of any shape.
@@ -565,18 +591,16 @@ KEMPE_HD KEMPE_FLATTEN void condenseClusterForce(const Tables& tables, const Clu
     case ClusterShape::Coupled:
     case ClusterShape::General:
       if (cluster.flexible >= 0 && !work.wholeRotors) {
-        withModes(cluster.nv, [&]<int M>() { condenseForce<M, true>(tables, cluster, work); });
+        withModes(cluster.nv, [&]<int M>() { condenseForceOfFlexible<M>(tables, cluster, work); });
       } else {
-        withSize(cluster.nv, [&]<int M>() { condenseForce<M, false>(tables, cluster, work); });
+        withSize(cluster.nv, [&]<int M>() { condenseForce<M>(tables, cluster, work); });
       }
   }
 }
 
-/// (6) of a cluster of general shape, and δa of those of its bodies that carry clusters, into
-/// work.da.
-template <int M, bool kFlexible, typename T, typename Tables, typename R = typename Tables::Scalar>
-KEMPE_HD void accelerate(const Tables& tables, const ClusterEntry& cluster, const WorkView<T>& work,
-                         T* ydd) {
+/// (6) of a cluster of general shape.
+template <int M, typename T>
+KEMPE_HD void solveForRates(const ClusterEntry& cluster, const WorkView<T>& work, T* ydd) {
   const int m = M > 0 ? M : cluster.nv;
   T* y = ydd + cluster.firstV;
   const bool grounded = cluster.output == kWorld;
@@ -589,16 +613,41 @@ KEMPE_HD void accelerate(const Tables& tables, const ClusterEntry& cluster, cons
     y[i] = work.dInverse[cluster.firstV + i] * x;
   }
   backSubstitute<M>(m, work.D + cluster.firstD, y);
-  forBodies<kFlexible>(tables, cluster, [&](int b) {
-    const BodyEntry<R>& body = tables.bodies[b];
-    if (body.carrier) {
-      Motion<T> a = output;
-      for (int i = 0; i < m; ++i) {
-        a += y[i] * work.S[body.firstS + i];
-      }
-      work.da[b] = a;
+}
+
+/// δa of a body from those of its output body and ÿ, if it carries clusters.
+template <int M, typename T, typename R>
+KEMPE_HD void accelerateCarrier(const ClusterEntry& cluster, int b, const BodyEntry<R>& body,
+                                const WorkView<T>& work, const T* ydd) {
+  const int m = M > 0 ? M : cluster.nv;
+  if (body.carrier) {
+    Motion<T> a = work.da[cluster.output];
+    for (int i = 0; i < m; ++i) {
+      a += ydd[cluster.firstV + i] * work.S[body.firstS + i];
     }
-  });
+    work.da[b] = a;
+  }
+}
+
+/// (6) of a cluster of general shape, and δa of those of its bodies that carry clusters, into
+/// work.da.
+template <int M, typename T, typename Tables>
+KEMPE_HD void accelerate(const Tables& tables, const ClusterEntry& cluster, const WorkView<T>& work,
+                         T* ydd) {
+  solveForRates<M>(cluster, work, ydd);
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    accelerateCarrier<M>(cluster, b, tables.bodies[b], work, ydd);
+  }
+}
+
+/// The same of a flexible body that no loop binds.
+template <int M, typename T, typename Tables>
+[[gnu::noinline]] KEMPE_HD void accelerateFlexible(const Tables& tables,
+                                                   const ClusterEntry& cluster,
+                                                   const WorkView<T>& work, T* ydd) {
+  solveForRates<M>(cluster, work, ydd);
+  forParts(tables, cluster,
+           [&](int b) { accelerateCarrier<M>(cluster, b, tables.bodies[b], work, ydd); });
 }
 
 /// The same of a cluster of shape Single.
@@ -643,9 +692,9 @@ KEMPE_HD void accelerateCluster(const Tables& tables, const ClusterEntry& cluste
     case ClusterShape::Coupled:
     case ClusterShape::General:
       if (cluster.flexible >= 0) {
-        withModes(cluster.nv, [&]<int M>() { accelerate<M, true>(tables, cluster, work, ydd); });
+        withModes(cluster.nv, [&]<int M>() { accelerateFlexible<M>(tables, cluster, work, ydd); });
       } else {
-        withSize(cluster.nv, [&]<int M>() { accelerate<M, false>(tables, cluster, work, ydd); });
+        withSize(cluster.nv, [&]<int M>() { accelerate<M>(tables, cluster, work, ydd); });
       }
   }
 }

@@ -206,7 +206,7 @@ KEMPE_HD KEMPE_FLATTEN void biasFlexible(const Tables& tables, const ClusterEntr
     work.rates[first + i] = v[cluster.firstV + i];
     work.accelerations[first + i] = T(0);
   }
-  forBodies<true>(tables, cluster, [&](int b) {
+  forParts(tables, cluster, [&](int b) {
     const BodyEntry<R>& body = tables.bodies[b];
     Motion<T>* S = work.S + body.firstS;
     if (body.flexible >= 0) {

@@ -314,19 +314,12 @@ KEMPE_HD void withModes(int m, Kernel&& kernel) {
   }
 }
 
-/// Calls visit(b) for the bodies of a cluster; kFlexible: of a flexible body that no loop binds, for
-/// those that the dynamics needs.
-template <bool kFlexible, typename Tables, typename Visit>
-KEMPE_HD void forBodies(const Tables& tables, const ClusterEntry& cluster, const Visit& visit) {
-  if constexpr (kFlexible) {
-    const FlexibleEntry& flexible = tables.flexibles[cluster.flexible];
-    for (int i = flexible.firstPart; i < flexible.firstPart + flexible.parts; ++i) {
-      visit(tables.flexibleParts[i]);
-    }
-  } else {
-    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-      visit(b);
-    }
+/// Calls visit(b) for the bodies that the dynamics needs of a flexible body that no loop binds.
+template <typename Tables, typename Visit>
+KEMPE_HD void forParts(const Tables& tables, const ClusterEntry& cluster, const Visit& visit) {
+  const FlexibleEntry& flexible = tables.flexibles[cluster.flexible];
+  for (int i = flexible.firstPart; i < flexible.firstPart + flexible.parts; ++i) {
+    visit(tables.flexibleParts[i]);
   }
 }
 
@@ -485,7 +478,7 @@ KEMPE_HD void placeWorld(const Tables& tables, const WorkView<T>& work, const T*
 
 /// Sines and cosines of the positions that TableArrays::angles lists, a register at a time.
 template <typename T, typename Tables>
-KEMPE_HD void sinCosOfAngles(const Tables& tables, const WorkView<T>& work) {
+[[gnu::noinline]] KEMPE_HD void sinCosOfAngles(const Tables& tables, const WorkView<T>& work) {
   constexpr int kTogether = Lanes<T>::kAnglesTogether > 1 ? Lanes<T>::kAnglesTogether : 1;
   const int count = tables.angles.size();
   for (int first = 0; first < count; first += kTogether) {
