@@ -309,6 +309,8 @@ KEMPE_HD void withModes(int m, Kernel&& kernel) {
       return kernel.template operator()<4>();
     case 6:
       return kernel.template operator()<6>();
+    case 8:
+      return kernel.template operator()<8>();
     default:
       return kernel.template operator()<0>();
   }
