@@ -217,8 +217,8 @@ def comparisons(results: Results, scaling: Results) -> list[Comparison]:
                    over("inverse_operational_inertia", LEGGED, "cluster", "projection")),
         Comparison("forward dynamics on one core: one state of a batch / a single state",
                    over("forward_dynamics", ROBOTS, "cluster_batch", "cluster")),
-        Comparison("forward dynamics beyond a rigid arm: four modes of each link / four more joints "
-                   "in each", {"flexible_arm_6x4": modes_to_joints(results)}),
+        Comparison("forward dynamics beyond a rigid arm: four modes of each link / four more "
+                   "joints in each", {"flexible_arm_6x4": modes_to_joints(results)}),
         Comparison("forward dynamics per link: 200 links / 50 links",
                    {chain: per_link(chain) for chain in ("chain", "geared_chain", "belt_chain")}),
     ]

@@ -1,9 +1,9 @@
 """A pendulum that bends, simulated by Kempe and by Exudyn from the same finite elements and modes.
 
 A beam of solid elements hangs on a hinge at one end and is released when level. Both programs get
-the mass and stiffness matrices, and the modes to which Kempe reduces them; Exudyn computes with them
-as its ObjectFFRFreducedOrder, a floating frame with a constraint for the hinge. Errors are distances
-of the tip from a much finer run of the same program, and the two fine runs are compared too.
+the mass and stiffness matrices, and the modes to which Kempe reduces them. Exudyn computes with
+them as its ObjectFFRFreducedOrder, a floating frame with a constraint for the hinge. Errors are
+distances of the tip from a much finer run of the same program; the two fine runs are compared too.
 
     python -m kempe_studies.floating_beam
 
@@ -136,7 +136,7 @@ class ExudynPendulum:
         self.tip = mesh.tip
 
     def run(self, steps: int) -> tuple[np.ndarray, float]:
-        """The same of the generalised-alpha method, which is what Exudyn proposes for such models."""
+        """The same of the generalised-alpha method."""
         settings = self.exudyn.SimulationSettings()
         settings.timeIntegration.endTime = DURATION
         settings.timeIntegration.numberOfSteps = steps

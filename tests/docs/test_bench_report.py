@@ -62,8 +62,8 @@ def test_comparisons(run: dict, scaling: dict) -> None:
         "0.39", "0.50 (`tello_tree`)"]
     assert rows["forward dynamics per link: 200 links / 50 links"][0] == "1.10"
     assert rows["forward dynamics: exact / approximate, both Kempe"][0] == "1.25"
-    assert rows["forward dynamics beyond a rigid arm: four modes of each link / four more joints in "
-                "each"][0] == "0.83"
+    assert rows["forward dynamics beyond a rigid arm: four modes of each link / four more joints "
+                "in each"][0] == "0.83"
     assert rows["mass matrix of open trees: Kempe / Pinocchio's `crba`"] == ["–", "–"]
 
 
