@@ -62,7 +62,7 @@ struct Bench {
   Eigen::VectorXd multipliers;
 };
 
-template <typename Function>
+template <typename Bench, typename Function>
 void measure(const std::string& name, const std::shared_ptr<Bench>& bench, Function function) {
   benchmark::RegisterBenchmark(name.c_str(), [bench, function](benchmark::State& run) {
     std::size_t i = 0;
@@ -172,6 +172,33 @@ void registerOurs(const std::string& robot, const Model& model) {
   }
 }
 
+/// An arm, whose links may bend, and its states.
+struct ArmBench {
+  explicit ArmBench(const Model& arm)
+      : model(arm), data(arm), states(kempe::bench::randomStates(arm)), result(arm.nv()) {}
+
+  Model model;
+  Data data;
+  std::vector<State> states;
+  Eigen::VectorXd result;
+};
+
+/// An arm of six links with four modes each, rigid with four more joints in each link, and rigid.
+void registerArms() {
+  const auto add = [](const std::string& name, const kempe::Mechanism& arm) {
+    const auto bench = std::make_shared<ArmBench>(Model(arm));
+    measure("forward_dynamics/" + name + "/cluster", bench, [](ArmBench& b, const State& s) {
+      kempe::forwardDynamics(b.model, b.data, s.q, s.v, s.tau, b.result);
+    });
+    measure("inverse_dynamics/" + name + "/cluster", bench, [](ArmBench& b, const State& s) {
+      kempe::inverseDynamics(b.model, b.data, s.q, s.v, s.tau, b.result);
+    });
+  };
+  add("flexible_arm_6x4", kempe::bench::flexibleArm(6, 4));
+  add("jointed_arm_6x4", kempe::bench::rigidArm(6, 4));
+  add("rigid_arm_6", kempe::bench::rigidArm(6, 0));
+}
+
 /// Peers compute with the open tree's states for the robot, too.
 void registerPeers([[maybe_unused]] const std::string& robot,
                    [[maybe_unused]] const kempe::Mechanism& mechanism) {
@@ -209,6 +236,7 @@ int main(int argc, char** argv) {
     kempe::bench::registerBatch(robot + "_tree", tree);
     registerPeers(robot, mechanism);
   }
+  registerArms();
   benchmark::AddCustomContext("instruction_set", kempe::instructionSet());
 #ifdef KEMPE_BENCH_PINOCCHIO
   benchmark::AddCustomContext("pinocchio", kempe::bench::pinocchioVersion());

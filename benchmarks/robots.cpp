@@ -3,6 +3,8 @@
 #include <Eigen/QR>
 #include <algorithm>
 #include <random>
+#include <string>
+#include <utility>
 
 #include "four_bar_quadruped.hpp"
 #include "kempe/kempe.hpp"
@@ -169,6 +171,59 @@ Mechanism publishedRobot(const std::string& name, int links) {
   std::erase_if(robot.bodies, [&](const Body& body) { return contains(frames, body.name); });
   std::erase_if(robot.joints, [&](const Joint& joint) { return contains(frames, joint.child); });
   return robot;
+}
+
+namespace {
+
+/// The links of the arms: aluminium, 20 mm square.
+const BeamOptions kLink{
+    .length = 0.4, .E = 70e9, .density = 2700.0, .area = 4e-4, .Iy = 1.3e-8, .Iz = 1.3e-8};
+
+/// Joint i of an arm turns about z or y.
+Vector3 hingeAxis(int i) {
+  return i % 2 == 0 ? Vector3{0.0, 0.0, 1.0} : Vector3{0.0, 1.0, 0.0};
+}
+
+}  // namespace
+
+Mechanism flexibleArm(int links, int modes) {
+  Mechanism arm("flexible_arm");
+  std::string parent = "base", node;
+  arm.addBody(parent);
+  for (int i = 0; i < links; ++i) {
+    const std::string link = "link" + std::to_string(i + 1);
+    BeamOptions options = kLink;
+    options.modes = modes;
+    options.damping = 0.01;
+    arm.addBeam(link, options);
+    Joint& joint = arm.addRevolute("joint" + std::to_string(i + 1)).about(hingeAxis(i)).to(link);
+    joint.parent = std::exchange(parent, link);
+    joint.parentNode = std::exchange(node, "end");
+  }
+  return arm;
+}
+
+Mechanism rigidArm(int links, int more) {
+  Mechanism arm("rigid_arm");
+  std::string parent = "base";
+  arm.addBody(parent);
+  const int parts = links * (more + 1);
+  const double length = kLink.length / (more + 1), mass = kLink.density * kLink.area * length;
+  const double along = mass / kLink.area * (kLink.Iy + kLink.Iz);
+  const double across = 0.5 * along + mass * length * length / 12.0;
+  for (int i = 0; i < parts; ++i) {
+    const std::string part = "part" + std::to_string(i + 1);
+    arm.addBody(part)
+        .withMass(mass)
+        .centeredAt({0.5 * length, 0.0, 0.0})
+        .withInertia(along, across, across);
+    arm.addRevolute("joint" + std::to_string(i + 1))
+        .from(std::exchange(parent, part))
+        .to(part)
+        .at({i == 0 ? 0.0 : length, 0.0, 0.0})
+        .about(hingeAxis(i));
+  }
+  return arm;
 }
 
 Mechanism openTree(const Mechanism& robot) {

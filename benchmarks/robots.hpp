@@ -27,6 +27,11 @@ const std::vector<std::string>& robotNames();
 /// same bodies. `four_bar_quadruped` exists here only.
 Mechanism publishedRobot(const std::string& name, int links = 0);
 
+/// An arm of beams with these modes each, joined by hinges at their ends.
+Mechanism flexibleArm(int links, int modes);
+/// The same of rigid links, each divided into parts by `more` further revolute joints.
+Mechanism rigidArm(int links, int more);
+
 /// The robot without its loops and without the bodies that are rotors or have no inertia.
 Mechanism openTree(const Mechanism& robot);
 

@@ -102,6 +102,27 @@ def cluster_table(results: Results, algorithms: list[str]) -> str:
     return table(["robot", *(f"`{algorithm}`" for algorithm in algorithms)], rows)
 
 
+ARMS = {"flexible_arm_6x4": "six links that bend, four modes each",
+        "jointed_arm_6x4": "six rigid links with four more revolute joints each",
+        "rigid_arm_6": "six rigid links"}
+
+
+def arms_table(results: Results) -> str:
+    """Forward and inverse dynamics of an arm with flexible links, and of its rigid counterparts."""
+    algorithms = ["forward_dynamics", "inverse_dynamics"]
+    rows = [[f"`{arm}`", links, *(cell(results.measured.get((algorithm, arm, "cluster")))
+                                  for algorithm in algorithms)] for arm, links in ARMS.items()]
+    return table(["arm", "links", *(f"`{algorithm}`" for algorithm in algorithms)], rows)
+
+
+def modes_to_joints(results: Results) -> float | None:
+    """What modes add to forward dynamics of a rigid arm, over what as many joints add."""
+    flexible, jointed, rigid = (results.time("forward_dynamics", arm, "cluster") for arm in ARMS)
+    if flexible is None or jointed is None or rigid is None:
+        return None
+    return (flexible - rigid) / (jointed - rigid)
+
+
 def pinocchio_methods_table(results: Results) -> str:
     """All of Pinocchio's exact methods of forward dynamics; `pinocchio_exact` is the fastest."""
     rows = []
@@ -196,6 +217,8 @@ def comparisons(results: Results, scaling: Results) -> list[Comparison]:
                    over("inverse_operational_inertia", LEGGED, "cluster", "projection")),
         Comparison("forward dynamics on one core: one state of a batch / a single state",
                    over("forward_dynamics", ROBOTS, "cluster_batch", "cluster")),
+        Comparison("forward dynamics beyond a rigid arm: four modes of each link / four more "
+                   "joints in each", {"flexible_arm_6x4": modes_to_joints(results)}),
         Comparison("forward dynamics per link: 200 links / 50 links",
                    {chain: per_link(chain) for chain in ("chain", "geared_chain", "belt_chain")}),
     ]
@@ -281,6 +304,7 @@ def parts_of(results: Results, scaling: Results) -> dict[str, str]:
              "other_derivatives": cluster_table(results, ["gravity_forces_derivatives",
                                                           "momentum_rate_derivatives",
                                                           "frame_acceleration_derivatives"]),
+             "arms": arms_table(results),
              "scaling": scaling_table(scaling)}
     return parts | {name: algorithm_table(results, name) for name in ALGORITHMS}
 

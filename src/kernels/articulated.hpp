@@ -253,6 +253,49 @@ KEMPE_HD KEMPE_FLATTEN void condenseInertia(const Tables& tables, const ClusterE
   }
 }
 
+/// (1) to (3) of a flexible body that no loop binds: its frame rests on the output body, so that S = 0
+/// and U = C there.
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+[[gnu::noinline]] KEMPE_HD KEMPE_FLATTEN void condenseFlexible(const Tables& tables,
+                                                               const ClusterEntry& cluster,
+                                                               const WorkView<T>& work) {
+  const FlexibleEntry& flexible = tables.flexibles[cluster.flexible];
+  const int m = M > 0 ? M : flexible.modes;
+  T* D = work.D + cluster.firstD;
+  T* dInverse = work.dInverse + cluster.firstV;
+  Force<T>* U = work.U + cluster.firstV;
+  for (int i = 0; i < m; ++i) {
+    U[i] = work.bentModes[flexible.firstMode + i].C;
+    for (int j = 0; j < i; ++j) {
+      D[i * m + j] = T(0);
+    }
+    D[i * m + i] = T(tables.armature[flexible.firstVelocity + i]);
+  }
+  for (int k = flexible.firstPart; k < flexible.firstPart + flexible.parts; ++k) {
+    const int b = tables.flexibleParts[k];
+    const BodyEntry<R>& body = tables.bodies[b];
+    const auto add = [&](const auto& inertia) {
+      if (body.node >= 0) {
+        addBody<M>(cluster, inertia, work.S + body.firstS, U, D);
+      }
+      if (cluster.output != kWorld) {
+        work.IA[cluster.output] += inertia;
+      }
+    };
+    body.carrier ? add(work.IA[b]) : add(work.I[b]);
+  }
+  factorize<M>(m, D, dInverse);
+  if (cluster.output == kWorld) {
+    return;
+  }
+  for (int i = 1; i < m; ++i) {
+    for (int k = 0; k < i; ++k) {
+      U[i] -= D[i * m + k] * U[k];  // Y
+    }
+  }
+  work.IA[cluster.output].subtractOuters(m, dInverse, U);  // (3)
+}
+
 /// (1) to (3) of a cluster of shape Single, and with forces (4) and (5) as well. `withRotors`: U has
 /// that of uneven rotors.
 template <bool withForce, bool withRotors = false, typename T, typename R>
@@ -310,7 +353,11 @@ KEMPE_HD void condenseClusterInertia(const Tables& tables, const ClusterEntry& c
       return factorizeBase(cluster, work, tables.bodies[cluster.firstBody].carrier);
     case ClusterShape::Coupled:
     case ClusterShape::General:
-      withSize(cluster.nv, [&]<int M>() { condenseInertia<M>(tables, cluster, work); });
+      if (cluster.flexible >= 0) {
+        withModes(cluster.nv, [&]<int M>() { condenseFlexible<M>(tables, cluster, work); });
+      } else {
+        withSize(cluster.nv, [&]<int M>() { condenseInertia<M>(tables, cluster, work); });
+      }
   }
 }
 
@@ -457,6 +504,20 @@ KEMPE_HD int condenseInertias(const Tables& tables, const WorkView<T>& work) {
   return findIndefinite(tables, work);
 }
 
+/// L⁻¹ u from u, and (5) without Σ pA_i.
+template <int M, typename T>
+KEMPE_HD void transmitForce(const ClusterEntry& cluster, const WorkView<T>& work) {
+  const int m = M > 0 ? M : cluster.nv;
+  T* u = work.u + cluster.firstV;
+  forwardSubstitute<M>(m, work.D + cluster.firstD, u);
+  if (cluster.output != kWorld) {
+    for (int i = 0; i < m; ++i) {
+      work.f[cluster.output] +=
+          (work.dInverse[cluster.firstV + i] * u[i]) * work.U[cluster.firstV + i];  // (5)
+    }
+  }
+}
+
 /// (4) and (5) of a cluster of general shape, after its inertia: work.u holds τ on entry and L⁻¹ u
 /// on return, work.f holds pA.
 template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
@@ -479,13 +540,24 @@ KEMPE_HD void condenseForce(const Tables& tables, const ClusterEntry& cluster,
     }
     work.f[cluster.output] += work.f[b];
   }
-  forwardSubstitute<M>(m, work.D + cluster.firstD, u);
-  if (cluster.output != kWorld) {
-    for (int i = 0; i < m; ++i) {
-      work.f[cluster.output] +=
-          (work.dInverse[cluster.firstV + i] * u[i]) * work.U[cluster.firstV + i];  // (5)
+  transmitForce<M>(cluster, work);
+}
+
+/// The same of a flexible body that no loop binds.
+template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
+[[gnu::noinline]] KEMPE_HD void condenseForceOfFlexible(const Tables& tables,
+                                                        const ClusterEntry& cluster,
+                                                        const WorkView<T>& work) {
+  const int m = M > 0 ? M : cluster.nv;
+  T* u = work.u + cluster.firstV;
+  forParts(tables, cluster, [&](int b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    for (int i = 0; i < m && body.node >= 0; ++i) {
+      u[i] -= dot(work.f[b], work.S[body.firstS + i]);  // (4)
     }
-  }
+    work.f[cluster.output] += work.f[b];
+  });
+  transmitForce<M>(cluster, work);
 }
 
 /// The same of any shape.
@@ -518,15 +590,17 @@ KEMPE_HD KEMPE_FLATTEN void condenseClusterForce(const Tables& tables, const Clu
     }
     case ClusterShape::Coupled:
     case ClusterShape::General:
-      withSize(cluster.nv, [&]<int M>() { condenseForce<M>(tables, cluster, work); });
+      if (cluster.flexible >= 0 && !work.wholeRotors) {
+        withModes(cluster.nv, [&]<int M>() { condenseForceOfFlexible<M>(tables, cluster, work); });
+      } else {
+        withSize(cluster.nv, [&]<int M>() { condenseForce<M>(tables, cluster, work); });
+      }
   }
 }
 
-/// (6) of a cluster of general shape, and δa of those of its bodies that carry clusters, into
-/// work.da.
-template <int M, typename T, typename Tables, typename R = typename Tables::Scalar>
-KEMPE_HD void accelerate(const Tables& tables, const ClusterEntry& cluster, const WorkView<T>& work,
-                         T* ydd) {
+/// (6) of a cluster of general shape.
+template <int M, typename T>
+KEMPE_HD void solveForRates(const ClusterEntry& cluster, const WorkView<T>& work, T* ydd) {
   const int m = M > 0 ? M : cluster.nv;
   T* y = ydd + cluster.firstV;
   const bool grounded = cluster.output == kWorld;
@@ -539,16 +613,41 @@ KEMPE_HD void accelerate(const Tables& tables, const ClusterEntry& cluster, cons
     y[i] = work.dInverse[cluster.firstV + i] * x;
   }
   backSubstitute<M>(m, work.D + cluster.firstD, y);
-  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
-    const BodyEntry<R>& body = tables.bodies[b];
-    if (body.carrier) {
-      Motion<T> a = output;
-      for (int i = 0; i < m; ++i) {
-        a += y[i] * work.S[body.firstS + i];
-      }
-      work.da[b] = a;
+}
+
+/// δa of a body from those of its output body and ÿ, if it carries clusters.
+template <int M, typename T, typename R>
+KEMPE_HD void accelerateCarrier(const ClusterEntry& cluster, int b, const BodyEntry<R>& body,
+                                const WorkView<T>& work, const T* ydd) {
+  const int m = M > 0 ? M : cluster.nv;
+  if (body.carrier) {
+    Motion<T> a = work.da[cluster.output];
+    for (int i = 0; i < m; ++i) {
+      a += ydd[cluster.firstV + i] * work.S[body.firstS + i];
     }
+    work.da[b] = a;
   }
+}
+
+/// (6) of a cluster of general shape, and δa of those of its bodies that carry clusters, into
+/// work.da.
+template <int M, typename T, typename Tables>
+KEMPE_HD void accelerate(const Tables& tables, const ClusterEntry& cluster, const WorkView<T>& work,
+                         T* ydd) {
+  solveForRates<M>(cluster, work, ydd);
+  for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+    accelerateCarrier<M>(cluster, b, tables.bodies[b], work, ydd);
+  }
+}
+
+/// The same of a flexible body that no loop binds.
+template <int M, typename T, typename Tables>
+[[gnu::noinline]] KEMPE_HD void accelerateFlexible(const Tables& tables,
+                                                   const ClusterEntry& cluster,
+                                                   const WorkView<T>& work, T* ydd) {
+  solveForRates<M>(cluster, work, ydd);
+  forParts(tables, cluster,
+           [&](int b) { accelerateCarrier<M>(cluster, b, tables.bodies[b], work, ydd); });
 }
 
 /// The same of a cluster of shape Single.
@@ -592,7 +691,11 @@ KEMPE_HD void accelerateCluster(const Tables& tables, const ClusterEntry& cluste
     }
     case ClusterShape::Coupled:
     case ClusterShape::General:
-      withSize(cluster.nv, [&]<int M>() { accelerate<M>(tables, cluster, work, ydd); });
+      if (cluster.flexible >= 0) {
+        withModes(cluster.nv, [&]<int M>() { accelerateFlexible<M>(tables, cluster, work, ydd); });
+      } else {
+        withSize(cluster.nv, [&]<int M>() { accelerate<M>(tables, cluster, work, ydd); });
+      }
   }
 }
 

@@ -19,52 +19,59 @@
 /// which are the equations of Boltzmann and Hamel of the kinetic energy ½ vᵀ I v + vᵀ Σ C_i η̇_i +
 /// ½ Σ m_i η̇_i², so that power balances exactly (Shabana, Dynamics of Multibody Systems, ch. 5). The
 /// last line of (3) is that of any joint with armature, damping and a spring.
+///
+/// Terms with C_i are the same in every frame: only ω, J̇, Q and q are needed in the body's own.
 namespace kempe::detail {
 
-/// Σ of vectors: x_i + Σ_j x_ij η_j of mode i.
-template <typename T, typename Tables>
-KEMPE_HD BentMode<T> bentMode(const Tables& tables, const FlexibleEntry& flexible, int i,
-                              const T* eta) {
-  using R = typename Tables::Scalar;
-  const ModeTerms<R>& mode = tables.modes[flexible.firstMode + i];
-  BentMode<T> bent;
-  bent.linear = mode.linear.template cast<T>();
-  bent.angular = mode.angular.template cast<T>();
-  bent.inertia = mode.inertia.template cast<T>();
-  const ModeTerms<R>* pairs = tables.modePairs + flexible.firstPair + i * flexible.modes;
-  for (int j = 0; j < flexible.modes; ++j) {
-    bent.linear += eta[j] * pairs[j].linear.template cast<T>();
-    bent.angular += eta[j] * pairs[j].angular.template cast<T>();
-    bent.inertia += eta[j] * pairs[j].inertia.template cast<T>();
-  }
-  return bent;
-}
-
-/// The inertia of the bent body and C of its modes, after its placement.
-template <typename T, typename Tables>
-[[gnu::noinline]] KEMPE_HD void bendBody(const Tables& tables, int index, const WorkView<T>& work) {
+/// The inertia of the bent body and C and J' of its modes, after its placement. N: their number, 0 if
+/// the compiler does not know it.
+template <int N, typename T, typename Tables>
+KEMPE_HD void bendModes(const Tables& tables, int index, const WorkView<T>& work) {
   using R = typename Tables::Scalar;
   const FlexibleEntry& flexible = tables.flexibles[index];
   const BodyEntry<R>& body = tables.bodies[flexible.body];
-  const Transform<T>& X = work.X[flexible.body];
+  const int n = N > 0 ? N : flexible.modes;
+  const Transform<T> X = work.X[flexible.body];
   const T* eta = work.positions + flexible.firstPosition;
+  const RigidInertia<R>& straight = body.inertia;
+  const SymMat3<R>& J = straight.rotation;
   // h(η) and J(η) by half the terms of second order: η_i ½ (x_i + x'_i).
-  const RigidInertia<T> straight = body.inertia.template cast<T>();
-  Vec3<T> h = straight.moment;
-  SymMat3<T> J = straight.rotation;
-  for (int i = 0; i < flexible.modes; ++i) {
-    BentMode<T> bent = bentMode<T>(tables, flexible, i, eta);
+  Vec3<T> h = straight.moment.template cast<T>();
+  Vec3<T> moments{T(J.xx), T(J.yy), T(J.zz)}, products{T(J.yz), T(J.xz), T(J.xy)};
+  for (int i = 0; i < n; ++i) {
     const ModeTerms<R>& mode = tables.modes[flexible.firstMode + i];
+    const ModePairTerms<R>* pairs = tables.modePairs + flexible.firstPair + i * n;
+    const Vec3<T> ownLinear = widened<T>(mode.linear);
+    const Vec3<T> ownMoments = widened<T>(mode.moments), ownProducts = widened<T>(mode.products);
+    Vec3<T> linear = ownLinear, angular = widened<T>(mode.angular);
+    BentMode<T> bent;
+    bent.moments = ownMoments;
+    bent.products = ownProducts;
+    for (int j = 0; j < n; ++j) {
+      linear += eta[j] * widened<T>(pairs[j].linear);
+      angular += eta[j] * widened<T>(pairs[j].angular);
+      bent.moments += eta[j] * widened<T>(pairs[j].moments);
+      bent.products += eta[j] * widened<T>(pairs[j].products);
+    }
     const T half = T(0.5) * eta[i];
-    h += half * (mode.linear.template cast<T>() + bent.linear);
-    J += half * (mode.inertia.template cast<T>() + bent.inertia);
-    const Vec3<T> linear = X.R * bent.linear;
-    bent.C = {X.R * bent.angular + cross(X.p, linear), linear};
+    h += half * (ownLinear + linear);
+    moments += half * (ownMoments + bent.moments);
+    products += half * (ownProducts + bent.products);
+    const Vec3<T> force = X.R * linear;
+    bent.C = {X.R * angular + cross(X.p, force), force};
     work.bentModes[flexible.firstMode + i] = bent;
   }
-  const Vec3<T> center = (T(1) / straight.mass) * h;
-  work.bent[index] = {straight.mass, X.R * center + X.p,
-                      congruence(X.R, J - pointInertia(h, center))};
+  const T mass(straight.mass);
+  const Vec3<T> center = (T(1) / mass) * h;
+  work.bent[index] = {
+      mass, X.R * center + X.p,
+      congruence(X.R, symmetricMatrix(moments, products) - pointInertia(h, center))};
+}
+
+/// The same, for callers in which bodies that bend are rare.
+template <typename T, typename Tables>
+[[gnu::noinline]] KEMPE_HD void bendBody(const Tables& tables, int index, const WorkView<T>& work) {
+  bendModes<0>(tables, index, work);
 }
 
 /// The inertia of a body in the common frame, after its placement; `body.central` of rigid ones.
@@ -76,46 +83,71 @@ KEMPE_HD PlacedInertia<T> inertiaAt(const Tables& tables, int b, const WorkView<
 
 /// The part of (2) that I does not give, with η̈ from `accelerations` (spanning; null: zero), in the
 /// common frame; calls addModal(velocity, τ) with (3) but its last line, where `accelerated` is a of
-/// the body's frame.
-template <typename T, typename Tables, typename AddModal>
-[[gnu::noinline]] KEMPE_HD Force<T> bendingForce(const Tables& tables, int index,
-                                                 const WorkView<T>& work, const T* accelerations,
-                                                 const Motion<T>& a, const AddModal& addModal) {
+/// the body's frame. N as above.
+template <int N, typename T, typename Tables, typename AddModal>
+KEMPE_HD Force<T> forceOfModes(const Tables& tables, int index, const WorkView<T>& work,
+                               const T* accelerations, const Motion<T>& accelerated,
+                               const AddModal& addModal) {
   using R = typename Tables::Scalar;
   const FlexibleEntry& flexible = tables.flexibles[index];
-  const Transform<T>& X = work.X[flexible.body];
-  const Motion<T>& velocity = work.v[flexible.body];
+  const int n = N > 0 ? N : flexible.modes;
+  const Transform<T> X = work.X[flexible.body];
+  const Motion<T> velocity = work.v[flexible.body];
   const T* rates = work.rates + flexible.firstVelocity;
   const Vec3<T> w = transposeTimes(X.R, velocity.angular);
-  const Vec3<T> v = transposeTimes(X.R, velocity.linear + cross(velocity.angular, X.p));
-  const Vec3<T> wv = cross(w, v);
-  Vec3<T> L{}, A{}, Jw{}, Q{}, q{};
-  Force<T> sum{};
-  for (int i = 0; i < flexible.modes; ++i) {
+  // a + ω × v at the body's origin, and ½ ωᵀ J' ω by the moments and products of J'.
+  const Vec3<T> pull =
+      accelerated.linear + cross(velocity.angular, velocity.linear + cross(velocity.angular, X.p));
+  const T half(-0.5);
+  const Vec3<T> squares{half * w[0] * w[0], half * w[1] * w[1], half * w[2] * w[2]};
+  const Vec3<T> mixed{-(w[1] * w[2]), -(w[0] * w[2]), -(w[0] * w[1])};
+  Force<T> momentum{}, sum{};
+  Vec3<T> moments{}, products{}, Q{}, q{};
+  for (int i = 0; i < n; ++i) {
     const BentMode<T>& mode = work.bentModes[flexible.firstMode + i];
-    const ModeTerms<R>* pairs = tables.modePairs + flexible.firstPair;
-    const Vec3<T> turning = mode.inertia * w;
-    L += rates[i] * mode.linear;
-    A += rates[i] * mode.angular;
-    Jw += rates[i] * turning;
+    const ModePairTerms<R>* pairs = tables.modePairs + flexible.firstPair + i * n;
+    momentum += rates[i] * mode.C;
+    moments += rates[i] * mode.moments;
+    products += rates[i] * mode.products;
     Vec3<T> gyroscopic{};
-    for (int j = 0; j < flexible.modes; ++j) {
-      const ModeTerms<R>& ij = pairs[i * flexible.modes + j];
-      const ModeTerms<R>& ji = pairs[j * flexible.modes + i];
-      const Vec3<T> own = ij.angular.template cast<T>();
-      const T product = rates[i] * rates[j];
-      Q += product * own;
-      q += product * ij.linear.template cast<T>();
-      gyroscopic += rates[j] * (own - ji.angular.template cast<T>());
+    for (int j = 0; j < n; ++j) {
+      gyroscopic += rates[j] * widened<T>(pairs[j].gyroscopic);
+    }
+    if (flexible.pairForces) {
+      Vec3<T> linear{};
+      for (int j = 0; j < n; ++j) {
+        linear += rates[j] * widened<T>(pairs[j].linear);
+      }
+      q += rates[i] * linear;
+    }
+    if (flexible.pairMoments) {
+      Vec3<T> angular{};
+      for (int j = 0; j < n; ++j) {
+        angular += rates[j] * widened<T>(pairs[j].angular);
+      }
+      Q += rates[i] * angular;
     }
     if (accelerations != nullptr) {
       sum += accelerations[flexible.firstVelocity + i] * mode.C;
     }
-    addModal(flexible.firstVelocity + i, dot(mode.C, a) + dot(mode.linear, wv) -
-                                             T(0.5) * dot(turning, w) + dot(gyroscopic, w));  // (3)
+    addModal(flexible.firstVelocity + i,
+             sumOfDots(mode.C.moment, accelerated.angular, mode.C.force, pull, mode.moments,
+                       squares, mode.products, mixed, gyroscopic, w));  // (3)
   }
-  const Vec3<T> force = X.R * (T(2) * cross(w, L) + q);
-  return sum + Force<T>{X.R * (Jw + cross(w, A) + Q) + cross(X.p, force), force};  // (2)
+  const Vec3<T>& L = momentum.force;  // and A = momentum.moment − p × L
+  const Vec3<T> force = T(2) * cross(velocity.angular, L) + X.R * q;
+  const Vec3<T> moment = X.R * (symmetricMatrix(moments, products) * w + Q) +
+                         cross(velocity.angular, momentum.moment - cross(X.p, L));
+  return sum + Force<T>{moment + cross(X.p, force), force};  // (2)
+}
+
+/// The same, for callers in which bodies that bend are rare.
+template <typename T, typename Tables, typename AddModal>
+[[gnu::noinline]] KEMPE_HD Force<T> bendingForce(const Tables& tables, int index,
+                                                 const WorkView<T>& work, const T* accelerations,
+                                                 const Motion<T>& accelerated,
+                                                 const AddModal& addModal) {
+  return forceOfModes<0>(tables, index, work, accelerations, accelerated, addModal);
 }
 
 /// Σ C_i η̇_i in the common frame, of (1).

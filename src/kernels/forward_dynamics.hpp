@@ -184,6 +184,74 @@ KEMPE_HD KEMPE_FLATTEN void biasCluster(const Tables& tables, const ClusterEntry
              [&](int i, const T& force) { addToForce(cluster, i, -force, work); });
 }
 
+/// d_i η̇_i + k_i η_i of the last line of (3) in flexible_bodies.hpp.
+template <typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD T modalForce(const Tables& tables, const FlexibleEntry& flexible, int i,
+                      const WorkView<T>& work) {
+  const int velocity = flexible.firstVelocity + i;
+  const T rate = work.rates[velocity], eta = work.positions[flexible.firstPosition + i];
+  const T elastic = T(tables.stiffness[velocity]) * (eta - T(tables.springReference[velocity]));
+  return tables.friction[velocity] > R(0) ? elastic + resistance(tables, velocity, rate)
+                                          : elastic + T(tables.damping[velocity]) * rate;
+}
+
+/// The outward pass of a flexible body that no loop binds: of its bodies, only those that the
+/// dynamics needs. M: the number of modes, or 0.
+template <int M, bool kMerged, typename T, typename Tables, typename R = typename Tables::Scalar>
+KEMPE_HD KEMPE_FLATTEN void biasFlexible(const Tables& tables, const ClusterEntry& cluster,
+                                         const WorkView<T>& work, const T* v, const T* tau) {
+  const FlexibleEntry& flexible = tables.flexibles[cluster.flexible];
+  const int m = M > 0 ? M : flexible.modes, first = flexible.firstVelocity;
+  for (int i = 0; i < m; ++i) {
+    work.rates[first + i] = v[cluster.firstV + i];
+    work.accelerations[first + i] = T(0);
+  }
+  forParts(tables, cluster, [&](int b) {
+    const BodyEntry<R>& body = tables.bodies[b];
+    Motion<T>* S = work.S + body.firstS;
+    if (body.flexible >= 0) {
+      work.X[b] = placed(work.X[body.parent], body.placement);
+      work.v[b] = work.v[body.parent];
+      work.a[b] = work.a[body.parent];
+      bendModes<M>(tables, body.flexible, work);
+      const PlacedInertia<T> inertia = work.bent[body.flexible];
+      const T* nothing = nullptr;
+      work.f[b] =
+          forceOn(inertia, work.v[b], work.a[b]) +
+          forceOfModes<M>(
+              tables, body.flexible, work, nothing, work.a[b], [&](int velocity, const T& force) {
+                const int i = velocity - first;
+                work.u[cluster.firstV + i] =
+                    tau[cluster.firstV + i] - force - modalForce(tables, flexible, i, work);
+                S[i] = {};
+              });
+      storeInertia(body, b, inertia, work);
+      return;
+    }
+    const auto& node = tables.nodes[body.node];
+    const NodeState<T> state = nodeState(tables, b, work);
+    const NodeTurn<T> turn = turnOfNode<M>(tables, node, state);
+    const Transform<T> X = placeNode<M>(tables, node, state, turn);
+    const Motion<T> relative = alongModes<M>(tables, node, state, state.rates);
+    const Motion<T> bodyV = work.v[body.parent];
+    work.X[b] = X;
+    work.v[b] = bodyV + relative;
+    work.a[b] = work.a[body.parent] +
+                nodeAccelerationAtRest<M>(tables, node, state, turn, X, relative, bodyV);
+    for (int i = 0; i < m; ++i) {
+      S[i] = state.s[i];
+    }
+    if (body.massless) {
+      work.f[b] = {};
+      storeInertia(body, b, PlacedInertia<T>{T(0), {}, {}}, work);
+    } else {
+      const PlacedInertia<T> inertia = placed(X, inertiaOf<kMerged>(tables, b));
+      work.f[b] = forceOn(inertia, work.v[b], work.a[b]);
+      storeInertia(body, b, inertia, work);
+    }
+  });
+}
+
 /// The outward pass of C-ABA, by shapes.
 template <bool kMerged, typename T, typename Tables>
 struct BiasPass {
@@ -207,6 +275,10 @@ struct BiasPass {
   }
   KEMPE_HD void base(const ClusterEntry& cluster, const Body& body) const {
     biasBase<kMerged>(tables, cluster, body, work, v, tau);
+  }
+  KEMPE_HD void flexible(const ClusterEntry& cluster) const {
+    withModes(cluster.nv,
+              [&]<int M>() { biasFlexible<M, kMerged>(tables, cluster, work, v, tau); });
   }
   KEMPE_HD void general(const ClusterEntry& cluster) const {
     biasCluster<kMerged>(tables, cluster, work, tau);

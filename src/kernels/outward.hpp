@@ -301,6 +301,30 @@ KEMPE_HD void withSize(int m, Kernel&& kernel) {
   }
 }
 
+/// The same for the modes of a flexible body that no loop binds.
+template <typename Kernel>
+KEMPE_HD void withModes(int m, Kernel&& kernel) {
+  switch (m) {
+    case 4:
+      return kernel.template operator()<4>();
+    case 6:
+      return kernel.template operator()<6>();
+    case 8:
+      return kernel.template operator()<8>();
+    default:
+      return kernel.template operator()<0>();
+  }
+}
+
+/// Calls visit(b) for the bodies that the dynamics needs of a flexible body that no loop binds.
+template <typename Tables, typename Visit>
+KEMPE_HD void forParts(const Tables& tables, const ClusterEntry& cluster, const Visit& visit) {
+  const FlexibleEntry& flexible = tables.flexibles[cluster.flexible];
+  for (int i = flexible.firstPart; i < flexible.firstPart + flexible.parts; ++i) {
+    visit(tables.flexibleParts[i]);
+  }
+}
+
 /// The rotation of the floating base.
 template <typename T, typename R>
 KEMPE_HD Mat3<T> turnOfBase(const BodyEntry<R>& body, const WorkView<T>& work) {
@@ -454,6 +478,26 @@ KEMPE_HD void placeWorld(const Tables& tables, const WorkView<T>& work, const T*
   work.f[kWorld] = {};
 }
 
+/// Sines and cosines of the positions that TableArrays::angles lists, a register at a time.
+template <typename T, typename Tables>
+[[gnu::noinline]] KEMPE_HD void sinCosOfAngles(const Tables& tables, const WorkView<T>& work) {
+  constexpr int kTogether = Lanes<T>::kAnglesTogether > 1 ? Lanes<T>::kAnglesTogether : 1;
+  const int count = tables.angles.size();
+  for (int first = 0; first < count; first += kTogether) {
+    T x[kTogether], sines[kTogether], cosines[kTogether];
+    // The last register repeats the last angle.
+    const auto at = [&](int i) { return tables.angles[first + i < count ? first + i : count - 1]; };
+    for (int i = 0; i < kTogether; ++i) {
+      x[i] = work.positions[at(i)];
+    }
+    Lanes<T>::sinCos(x, kTogether, sines, cosines);
+    for (int i = 0; i < kTogether; ++i) {
+      work.sines[at(i)] = sines[i];
+      work.cosines[at(i)] = cosines[i];
+    }
+  }
+}
+
 /// Spanning positions of all clusters, with sines and cosines of those that may be angles.
 template <typename T, typename Tables>
 KEMPE_HD KEMPE_FLATTEN void expandMechanism(const Tables& tables, const WorkView<T>& work,
@@ -465,6 +509,10 @@ KEMPE_HD KEMPE_FLATTEN void expandMechanism(const Tables& tables, const WorkView
     } else {
       expandCluster(tables, cluster, q, work.positions);
     }
+  }
+  if (tables.angles.size() > 0) {
+    sinCosOfAngles(tables, work);
+    return;
   }
   const int first = tables.floatingBase == 0 ? positionSize(JointType::Free) : 0;
   Lanes<T>::sinCos(work.positions + first, tables.positions - first, work.sines + first,
@@ -703,7 +751,8 @@ KEMPE_HD bool passLoops(const Tables& tables, int c, const WorkView<T>& work, Lo
 /// of one cluster, after placeWorld and expandMechanism. `pass` has a function for every shape:
 /// single, coupled<M> and base do everything; general comes after placing and moving with ÿ = `ydd`
 /// (null: zero), with S if kSpans. A pass with a function loops<M> does everything of clusters with
-/// plain loops there once G, q̇ and q̈ are known. Returns false in a singular configuration.
+/// plain loops there once G, q̇ and q̈ are known; one with a function flexible does everything of
+/// flexible bodies that no loop binds. Returns false in a singular configuration.
 template <bool kSpans = true, typename T, typename Tables, typename Loops, typename Pass>
 KEMPE_HD bool passCluster(const Tables& tables, int c, const WorkView<T>& work, Loops& loops,
                           const T* v, const T* ydd, const Pass& pass) {
@@ -719,6 +768,12 @@ KEMPE_HD bool passCluster(const Tables& tables, int c, const WorkView<T>& work, 
       pass.base(cluster, tables.bodies[cluster.firstBody]);
       break;
     case ClusterShape::General:
+      if constexpr (requires { pass.flexible(cluster); }) {
+        if (cluster.flexible >= 0 && !work.wholeRotors) {
+          pass.flexible(cluster);
+          return true;
+        }
+      }
       if constexpr (requires { pass.template loops<1>(cluster); }) {
         if (hasPlainLoops(cluster, work)) {
           bool regular = true;

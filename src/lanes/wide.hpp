@@ -89,6 +89,12 @@ struct Vec3<detail::Wide<S, Isa>> {
            : i == 1 ? __builtin_shufflevector(data, data, 1, 1, 1, 1)
                     : __builtin_shufflevector(data, data, 2, 2, 2, 2);
   }
+  /// From four numbers in memory.
+  static Vec3 ofFour(const void* numbers) {
+    Vec3 result;
+    __builtin_memcpy(&result.data, numbers, sizeof(Four));
+    return result;
+  }
   static Four broadcast(S x) { return Four{x, x, x, x}; }
   static Four unit(int i) { return Four{S(i == 0), S(i == 1), S(i == 2), S(0)}; }
 
@@ -142,6 +148,26 @@ detail::Wide<S, Isa> dot(const Force<detail::Wide<S, Isa>>& f,
                          const Motion<detail::Wide<S, Isa>>& m) {
   return detail::sumOf<S, Isa>(f.moment.data * m.angular.data + f.force.data * m.linear.data);
 }
+
+namespace detail {
+
+template <typename S, typename Isa, typename... More>
+typename Register<S>::Type sumOfProducts(const WideVec3<S, Isa>& a, const WideVec3<S, Isa>& x,
+                                         const More&... more) {
+  if constexpr (sizeof...(more) == 0) {
+    return a.data * x.data;
+  } else {
+    return a.data * x.data + sumOfProducts(more...);
+  }
+}
+
+/// As in spatial/mixed.hpp, but the three components are added up once.
+template <typename S, typename Isa, typename... More>
+Wide<S, Isa> sumOfDots(const WideVec3<S, Isa>& a, const WideVec3<S, Isa>& x, const More&... more) {
+  return sumOf<S, Isa>(sumOfProducts(a, x, more...));
+}
+
+}  // namespace detail
 
 /// By columns.
 template <typename S, typename Isa>
@@ -234,6 +260,21 @@ struct SymMat3<detail::Wide<S, Isa>> {
   }
 };
 
+namespace detail {
+
+/// As in spatial/mixed.hpp.
+template <typename S, typename Isa>
+SymMat3<Wide<S, Isa>> symmetricMatrix(const WideVec3<S, Isa>& moments,
+                                      const WideVec3<S, Isa>& products) {
+  using V = WideVec3<S, Isa>;
+  const auto m = moments.data, p = products.data;
+  return {V(__builtin_shufflevector(m, p, 0, 6, 5, 3)),
+          V(__builtin_shufflevector(m, p, 6, 1, 4, 3)),
+          V(__builtin_shufflevector(m, p, 5, 4, 2, 3))};
+}
+
+}  // namespace detail
+
 /// R a Rᵀ
 template <typename S, typename Isa>
 SymMat3<detail::Wide<S, Isa>> congruence(const Mat3<detail::Wide<S, Isa>>& R,
@@ -321,6 +362,21 @@ struct ArticulatedInertia<detail::Wide<S, Isa>> {
       columns[j].force.data += f.moment.all(j) * scaled.force.data;
       columns[j + 3].moment.data += f.force.all(j) * scaled.moment.data;
       columns[j + 3].force.data += f.force.all(j) * scaled.force.data;
+    }
+  }
+
+  /// Subtracts Σ scales[i] · f[i] f[i]ᵀ of n forces, column by column.
+  void subtractOuters(int n, const T* scales, const Force<T>* f) {
+    for (int j = 0; j < 6; ++j) {
+      auto moment = columns[j].moment.data, force = columns[j].force.data;
+      for (int i = 0; i < n; ++i) {
+        const T component = j < 3 ? f[i].moment[j] : f[i].force[j - 3];
+        const auto factor = Vec3<T>::broadcast((scales[i] * component).value);
+        moment -= factor * f[i].moment.data;
+        force -= factor * f[i].force.data;
+      }
+      columns[j].moment.data = moment;
+      columns[j].force.data = force;
     }
   }
 

@@ -12,7 +12,7 @@ KEMPE_HD void expandCluster(const Tables& tables, const ClusterEntry& cluster, c
                             T* positions) {
   const T* y = q + cluster.firstQ;
   T* out = positions + cluster.firstPosition;
-  if (cluster.kind == ClusterKind::Explicit) {
+  if (cluster.kind == ClusterKind::Explicit && cluster.loops > 0) {
     for (int i = 0; i < cluster.positions; ++i) {
       T sum(tables.offset[cluster.firstOffset + i]);
       for (int j = 0; j < cluster.nv; ++j) {

@@ -89,7 +89,8 @@ double modalUnit(const ModelTables<double>& tables, const FlexibleEntry& flexibl
   for (const NodeEntry<double>& node : tables.nodes) {
     if (node.flexible == body.flexible) {
       const NodeShapeEntry<double>& shape = tables.nodeShapes[node.firstShape + mode];
-      farthest = std::max({farthest, norm(shape.translation), size * norm(shape.rotation)});
+      farthest = std::max({farthest, norm(Vec3<double>(shape.translation)),
+                           size * norm(Vec3<double>(shape.rotation))});
     }
   }
   return farthest > 0.0 ? size / farthest : 1.0;

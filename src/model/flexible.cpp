@@ -1,14 +1,42 @@
 #include "model/flexible.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 
 #include "mechanism/flexible_parts.hpp"
 
 namespace kempe::detail {
 namespace {
 
+using Padded = PaddedVec3<double>;
+
 ModeTerms<double> termsOf(const auto& integrals) {
-  return {integrals.linear, integrals.angular, integrals.inertia};
+  const SymMat3<double>& J = integrals.inertia;
+  return {Padded::of(integrals.linear),
+          Padded::of(integrals.angular),
+          {J.xx, J.yy, J.zz, 0.0},
+          {J.yz, J.xz, J.xy, 0.0}};
+}
+
+void compilePairs(const FlexibleBody& source, FlexibleEntry& entry, ModelTables<double>& tables) {
+  constexpr double kRounding = 1e-12;
+  const std::size_t n = source.modes.size();
+  double linear = 0.0, angular = 0.0, symmetric = 0.0;  // largest ones
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      const ModePair &pair = source.pairs[i * n + j], &swapped = source.pairs[j * n + i];
+      const ModeTerms<double> terms = termsOf(pair);
+      tables.modePairs.push_back({terms.linear, terms.angular, terms.moments, terms.products,
+                                  Padded::of(pair.angular - swapped.angular)});
+      linear = std::max(linear, norm(pair.linear));
+      angular = std::max(angular, norm(pair.angular));
+      symmetric = std::max(symmetric, norm(pair.angular + swapped.angular));
+    }
+  }
+  const double reach = std::sqrt(source.rigid.rotation.trace() / source.rigid.mass);
+  entry.pairForces = linear > 0.0;
+  entry.pairMoments = symmetric > kRounding * (angular + reach * linear);
 }
 
 bool endsLoop(const ModelTables<double>& tables, int body) {
@@ -28,16 +56,44 @@ void compileNodes(const FlexibleBody& source, int index, ModelImpl& model) {
     entry.position = node.position;
     entry.firstShape = static_cast<int>(tables.nodeShapes.size());
     for (const NodeShape& shape : node.shapes) {
-      tables.nodeShapes.push_back({shape.translation, shape.rotation});
+      tables.nodeShapes.push_back({Padded::of(shape.translation), Padded::of(shape.rotation)});
     }
     if (!node.shortening.empty()) {
       entry.firstShortening = static_cast<int>(tables.shortenings.size());
-      tables.shortenings.insert(tables.shortenings.end(), node.shortening.begin(),
-                                node.shortening.end());
+      std::ranges::transform(node.shortening, std::back_inserter(tables.shortenings), &Padded::of);
     }
     const int body = model.bodyByJoint.at(nodeName(source, node.name));
     tables.bodies[body].node = static_cast<int>(tables.nodes.size());
     tables.nodes.push_back(entry);
+  }
+}
+
+/// The bodies of flexible bodies that are not folded, and the clusters that consist of these alone.
+void listParts(ModelTables<double>& tables) {
+  for (std::size_t i = 0; i < tables.flexibles.size(); ++i) {
+    FlexibleEntry& flexible = tables.flexibles[i];
+    ClusterEntry& cluster = tables.clusters[tables.bodies[flexible.body].cluster];
+    flexible.firstPart = static_cast<int>(tables.flexibleParts.size());
+    for (int b = cluster.firstBody; b < cluster.firstBody + cluster.bodies; ++b) {
+      const BodyEntry<double>& body = tables.bodies[b];
+      const bool isNode = body.node >= 0 && tables.nodes[body.node].flexible == static_cast<int>(i);
+      if (!body.folded && (b == flexible.body || isNode)) {
+        tables.flexibleParts.push_back(b);
+      }
+    }
+    flexible.parts = static_cast<int>(tables.flexibleParts.size()) - flexible.firstPart;
+    if (cluster.loops == 0) {
+      cluster.flexible = static_cast<int>(i);
+    }
+  }
+}
+
+/// The positions other than modal coordinates.
+void listAngles(ModelTables<double>& tables) {
+  for (const BodyEntry<double>& body : tables.bodies) {
+    for (int i = 0; body.type != JointType::Mode && i < positionSize(body.type); ++i) {
+      tables.angles.push_back(body.firstPosition + i);
+    }
   }
 }
 
@@ -57,15 +113,16 @@ void compileFlexibleBodies(ModelImpl& model) {
     entry.firstPosition = tables.bodies[entry.body].firstPosition;
     entry.firstVelocity = tables.bodies[entry.body].firstVelocity;
     tables.bodies[entry.body].flexible = index;
-    tables.flexibles.push_back(entry);
     for (std::size_t i = 0; i < source.modes.size(); ++i) {
       tables.modes.push_back(termsOf(source.modes[i]));
       tables.stiffness[entry.firstVelocity + static_cast<int>(i)] = source.modes[i].stiffness;
     }
-    for (const ModePair& pair : source.pairs) {
-      tables.modePairs.push_back(termsOf(pair));
-    }
+    compilePairs(source, entry, tables);
+    tables.flexibles.push_back(entry);
     compileNodes(source, index, model);
+  }
+  if (!tables.flexibles.empty()) {
+    listAngles(tables);
   }
 }
 
@@ -82,6 +139,7 @@ void foldParts(ModelImpl& model) {
       body.folded = true;
     }
   }
+  listParts(tables);
 }
 
 }  // namespace kempe::detail

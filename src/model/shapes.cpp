@@ -204,6 +204,18 @@ void orderByDepth(ModelTables<double>& tables) {
   std::ranges::stable_sort(tables.order, {}, [&](int c) { return depth[c]; });
 }
 
+/// The nodes of flexible bodies to which neither bodies nor the constant part of rotors are fixed.
+void findMasslessNodes(ModelTables<double>& tables) {
+  const auto isZero = [](const CentralInertia<double>& a) {
+    return a.mass == 0.0 && a.rotation == SymMat3<double>{};
+  };
+  for (std::size_t b = 0; b < tables.bodies.size(); ++b) {
+    BodyEntry<double>& body = tables.bodies[b];
+    body.massless = body.node >= 0 && isZero(body.central) &&
+                    (tables.withRotors.empty() || isZero(tables.withRotors[b]));
+  }
+}
+
 /// Inertia about the first joint of everything that a cluster carries, stretched out, or its mass
 /// where the cluster only slides.
 void scaleInertias(ModelTables<double>& tables) {
@@ -311,6 +323,7 @@ void findShapes(ModelTables<double>& tables) {
     findBand(tables, cluster);
   }
   mergeUnevenRotors(tables);
+  findMasslessNodes(tables);
   listAncestors(tables);
   scaleInertias(tables);
 }

@@ -27,6 +27,51 @@ struct CentralInertia {
   }
 };
 
+/// A vector of the tables with a number to spare, so that one load fills a register of four.
+template <typename R>
+struct PaddedVec3 {
+  R x{}, y{}, z{}, spare{};
+
+  KEMPE_HD static PaddedVec3 of(const Vec3<R>& a) { return {a.x, a.y, a.z, R(0)}; }
+  KEMPE_HD operator Vec3<R>() const { return {x, y, z}; }  // NOLINT(google-explicit-constructor)
+};
+
+/// The same as numbers of the state.
+template <typename T, typename R>
+KEMPE_HD Vec3<T> widened(const PaddedVec3<R>& a) {
+  if constexpr (requires { Vec3<T>::ofFour(&a); }) {
+    return Vec3<T>::ofFour(&a);
+  } else {
+    return {T(a.x), T(a.y), T(a.z)};
+  }
+}
+
+/// Σ of the dot products of pairs of vectors: a·x + b·y + …
+template <typename T, typename... More>
+KEMPE_HD T sumOfDots(const Vec3<T>& a, const Vec3<T>& x, const More&... more) {
+  if constexpr (sizeof...(more) == 0) {
+    return dot(a, x);
+  } else {
+    return dot(a, x) + sumOfDots(more...);
+  }
+}
+
+/// The symmetric matrix of moments (xx, yy, zz) and products (yz, xz, xy).
+template <typename T>
+KEMPE_HD SymMat3<T> symmetricMatrix(const Vec3<T>& moments, const Vec3<T>& products) {
+  return {moments[0], products[2], products[1], moments[1], products[0], moments[2]};
+}
+
+/// The matrix with these columns.
+template <typename T>
+KEMPE_HD Mat3<T> ofColumns(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& c) {
+  if constexpr (requires { Mat3<T>::fromColumns(a, b, c); }) {
+    return Mat3<T>::fromColumns(a, b, c);
+  } else {
+    return Mat3<T>{a, b, c}.transposed();
+  }
+}
+
 /// A body's inertia in motion: mass, centre of mass in the common frame, and the rotational inertia
 /// about the centre of mass in the common frame's axes.
 template <typename T>

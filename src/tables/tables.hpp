@@ -28,7 +28,7 @@
 ///   unevenRotors   rotor of kernels/uneven_rotors.hpp   model/uneven_rotors.cpp
 ///   withRotors body                           model/uneven_rotors.cpp
 ///   drives     rotor that can take the place of an independent joint   model/rotors.cpp
-///   flexibles, modes, modePairs, nodes, nodeShapes, shortenings   model/flexible.cpp
+///   flexibles, modes, modePairs, nodes, nodeShapes, shortenings, flexibleParts, angles   model/flexible.cpp
 ///   links      moving body                    model/layout.cpp
 ///   armature, damping, friction, stiffness, springReference   spanning velocity   model/layout.cpp
 ///   inertiaScale   velocity                   model/shapes.cpp
@@ -74,6 +74,7 @@ struct BodyEntry {
   Single<T> single{};           ///< of `moving` in a cluster that has one
   int flexible = -1;            ///< into TableArrays::flexibles: a body that bends
   int node = -1;                ///< into TableArrays::nodes: a node of such a body, its parent
+  bool massless = false;        ///< of a node: it has no inertia
 };
 
 /// A body that bends, with the integrals of include/kempe/flexible.hpp in its own frame.
@@ -84,13 +85,24 @@ struct FlexibleEntry {
   int firstPair = 0;      ///< modes², into TableArrays::modePairs
   int firstPosition = 0;  ///< of its modes, in the spanning position
   int firstVelocity = 0;  ///< likewise
+  int firstPart = 0;      ///< into TableArrays::flexibleParts
+  int parts = 0;  ///< bodies of its cluster that the dynamics needs: `body` and nodes that carry
+  bool pairForces = false;   ///< some h_ij is not zero: q of kernels/flexible_bodies.hpp
+  bool pairMoments = false;  ///< the symmetric part of some c_ij is not zero, but for rounding: Q
 };
 
-/// A mode of a flexible body, and the second-order terms of two.
+/// A mode of a flexible body: h_i, c_i and the moments and products of inertia of J_i.
 template <typename T>
 struct ModeTerms {
-  Vec3<T> linear{}, angular{};  ///< h_i, c_i; h_ij, c_ij
-  SymMat3<T> inertia{};         ///< J_i; J_ij
+  PaddedVec3<T> linear{}, angular{}, moments{}, products{};
+};
+
+/// The second-order terms of two modes i, j.
+template <typename T>
+struct ModePairTerms {
+  PaddedVec3<T> linear{}, angular{};    ///< h_ij, c_ij
+  PaddedVec3<T> moments{}, products{};  ///< of J_ij
+  PaddedVec3<T> gyroscopic{};           ///< c_ij − c_ji
 };
 
 /// A node of a flexible body.
@@ -105,7 +117,7 @@ struct NodeEntry {
 /// Its motion along a mode.
 template <typename T>
 struct NodeShapeEntry {
-  Vec3<T> translation{}, rotation{};
+  PaddedVec3<T> translation{}, rotation{};
 };
 
 /// A folded rotor, for forces between bodies.
@@ -276,6 +288,7 @@ struct ClusterEntry {
   int twin = -1;   ///< a cluster of the same depth with equal loops, see loops/twins.hpp
   int chain = -1;  ///< its number among the clusters of kernels/chain_clusters.hpp, or −1
   int firstChainJoint = 0;  ///< n numbers in the scratch of these
+  int flexible = -1;        ///< the flexible body whose parts it consists of, if no loop binds them
 };
 
 /// The DoFs of the body that carries a cluster, for walks to the root.
@@ -317,10 +330,13 @@ struct TableArrays {
   Array<CentralInertia<R>> withRotors;
   Array<int> drives;
   Array<FlexibleEntry> flexibles;
-  Array<ModeTerms<R>> modes, modePairs;
+  Array<ModeTerms<R>> modes;
+  Array<ModePairTerms<R>> modePairs;
   Array<NodeEntry<R>> nodes;
   Array<NodeShapeEntry<R>> nodeShapes;
-  Array<Vec3<R>> shortenings;
+  Array<PaddedVec3<R>> shortenings;
+  Array<int> flexibleParts;
+  Array<int> angles;  ///< positions of which sines and cosines are needed; empty: all may be
   Array<Transform<R>> links;  ///< a body's own frame in its turned frame
   Array<R> armature, damping, friction, stiffness, springReference;
   /// A size of the inertia that a velocity moves, for numerical tests; never zero.

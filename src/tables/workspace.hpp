@@ -45,13 +45,12 @@ struct ChainWork {
   T* factor = nullptr;      ///< kMostChainRows per row: Λ, its unit lower factor
 };
 
-/// A mode of a flexible body as it is bent (kernels/flexible_bodies.hpp): C in the common frame, the terms
-/// of which it consists in the body's own.
+/// A mode of a flexible body as it is bent (kernels/flexible_bodies.hpp): C in the common frame, and the
+/// moments and products of J' in the body's own.
 template <typename T>
 struct BentMode {
   Force<T> C{};
-  Vec3<T> linear{}, angular{};
-  SymMat3<T> inertia{};
+  Vec3<T> moments{}, products{};
 };
 
 /// Scratch of one evaluation. Spatial quantities are in the common frame: axes of the world, origin

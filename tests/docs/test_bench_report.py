@@ -34,6 +34,9 @@ def recorded_run() -> dict:
         *entries("forward_dynamics/mini_cheetah/pinocchio_exact_mimic_llt", 8100.0),
         *entries("forward_dynamics/mini_cheetah_tree/cluster", 900.0),
         *entries("forward_dynamics/mini_cheetah_tree/pinocchio", 3000.0),
+        *entries("forward_dynamics/flexible_arm_6x4/cluster", 1300.0),
+        *entries("forward_dynamics/jointed_arm_6x4/cluster", 1500.0),
+        *entries("forward_dynamics/rigid_arm_6/cluster", 300.0),
         *entries("forward_dynamics/tello_tree/cluster", 500.0),
         *entries("forward_dynamics/tello_tree/pinocchio", 1000.0)]}
 
@@ -60,6 +63,8 @@ def test_comparisons(run: dict, scaling: dict) -> None:
         "0.39", "0.50 (`tello_tree`)"]
     assert rows["forward dynamics per link: 200 links / 50 links"][0] == "1.10"
     assert rows["forward dynamics: exact / approximate, both Kempe"][0] == "1.25"
+    assert rows["forward dynamics beyond a rigid arm: four modes of each link / four more joints "
+                "in each"][0] == "0.83"
     assert rows["mass matrix of open trees: Kempe / Pinocchio's `crba`"] == ["–", "–"]
 
 
@@ -74,6 +79,7 @@ def test_page_and_drawings(run: dict, scaling: dict, tmp_path: Path) -> None:
     text = page.read_text()
     assert "| `mini_cheetah` | 1.00 ±2 % | 0.250 ±2 % |" in text
     assert "| `mini_cheetah` | `mimic_llt` | `mimic_llt` 8.10 |" in text
+    assert "| `rigid_arm_6` | six rigid links | 0.300 ±2 % | – |" in text
     assert "2024-05-06" in text
     assert "| time ratio | geometric mean | worst robot |" in text
     for drawing in ["forward_dynamics.svg", "scaling.svg"]:

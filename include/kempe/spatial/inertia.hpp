@@ -124,6 +124,13 @@ struct ArticulatedInertia {
     C += SymMat3<T>{l.x * f.force.x, l.x * f.force.y, l.x * f.force.z,
                     l.y * f.force.y, l.y * f.force.z, l.z * f.force.z};
   }
+
+  /// Subtracts Σ scales[i] · f[i] f[i]ᵀ of n forces.
+  KEMPE_HD constexpr void subtractOuters(int n, const T* scales, const Force<T>* f) {
+    for (int i = 0; i < n; ++i) {
+      addOuter(-scales[i], f[i]);
+    }
+  }
 };
 
 }  // namespace kempe
