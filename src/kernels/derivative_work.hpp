@@ -43,6 +43,27 @@ KEMPE_HD T dotBoth(const Force<T>& f, const Motion<T>& m, const Vec3<T>& n, cons
   return dot(f, m) + dot(n, w);
 }
 
+/// Two vectors one behind the other.
+template <typename T>
+KEMPE_HD void writeSix(const Vec3<T>& a, const Vec3<T>& b, T* to) {
+  for (int i = 0; i < 3; ++i) {
+    to[i] = a[i];
+    to[i + 3] = b[i];
+  }
+}
+
+/// (3) to (5) without E.
+template <typename T>
+KEMPE_HD void writeProducts(const Force<T>& Fq, const Force<T>& Fv, const Force<T>& h,
+                            const Vec3<T>& twiceB, const Motion<T>& S, const Motion<T>& Q,
+                            const Motion<T>& Qv, const Vec3<T>& P, T& columnQ, T& columnV, T& rowQ,
+                            T& rowV) {
+  columnQ = dot(Fq, S);
+  columnV = dot(Fv, S);
+  rowQ = dotBoth(h, Q, twiceB, P);
+  rowV = dotBoth(h, Qv, twiceB, S.angular);
+}
+
 /// Memory of the kernel below.
 template <typename T>
 struct DerivativeWork {
@@ -89,7 +110,8 @@ struct DerivativeMatrices {
   /// For forward dynamics only, otherwise null: Yᵀ S of (1) of forward_dynamics_derivatives.hpp, nv × nv
   /// by rows. Then q and v are column-major without gaps, H is null, and left out are entries of DoFs
   /// of which neither carries the other, which are zero, and columns of the floating base that (4)
-  /// there replaces.
+  /// there replaces. Rows of the floating base, and columns of the ratios, are along the axes of the
+  /// world.
   T* ratios = nullptr;
 };
 

@@ -25,25 +25,36 @@
 ///
 ///   ∂a/∂y_j = −w_j,   ∂a/∂ẏ_j = −w_j of translations                            (4)
 ///
+/// Ratios 𝓛 and forces ∂τ along the base are given along the axes of the world, in the order of its
+/// DoFs: those along its own are R of both parts of them. So the rows of Z and H⁻¹ that belong to the
+/// base are R times those of (2) and (3), R 1_a and D in the axes of the world in place of 1_a and D,
+/// until H⁻¹ is an output.
+///
 /// Clusters are numbered depth first (mechanism/clusters.hpp), so that the DoFs which a cluster
 /// carries follow its own.
 namespace kempe::detail {
 
-/// Memory of the kernel below. A limb is a sequence of clusters of which each carries the next one
-/// and no other.
+/// A limb is a sequence of clusters of which each carries the next one and no other: DoFs from
+/// `first` to `last` − 1, with those that it carries to `end` − 1.
+struct Limb {
+  int firstCluster, lastCluster;  ///< the second is behind the last
+  int first, last, end;
+  int depth;             ///< number of DoFs that carry it
+  const int* relatives;  ///< DoFs that carry it, from the root, its own, those that it carries
+};
+
+/// Memory of the kernel below.
 template <typename T>
 struct InverseMassMatrixWork {
-  T* L;         ///< nv × nv, by rows: 𝓛, off its diagonal; Yᵀ S of (1) before run
-  T* Z;         ///< nv rows; may be those of H⁻¹
-  T* inverse;   ///< nv rows: H⁻¹
-  T* scales;    ///< per DoF: the factor between its row of Z and the first term of (3)
-  int* ends;    ///< per cluster and, behind those, per DoF: behind the last DoF that it carries
-  int* depths;  ///< per cluster: number of DoFs that carry it
-  int* limbs;   ///< per limb and one more: its first cluster
-  int* limbOf;  ///< per cluster
-  int*
-      relatives;  ///< per limb, nv: DoFs that carry it, from the root, its own, those that it carries
-  int* branches;  ///< nv: those of a limb's DoFs beyond it that a chunk of (2) comes from
+  T* L;            ///< nv × nv, by rows: 𝓛, off its diagonal; Yᵀ S of (1) before run
+  T* Z;            ///< nv rows; may be those of H⁻¹
+  T* inverse;      ///< nv rows: H⁻¹, those of the floating base along the axes of the world
+  T* scales;       ///< per DoF: the factor between its row of Z and the first term of (3)
+  int* ends;       ///< per cluster: behind the last DoF that it carries
+  int* depths;     ///< per cluster: number of DoFs that carry it
+  Limb* limbs;     ///< per limb, a limb before those that it carries
+  int* limbOf;     ///< per cluster
+  int* relatives;  ///< per limb, nv
 };
 
 template <typename T, typename R>
@@ -54,12 +65,11 @@ InverseMassMatrixWork<T> carveInverseMassMatrix(const TablesView<R>& tables, Car
   w.Z = carver.take<T>(numbers);
   w.inverse = carver.take<T>(numbers);
   w.scales = carver.take<T>(n);
-  w.ends = carver.take<int>(clusters + n);
+  w.ends = carver.take<int>(clusters);
   w.depths = carver.take<int>(clusters);
-  w.limbs = carver.take<int>(clusters + 1);
+  w.limbs = carver.take<Limb>(clusters);
   w.limbOf = carver.take<int>(clusters);
   w.relatives = carver.take<int>(clusters * n);
-  w.branches = carver.take<int>(n);
   return w;
 }
 
@@ -77,39 +87,44 @@ class InverseMassMatrixKernel {
                                    const InverseMassMatrixWork<T>& own)
       : tables_(tables), work_(work), own_(own), n_(tables.nv), width_(rowLength<T>(tables.nv)) {
     if (tables.floatingBase >= 0) {
+      base_ = tables.clusters[tables.bodies[tables.floatingBase].cluster].firstV;
       transposedBase_ = work.X[tables.floatingBase].R.transposed();
     }
   }
 
   /// H⁻¹, kept for the functions below.
   KEMPE_HD void run() {
+    if (base_ >= 0) {
+      placeBaseRows();
+    }
     findLimbs();
     for (int c = 0; c < tables_.clusterCount; ++c) {
       findRatios(c);
     }
     for (int limb = limbCount_ - 1; limb >= 0; --limb) {
-      gatherRows(limbAt(limb));
+      gatherRows(limb);
     }
     for (int limb = 0; limb < limbCount_; ++limb) {
-      spreadRows(limbAt(limb));
+      spreadRows(own_.limbs[limb]);
     }
   }
 
-  /// Unless it is there already.
+  /// Where H⁻¹ is kept in the result, this comes after the products below.
   KEMPE_HD void writeTo(const MatrixAt<T>& result) const {
-    if (result.numbers == own_.inverse) {
-      return;
-    }
     const int lines = distanceOfLines(result);
-    for (int i = 0; i < n_; ++i) {
-      const T* row = own_.inverse + i * width_;
-      T* line = result.numbers + i * lines;
-      int j = 0;
-      for (; j + kWidth <= n_; j += kWidth) {
-        Rows<T>::store(load(row + j), line + j);
+    for (int i = 0; result.numbers != own_.inverse && i < n_; ++i) {
+      for (int j = 0; !isOfBase(i) && j < n_; j += kWidth) {
+        writeChunk(load(own_.inverse + i * width_ + j), j, result.numbers + i * lines);
       }
-      if (j < n_) {
-        Rows<T>::write(load(row + j), n_ - j, line + j, 1);
+    }
+    for (int j = 0; base_ >= 0 && j < n_; j += kWidth) {
+      Chunk chunks[kBaseRows];
+      for (int i = 0; i < kBaseRows; ++i) {
+        chunks[i] = load(own_.inverse + (base_ + i) * width_ + j);
+      }
+      turnToBase(chunks);
+      for (int i = 0; i < kBaseRows; ++i) {
+        writeChunk(chunks[i], j, result.numbers + (base_ + i) * lines);
       }
     }
   }
@@ -120,13 +135,13 @@ class InverseMassMatrixKernel {
   KEMPE_HD void multiply(const T* A, const T* B, bool keepsForces, const MatrixAt<T>& resultA,
                          const MatrixAt<T>& resultB) const {
     for (int l = 0; l < limbCount_; ++l) {
-      const Limb limb = limbAt(l);
+      const Limb limb = own_.limbs[l];
       int j = limb.first;
       const auto byQ = [&](int i) { return product(A, i, resultA); };
       const auto byV = [&](int i) { return product(B, i, resultB); };
-      if (shapeOf(tables_.clusters[limb.firstCluster], work_) == ClusterShape::FreeBase) {
+      if (isOfBase(j)) {
         multiplyBase(limb, A, B, keepsForces, resultA, resultB);
-        j += 6;
+        j += kBaseRows;
       }
       // A single column would leave the processor waiting for the sums of its chunks.
       if ((limb.last - j) % 2 == 1 && limb.last - j > 1 && n_ <= kThreeTogether * kWidth) {
@@ -147,6 +162,7 @@ class InverseMassMatrixKernel {
   using Chunk = typename Rows<T>::Chunk;
   using Tail = typename Rows<T>::Tail;
   static constexpr int kWidth = Rows<T>::kWidth;
+  static constexpr int kBaseRows = 6;  ///< those of the floating base
   /// Chunks of three columns of both products that are summed up side by side, in as many registers as
   /// kTogether of two.
   static constexpr int kThreeTogether = Rows<T>::kTogether * 2 / 3;
@@ -167,13 +183,6 @@ class InverseMassMatrixKernel {
   KEMPE_HD Product product(const T* of, int j, const MatrixAt<T>& result) const {
     return {of + j * n_, result.numbers + j * result.columnStride, result.rowStride};
   }
-
-  /// DoFs from `first` to `last` − 1, with those that it carries to `end` − 1.
-  struct Limb {
-    int firstCluster, lastCluster;  ///< the second is behind the last
-    int first, last, end, depth;
-    const int* relatives;
-  };
 
   /// Columns of DoFs of a limb.
   template <int kTogether = Rows<T>::kTogether, int kColumns>
@@ -209,8 +218,11 @@ class InverseMassMatrixKernel {
   /// The column −w of (4), for a w that is a translation; along the axes of the base,
   /// whose first DoF is `first`.
   KEMPE_HD void writeTranslation(const Vec3<T>& w, int first, const Product& column) const {
-    for (int i = 0; i < n_; ++i) {
+    for (int i = 0; column.stride != 1 && i < n_; ++i) {
       column.to[i * column.stride] = T(0);
+    }
+    for (int i = 0; column.stride == 1 && i < n_; i += kWidth) {
+      writeChunk(all(T(0)), i, column.to);
     }
     const Vec3<T> own = transposedBase_ * w;
     for (int i = 0; i < 3; ++i) {
@@ -269,18 +281,6 @@ class InverseMassMatrixKernel {
     }
   }
 
-  KEMPE_HD Limb limbAt(int limb) const {
-    const int c = own_.limbs[limb], behind = own_.limbs[limb + 1];
-    const ClusterEntry& outermost = tables_.clusters[behind - 1];
-    return {c,
-            behind,
-            tables_.clusters[c].firstV,
-            outermost.firstV + outermost.nv,
-            own_.ends[c],
-            own_.depths[c],
-            own_.relatives + limb * n_};
-  }
-
   KEMPE_HD void findLimbs() {
     const int count = tables_.clusterCount;
     int* ends = own_.ends;
@@ -295,36 +295,72 @@ class InverseMassMatrixKernel {
     }
     for (int c = 0; c < count; ++c) {
       const ClusterEntry& cluster = tables_.clusters[c];
-      for (int i = cluster.firstV; i < cluster.firstV + cluster.nv; ++i) {
-        ends[count + i] = ends[c];
-      }
       const AncestorEntry& carrier = tables_.ancestors[c];
-      const int before = carrier.cluster;
-      own_.depths[c] = before < 0 ? 0 : own_.depths[before] + carrier.nv;
+      const int before = carrier.cluster, first = cluster.firstV, last = first + cluster.nv;
+      const int depth = before < 0 ? 0 : own_.depths[before] + carrier.nv;
+      own_.depths[c] = depth;
       if (c > 0 && before == c - 1 && ends[c] == ends[c - 1]) {
         own_.limbOf[c] = limbCount_ - 1;
+        own_.limbs[limbCount_ - 1].lastCluster = c + 1;
+        own_.limbs[limbCount_ - 1].last = last;
         continue;
       }
       int* relatives = own_.relatives + limbCount_ * n_;
       const int* from = before < 0 ? nullptr : own_.relatives + own_.limbOf[before] * n_;
       int length = 0;
-      for (; length < own_.depths[c]; ++length) {
+      for (; length < depth; ++length) {
         relatives[length] = from[length];
       }
-      for (int i = cluster.firstV; i < ends[c]; ++i) {
+      for (int i = first; i < ends[c]; ++i) {
         relatives[length++] = i;
       }
       own_.limbOf[c] = limbCount_;
-      own_.limbs[limbCount_++] = c;
+      own_.limbs[limbCount_++] = {c, c + 1, first, last, ends[c], depth, relatives};
     }
-    own_.limbs[limbCount_] = count;
+  }
+
+  KEMPE_HD bool isOfBase(int i) const { return i >= base_ && i < base_ + kBaseRows; }
+
+  /// R 1 of (2) for the floating base.
+  KEMPE_HD void placeBaseRows() const {
+    const Mat3<T>& R_ = work_.X[tables_.floatingBase].R;
+    for (int i = 0; i < kBaseRows; ++i) {
+      T* row = own_.Z + (base_ + i) * width_;
+      for (int x = 0; x < width_; x += kWidth) {
+        Rows<T>::store(all(T(0)), row + x);
+      }
+      for (int j = 0; j < 3; ++j) {
+        row[base_ + (i < 3 ? 0 : 3) + j] = R_.column(j)[i % 3];
+      }
+    }
+  }
+
+  /// Turns rows of the floating base from the axes of the world to its own.
+  KEMPE_HD void turnToBase(Chunk (&rows)[kBaseRows]) const {
+    const Mat3<T>& R_ = work_.X[tables_.floatingBase].R;
+    for (int part = 0; part < kBaseRows; part += 3) {
+      const Chunk x = rows[part], y = rows[part + 1], z = rows[part + 2];
+      for (int i = 0; i < 3; ++i) {
+        const Vec3<T> axis = R_.column(i);
+        rows[part + i] = all(axis[0]) * x + all(axis[1]) * y + all(axis[2]) * z;
+      }
+    }
+  }
+
+  /// A chunk of a row from number j on, into a line of a result.
+  KEMPE_HD void writeChunk(const Chunk& chunk, int j, T* line) const {
+    if (j + kWidth <= n_) {
+      Rows<T>::store(chunk, line + j);
+    } else {
+      Rows<T>::write(chunk, n_ - j, line + j, 1);
+    }
   }
 
   /// (1), from Yᵀ S.
   KEMPE_HD void findRatios(int c) const {
     const ClusterEntry& cluster = tables_.clusters[c];
     const int m = cluster.nv, first = cluster.firstV;
-    if (m == 1) {
+    if (m == 1 || isOfBase(first)) {
       return;
     }
     for (int i = 1; i < m; ++i) {
@@ -345,8 +381,9 @@ class InverseMassMatrixKernel {
   }
 
   /// (2), after the limbs that this one carries.
-  KEMPE_HD void gatherRows(const Limb& limb) const {
-    const int* ends = own_.ends + tables_.clusterCount;
+  KEMPE_HD void gatherRows(int l) const {
+    const Limb limb = own_.limbs[l];
+    const int own = isOfBase(limb.first) ? limb.first + kBaseRows : limb.first;
     for (int x = 0; x < n_; x += kWidth) {
       if (x + kWidth <= limb.first || x >= limb.end) {
         for (int i = limb.first; i < limb.last; ++i) {
@@ -354,46 +391,52 @@ class InverseMassMatrixKernel {
         }
         continue;
       }
-      // DoFs with entries in this chunk: those beyond the limb, then its own.
-      const int upTo = limb.end < x + kWidth ? limb.end : x + kWidth;
-      int count = 0;
-      for (int k = limb.last; k < upTo; ++k) {
-        own_.branches[count] = k;
-        count += ends[k] > x ? 1 : 0;
-      }
       int i = limb.last;
-      for (; i - 3 >= limb.first; i -= 3) {
-        gather<3>(i - 3, x, count);
-        own_.branches[count++] = i - 1;
-        own_.branches[count++] = i - 2;
-        own_.branches[count++] = i - 3;
+      for (; i - 3 >= own; i -= 3) {
+        gather<3>(l, limb, i - 3, x);
       }
-      if (i - 2 == limb.first) {
-        gather<2>(i - 2, x, count);
-      } else if (i - 1 == limb.first) {
-        gather<1>(i - 1, x, count);
+      if (i - 2 == own) {
+        gather<2>(l, limb, own, x);
+      } else if (i - 1 == own) {
+        gather<1>(l, limb, own, x);
+      }
+      if (own > limb.first) {
+        gather<kBaseRows>(l, limb, limb.first, x);
       }
     }
   }
 
-  /// A chunk of kRows rows from row i, with `count` DoFs further out.
+  /// A chunk of kRows rows from row i of limb number l, after the rows behind them.
   template <int kRows>
-  KEMPE_HD void gather(int i, int x, int count) const {
+  KEMPE_HD void gather(int l, const Limb& limb, int i, int x) const {
     Chunk sums[kRows];
     for (int r = 0; r < kRows; ++r) {
-      const bool own = x <= i + r && i + r < x + kWidth;
-      sums[r] = own ? Rows<T>::unit(i + r) : all(T(0));
+      if constexpr (kRows == kBaseRows) {
+        sums[r] = load(own_.Z + (i + r) * width_ + x);
+      } else {
+        const bool own = x <= i + r && i + r < x + kWidth;
+        sums[r] = own ? Rows<T>::unit(i + r) : all(T(0));
+      }
     }
-    for (int b = 0; b < count; ++b) {
-      const int k = own_.branches[b];
-      const Chunk z = load(own_.Z + k * width_ + x);
-      const T* ratios = own_.L + k * n_ + i;
-      for (int r = 0; r < kRows; ++r) {
-        sums[r] -= all(ratios[r]) * z;
+    const auto subtract = [&](int first, int last) {
+      const T* z = own_.Z + first * width_ + x;
+      const T* ratios = own_.L + first * n_ + i;
+      for (int k = first; k < last && k < x + kWidth; ++k, z += width_, ratios += n_) {
+        const Chunk chunk = load(z);
+        for (int r = 0; r < kRows; ++r) {
+          sums[r] -= all(ratios[r]) * chunk;
+        }
+      }
+    };
+    subtract(i + kRows, limb.last);
+    for (int m = l + 1; m < limbCount_ && own_.limbs[m].first < limb.end; ++m) {
+      const Limb& beyond = own_.limbs[m];
+      if (beyond.end > x) {
+        subtract(beyond.first, beyond.last);
       }
     }
     for (int r = kRows - 1; r >= 0; --r) {
-      for (int k = r + 1; k < kRows; ++k) {
+      for (int k = r + 1; kRows != kBaseRows && k < kRows; ++k) {
         sums[r] -= all(own_.L[(i + k) * n_ + i + r]) * sums[k];
       }
       Rows<T>::store(sums[r], own_.Z + (i + r) * width_ + x);
@@ -401,16 +444,19 @@ class InverseMassMatrixKernel {
   }
 
   /// (3)
-  KEMPE_HD void spreadRows(const Limb& limb) const {
+  KEMPE_HD void spreadRows(const Limb& of) const {
+    const Limb limb = of;
     for (int c = limb.firstCluster; c < limb.lastCluster; ++c) {
       const ClusterEntry& cluster = tables_.clusters[c];
       if (cluster.nv == 1) {
         own_.scales[cluster.firstV] = work_.dInverse[cluster.firstV];
+      } else if (isOfBase(cluster.firstV)) {
+        applyBlockOf<kBaseRows, 3>(cluster, own_.inverse);  // nothing carries it
       } else {
         applyBlock(cluster);
       }
     }
-    int i = limb.first;
+    int i = isOfBase(limb.first) ? limb.first + kBaseRows : limb.first;
     for (; i + 2 < limb.last; i += 3) {
       spread<3>(limb, i);
     }
@@ -460,44 +506,36 @@ class InverseMassMatrixKernel {
   KEMPE_HD void applyBlock(const ClusterEntry& cluster) const {
     switch (cluster.nv) {
       case 2:
-        applyBlockOf<2>(cluster);
+        applyBlockOf<2>(cluster, own_.Z);
         break;
       case 3:
-        applyBlockOf<3>(cluster);
+        applyBlockOf<3>(cluster, own_.Z);
         break;
       case 6:
-        applyBlockOf<6>(cluster);
+        applyBlockOf<6>(cluster, own_.Z);
         break;
       default:
-        applyBlockOf<0>(cluster);
+        for (int x = 0; x < n_; x += kWidth) {
+          solveBlock(cluster, cluster.nv, Strided{own_.Z + cluster.firstV * width_ + x, width_});
+        }
     }
     for (int i = cluster.firstV; i < cluster.firstV + cluster.nv; ++i) {
       own_.scales[i] = T(1);
     }
   }
-  template <int M>
-  KEMPE_HD void applyBlockOf(const ClusterEntry& cluster) const {
-    const int m = M > 0 ? M : cluster.nv;
-    const bool base = M == 6 && shapeOf(cluster, work_) == ClusterShape::FreeBase;
+  /// Of M DoFs, into the rows of `result`. Of the floating base D = IA acts on [angular; linear], the
+  /// DoFs are [linear; angular]: kExchanged rows and the others change places.
+  template <int M, int kExchanged = 0>
+  KEMPE_HD void applyBlockOf(const ClusterEntry& cluster, T* result) const {
     for (int x = 0; x < n_; x += kWidth) {
-      T* rows = own_.Z + cluster.firstV * width_ + x;
-      if constexpr (M > 0) {
-        Chunk chunks[M];
-        for (int i = 0; i < M; ++i) {
-          chunks[i] = load(rows + i * width_);
-        }
-        if (base) {
-          turnBase(work_.X[cluster.firstBody].R, chunks);
-        }
-        solveBlock(cluster, M, chunks);
-        if (base) {
-          turnBase(transposedBase_, chunks);
-        }
-        for (int i = 0; i < M; ++i) {
-          Rows<T>::store(chunks[i], rows + i * width_);
-        }
-      } else {
-        solveBlock(cluster, m, Strided{rows, width_});
+      const int first = cluster.firstV * width_ + x;
+      Chunk chunks[M];
+      for (int i = 0; i < M; ++i) {
+        chunks[i] = load(own_.Z + first + (i + kExchanged) % M * width_);
+      }
+      solveBlock(cluster, M, chunks);
+      for (int i = 0; i < M; ++i) {
+        Rows<T>::store(chunks[i], result + first + (i + kExchanged) % M * width_);
       }
     }
   }
@@ -536,30 +574,11 @@ class InverseMassMatrixKernel {
     }
   }
 
-  /// Of the floating base D = IA acts on [angular; linear] along the axes of the world, the DoFs are
-  /// [linear; angular] along those of the body: exchanges three rows and three, each turned by R.
-  template <int M>
-  KEMPE_HD static void turnBase(const Mat3<T>& R_, Chunk (&rows)[M]) {
-    if constexpr (M == 6) {
-      Chunk turned[6];
-      for (int i = 0; i < 3; ++i) {
-        turned[i] = turned[i + 3] = all(T(0));
-        for (int k = 0; k < 3; ++k) {
-          const Chunk entry = all(R_.column(k)[i]);
-          turned[i] += entry * rows[k + 3];
-          turned[i + 3] += entry * rows[k];
-        }
-      }
-      for (int i = 0; i < 6; ++i) {
-        rows[i] = turned[i];
-      }
-    }
-  }
-
   const Tables& tables_;
   const WorkView<T>& work_;
   const InverseMassMatrixWork<T>& own_;
   int n_, width_, limbCount_ = 0;
+  int base_ = -kBaseRows;  ///< the first DoF of the floating base, or none
   Mat3<T> transposedBase_ = Mat3<T>::identity();
 };
 

@@ -392,36 +392,36 @@ class InverseDynamicsDerivativesKernel {
     const AncestorEntry *first = &tables_.ancestors[0], *a = first + c;
     for (; a->cluster >= 0 && !a->base; a = first + a->cluster) {
       for (int k = a->firstV, s = a->firstS; k < a->firstV + a->nv; ++k, ++s) {
-        columnQ[k] = dot(sums.Fq, S[s]);
-        columnV[k] = dot(sums.Fv, S[s]);
         ratios[k] = dot(Y, S[s]);
-        T byQ = dotBoth(sums.h, Q[s], sums.twiceB, P[s].angular);
+        writeProducts(sums.Fq, sums.Fv, sums.h, sums.twiceB, S[s], Q[s], Qv[s], P[s].angular,
+                      columnQ[k], columnV[k], q[k * n + l], v[k * n + l]);
         if (keepsForces_) {
-          byQ += dot(sums.e, S[s]);
+          q[k * n + l] += dot(sums.e, S[s]);
         }
-        q[k * n + l] = byQ;
-        v[k * n + l] = dotBoth(sums.h, Qv[s], sums.twiceB, S[s].angular);
       }
     }
     if (a->cluster < 0) {
       return;
     }
     const int base = a->firstV;
-    alongBase(transposedBase_, sums.Fq, columnQ + base);
-    alongBase(transposedBase_, sums.Fv, columnV + base);
-    alongBase(transposedBase_, Y, ratios + base);
-    const auto writeRow = [&](const Force<T>& f, T* to) {
-      T numbers[6];
-      alongBase(transposedBase_, f, numbers);
-      for (int i = 0; i < 6; ++i) {
-        to[(base + i) * n + l] = numbers[i];
-      }
-    };
-    Force<T> byV = -cross(work_.v[tables_.floatingBase], sums.h);
-    byV.moment += sums.twiceB;
-    writeRow(byV, v);
+    writeSix(sums.Fq.force, sums.Fq.moment, columnQ + base);
+    writeSix(sums.Fv.force, sums.Fv.moment, columnV + base);
+    writeSix(Y.force, Y.moment, ratios + base);
+    // ∂τ along translations of the base is known; there are forces that keep their direction only
+    // among those by positions.
+    const Motion<T> velocity = work_.v[tables_.floatingBase];
+    const Vec3<T> moment = sums.twiceB - (cross(velocity.angular, sums.h.moment) +
+                                          cross(velocity.linear, sums.h.force));
+    const Vec3<T> turned = transposedBase_ * moment;
+    for (int i = 0; i < 3; ++i) {
+      v[(base + 3 + i) * n + l] = turned[i];
+    }
     if (keepsForces_) {
-      writeRow(sums.e - cross(work_.a[kWorld], sums.h), q);
+      T numbers[6];
+      alongBase(transposedBase_, sums.e - cross(work_.a[kWorld], sums.h), numbers);
+      for (int i = 0; i < 6; ++i) {
+        q[(base + i) * n + l] = numbers[i];
+      }
     }
   }
 
@@ -485,7 +485,9 @@ class InverseDynamicsDerivativesKernel {
           j < 3 ? Motion<T>{Vec3<T>{}, R_.column(j)} : Motion<T>{R_.column(j - 3), Vec3<T>{}};
       const Force<T> Fv = I * cross(work_.v[b], s) + T(2) * (own_.B[b] * s);
       const auto write = [&](const Force<T>& f, const MatrixAt<T>& to) {
-        const Vec3<T> linear = transposedBase_ * f.force, angular = transposedBase_ * f.moment;
+        const bool turns = result_.ratios == nullptr;
+        const Vec3<T> linear = turns ? transposedBase_ * f.force : f.force;
+        const Vec3<T> angular = turns ? transposedBase_ * f.moment : f.moment;
         for (int i = 0; i < 3; ++i) {
           to(first + i, first + j) = linear[i];
           to(first + 3 + i, first + j) = angular[i];

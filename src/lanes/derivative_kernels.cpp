@@ -101,8 +101,8 @@ struct Derivatives : KernelArguments<T> {
     }
     InverseMassMatrixKernel inverse(context.tables, work, inverseWork);
     inverse.run();
-    inverse.writeTo(own.third);
     inverse.multiply(memory.byQ, memory.byV, kernel.keepsForces(), own.byQ, own.byV);
+    inverse.writeTo(own.third);
     return {};
   }
 

@@ -74,4 +74,39 @@ struct Rows<Wide<S, Isa>> {
   }
 };
 
+/// As in kernels/derivative_work.hpp.
+template <typename S, typename Isa>
+void writeSix(const WideVec3<S, Isa>& a, const WideVec3<S, Isa>& b, Wide<S, Isa>* to) {
+  // NOLINTBEGIN(modernize-use-using): attributes apply to dependent types in this form only
+  typedef S Four __attribute__((vector_size(4 * sizeof(S)), aligned(alignof(S)), may_alias));
+  typedef S Two __attribute__((vector_size(2 * sizeof(S)), aligned(alignof(S)), may_alias));
+  // NOLINTEND(modernize-use-using)
+  *reinterpret_cast<Four*>(&to->value) = a.data;  // the last of these is overwritten
+  *reinterpret_cast<Two*>(&to[3].value) = __builtin_shufflevector(b.data, b.data, 0, 1);
+  to[5] = b[2];
+}
+
+/// As in kernels/derivative_work.hpp: sums of two registers at a time.
+template <typename S, typename Isa>
+void writeProducts(const Force<Wide<S, Isa>>& Fq, const Force<Wide<S, Isa>>& Fv,
+                   const Force<Wide<S, Isa>>& h, const WideVec3<S, Isa>& twiceB,
+                   const Motion<Wide<S, Isa>>& M, const Motion<Wide<S, Isa>>& Q,
+                   const Motion<Wide<S, Isa>>& Qv, const WideVec3<S, Isa>& P, Wide<S, Isa>& columnQ,
+                   Wide<S, Isa>& columnV, Wide<S, Isa>& rowQ, Wide<S, Isa>& rowV) {
+  using Four = typename Register<S>::Type;
+  const auto write = [](const Four& a, const Four& b, Wide<S, Isa>& toA, Wide<S, Isa>& toB) {
+    const Four even = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+    const Four odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    const Four sums = even + odd + __builtin_shufflevector(even, even, 2, 3, 2, 3);
+    toA.value = sums[0];
+    toB.value = sums[1];
+  };
+  write(Fq.moment.data * M.angular.data + Fq.force.data * M.linear.data,
+        Fv.moment.data * M.angular.data + Fv.force.data * M.linear.data, columnQ, columnV);
+  write(h.moment.data * Q.angular.data + h.force.data * Q.linear.data + twiceB.data * P.data,
+        h.moment.data * Qv.angular.data + h.force.data * Qv.linear.data +
+            twiceB.data * M.angular.data,
+        rowQ, rowV);
+}
+
 }  // namespace kempe::detail
