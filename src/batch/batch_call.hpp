@@ -4,6 +4,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,13 +30,22 @@ class LaneBuffer {
   GrowingMemory memory_;
 };
 
+/// Arguments and results of a state that is computed on its own. They grow, and never shrink.
+template <typename T>
+struct SingleState {
+  RowVector<T> q, v, x, result;
+  std::array<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>, 3> matrices;
+  std::vector<FrameForce> external;
+};
+
 /// The scratch memory of one thread.
 template <typename T>
 struct BatchWorker {
   BatchWorker(const Model& model, const KernelSet<T>& set)
       : data(model), dataDouble(model), kernels(set) {}
 
-  BasicData<T> data;  ///< for states that have to be computed on their own
+  BasicData<T> data;      ///< for states that have to be computed on their own
+  SingleState<T> single;  ///< likewise
   Data dataDouble;
   KernelMemory<T> kernels;
   LaneBuffer<T> q, v, x, wrenches, W, result, coriolis, multipliers, derivatives;
@@ -269,6 +279,7 @@ class BatchCall {
     }
   }
   RowVector<T> qOf(Eigen::Index state) const { return row(q_, state); }
+  const States<const T>& q() const { return q_; }
   const ModelImpl& impl() const { return impl_; }
 
  private:

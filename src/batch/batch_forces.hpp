@@ -25,13 +25,16 @@ class ForcesOfStates {
   [[nodiscard]] ExternalForces<T, T> ofBlock(const T* gathered) const {
     return {frames_, gathered, static_cast<int>(external_.frames.size())};
   }
-  [[nodiscard]] std::vector<FrameForce> ofState(Eigen::Index state) const {
-    std::vector<FrameForce> forces;
-    const RowVector<T> own = BatchCall<T>::row(wrenches_, state);
+  /// Those of one state, in memory of the worker.
+  const std::vector<FrameForce>& ofState(Eigen::Index state, BatchWorker<T>& worker) const {
+    std::vector<FrameForce>& forces = worker.single.external;
+    forces.clear();
+    const T* own = wrenches_.data + state * wrenches_.stateStride;
     for (std::size_t f = 0; f < external_.frames.size(); ++f) {
       FrameForce force{external_.frames[f], {}, external_.reference};
       for (std::size_t i = 0; i < 6; ++i) {
-        force.wrench[i] = static_cast<double>(own[static_cast<Eigen::Index>(6 * f + i)]);
+        force.wrench[i] =
+            static_cast<double>(own[static_cast<Eigen::Index>(6 * f + i) * wrenches_.entryStride]);
       }
       forces.push_back(force);
     }

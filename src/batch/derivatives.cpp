@@ -65,14 +65,18 @@ void runDerivatives(const Model& model, BasicBatch<T>& batch, const States<const
         return !outcome.failed();
       },
       [&](BatchWorker<T>& worker, Eigen::Index state) {
-        const std::vector<FrameForce> single = forces.ofState(state);
-        // Row by row, as outputs of batches are.
-        using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-        std::array<Matrix, 3> results{Matrix(n, n), Matrix(n, n), Matrix(n, n)};
-        one(worker, call.qOf(state), BatchCall<T>::row(v, state), BatchCall<T>::row(x, state),
-            results[0], results[1], results[2], DynamicsOptions{.external = single});
+        SingleState<T>& single = worker.single;
+        BatchCall<T>::readRow(q, state, single.q);
+        BatchCall<T>::readRow(v, state, single.v);
+        BatchCall<T>::readRow(x, state, single.x);
+        auto& results = single.matrices;
+        for (auto& result : results) {
+          result.resize(n, n);
+        }
+        one(worker, single.q, single.v, single.x, results[0], results[1], results[2],
+            DynamicsOptions{.external = forces.ofState(state, worker)});
         for (std::size_t i = 0; i < 3; ++i) {
-          results[i].transposeInPlace();
+          results[i].transposeInPlace();  // row by row, as outputs of batches are
           BatchCall<T>::setRow(results[i], outputs.matrices[i], state);
         }
       });
@@ -125,8 +129,10 @@ void gravityForcesDerivatives(const Model& model, BasicBatch<T>& batch, StatesIn
                                      {{result, n, 1}, {}, {}, memory});
       },
       [&](BatchWorker<T>& worker, Eigen::Index state) {
-        Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> result(n, n);
-        gravityForcesDerivatives<T>(model, worker.data, call.qOf(state), result);
+        BatchCall<T>::readRow(q, state, worker.single.q);
+        auto& result = worker.single.matrices[0];
+        result.resize(n, n);
+        gravityForcesDerivatives<T>(model, worker.data, worker.single.q, result);
         result.transposeInPlace();
         BatchCall<T>::setRow(result, dtau_dq, state);
       });

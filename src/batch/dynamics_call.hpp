@@ -28,7 +28,7 @@ void runDynamics(BatchCall<T>& call, const States<const T>& v, const States<cons
                block.finish({}, result, y);
       },
       [&](BatchWorker<T>& worker, Eigen::Index state) {
-        const std::vector<FrameForce> single = forces.ofState(state);
+        const std::vector<FrameForce>& single = forces.ofState(state, worker);
         RowVector<T> result(y.entries);
         one(worker, state, call.qOf(state), BatchCall<T>::row(v, state),
             BatchCall<T>::row(x, state), result, DynamicsOptions{.external = single});

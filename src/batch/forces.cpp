@@ -120,7 +120,7 @@ class ForceCall {
 
   void computeOne(BatchWorker<T>& worker, Eigen::Index state,
                   const ForcesOfStates<T>& external) const {
-    const std::vector<FrameForce> acting = external.ofState(state);
+    const std::vector<FrameForce>& acting = external.ofState(state, worker);
     const ForceOptions how{.external = acting,
                            .reference = how_.reference,
                            .frame = how_.frame,

@@ -163,16 +163,18 @@ class TermCall {
 
   void computeOne(BatchWorker<T>& worker, Eigen::Index state) const {
     using VectorRef = typename TermEvaluation<T>::VectorRef;
-    RowVector<T> numbers(entries_), v, a;
+    SingleState<T>& single = worker.single;
+    RowVector<T>& numbers = single.result;
+    numbers.resize(entries_);
     const auto read = [&](const States<const T>& states, RowVector<T>& x) {
       if (states.data != nullptr) {
-        x = BatchCall<T>::row(states, state);
+        BatchCall<T>::readRow(states, state, x);
       }
     };
-    read(v_, v);
-    read(a_, a);
-    const RowVector<T> q = call_.qOf(state);
-    const VectorRef qView(q), vView(v), aView(a);
+    read(call_.q(), single.q);
+    read(v_, single.v);
+    read(a_, single.x);
+    const VectorRef qView(single.q), vView(single.v), aView(single.x);
     const VectorRef* ofA = a_.data == nullptr ? nullptr : &aView;
     const auto prepare = [&](TermEvaluation<T>& e) {
       e.request = requestAt(numbers.data(), 1);

@@ -94,11 +94,6 @@ TEST_P(EveryMechanism, AllocatesNothing) {
   const auto expectNone = [&]<typename T>(BasicBatch<T>& own, const BatchStates<T>& given) {
     const BatchArguments<T> arguments = given.arguments();
     for (const BatchFunction<T>& function : batchFunctions<T>()) {
-      // Derivatives of flexible bodies are computed one state at a time, in matrices of their own.
-      const bool bends = !model.mechanism().flexibleBodies.empty();
-      if (bends && function.name.ends_with("Derivatives")) {
-        continue;
-      }
       Rows<T> out;
       if (refusesBending([&] { out = function(model, own, given); })) {
         continue;
