@@ -45,7 +45,7 @@ KEMPE_HD T turnSeries(const T& s) {
     }
     return result;
   }();
-  T sum(c.of[kTerms - 1]);
+  T sum = T(c.of[kTerms - 1]);  // a cast: rounded in float
   for (int k = kTerms - 2; k >= 0; --k) {
     sum = sum * s + T(c.of[k]);
   }
