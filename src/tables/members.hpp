@@ -91,6 +91,14 @@ inline constexpr std::size_t kMemberCount = countMembers<std::remove_cv_t<Aggreg
 #define KEMPE_MEMBERS_46 KEMPE_MEMBERS_45, m46
 #define KEMPE_MEMBERS_47 KEMPE_MEMBERS_46, m47
 #define KEMPE_MEMBERS_48 KEMPE_MEMBERS_47, m48
+#define KEMPE_MEMBERS_49 KEMPE_MEMBERS_48, m49
+#define KEMPE_MEMBERS_50 KEMPE_MEMBERS_49, m50
+#define KEMPE_MEMBERS_51 KEMPE_MEMBERS_50, m51
+#define KEMPE_MEMBERS_52 KEMPE_MEMBERS_51, m52
+#define KEMPE_MEMBERS_53 KEMPE_MEMBERS_52, m53
+#define KEMPE_MEMBERS_54 KEMPE_MEMBERS_53, m54
+#define KEMPE_MEMBERS_55 KEMPE_MEMBERS_54, m55
+#define KEMPE_MEMBERS_56 KEMPE_MEMBERS_55, m56
 #define KEMPE_BIND(n)                                  \
   if constexpr (kMemberCount<Aggregate> == (n)) {      \
     auto& [KEMPE_MEMBERS_##n] = aggregate;             \
@@ -108,6 +116,8 @@ auto membersOf(Aggregate& aggregate) {
   KEMPE_BIND(31) KEMPE_BIND(32) KEMPE_BIND(33) KEMPE_BIND(34) KEMPE_BIND(35) KEMPE_BIND(36)
   KEMPE_BIND(37) KEMPE_BIND(38) KEMPE_BIND(39) KEMPE_BIND(40) KEMPE_BIND(41) KEMPE_BIND(42)
   KEMPE_BIND(43) KEMPE_BIND(44) KEMPE_BIND(45) KEMPE_BIND(46) KEMPE_BIND(47) KEMPE_BIND(48)
+  KEMPE_BIND(49) KEMPE_BIND(50) KEMPE_BIND(51) KEMPE_BIND(52) KEMPE_BIND(53) KEMPE_BIND(54)
+  KEMPE_BIND(55) KEMPE_BIND(56)
   {
     static_assert(kMemberCount<Aggregate> == 0, "more members than there are names for");
   }
@@ -161,6 +171,14 @@ auto membersOf(Aggregate& aggregate) {
 #undef KEMPE_MEMBERS_46
 #undef KEMPE_MEMBERS_47
 #undef KEMPE_MEMBERS_48
+#undef KEMPE_MEMBERS_49
+#undef KEMPE_MEMBERS_50
+#undef KEMPE_MEMBERS_51
+#undef KEMPE_MEMBERS_52
+#undef KEMPE_MEMBERS_53
+#undef KEMPE_MEMBERS_54
+#undef KEMPE_MEMBERS_55
+#undef KEMPE_MEMBERS_56
 // clang-format on
 
 /// Calls visit(member) for every member.

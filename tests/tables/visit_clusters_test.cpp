@@ -22,6 +22,9 @@ using namespace detail;  // NOLINT(google-build-using-namespace)
 template <typename T>
 struct PlainArray {
   T entries[4000];
+  int used = 0;
+
+  [[nodiscard]] int size() const { return used; }
 
   const T& operator[](int i) const { return entries[i]; }
   operator const T*() const { return entries; }  // NOLINT(google-explicit-constructor)
@@ -41,6 +44,7 @@ struct ArrayTables : TableArrays<double, PlainArray>, TableConstants<double> {
     forEachMember(spans, arrays, [](const auto& span, auto& array) {
       ASSERT_LE(span.size(), static_cast<int>(std::size(array.entries)));
       std::ranges::copy(span, array.entries);
+      array.used = static_cast<int>(span.size());
     });
   }
 };
