@@ -87,13 +87,20 @@ def test_reading_does_not_change_a_run() -> None:
 
 
 def test_a_run_cannot_be_changed_by_another_thread() -> None:
-    simulator, started = swinging(), threading.Event()
+    simulator, started, tried = swinging(), threading.Event(), threading.Event()
 
     def change() -> None:
         started.wait(10)
-        simulator.step(1e-3)
+        try:
+            simulator.step(1e-3)
+        finally:
+            tried.set()
 
-    errors = in_threads(lambda: simulator.run(0.3, progress=lambda done: started.set()), change)
+    def wait_for_change(done: float) -> None:  # the run goes on until then
+        started.set()
+        tried.wait(10)
+
+    errors = in_threads(lambda: simulator.run(0.3, progress=wait_for_change), change)
     assert len(errors) == 1
     assert "another thread runs this simulator" in str(errors[0])
     simulator.step(1e-3)  # the run has ended
