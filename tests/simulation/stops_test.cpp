@@ -6,6 +6,7 @@
 
 #include "linkages.hpp"
 #include "simulation/event_watch.hpp"
+#include "support/close_to.hpp"
 
 // End stops: impacts, rest and rebounds against closed forms, in every integrator.
 
