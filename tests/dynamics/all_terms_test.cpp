@@ -147,18 +147,6 @@ class TermsOfEveryMechanism : public ::testing::TestWithParam<NamedMechanism> {
     return frames;
   }
 
-  /// Those functions that models with flexible bodies have, if this is one.
-  template <typename T>
-  std::vector<Shared<T>> offered() {
-    std::vector<Shared<T>> functions = sharedFunctions<T>();
-    const State<T> state = randomState<T>(1);
-    BasicData<T> data(model);
-    std::erase_if(functions, [&](const Shared<T>& function) {
-      return refusesBending([&] { function.compute(model, data, state, 0); });
-    });
-    return functions;
-  }
-
   Model model;
   std::mt19937_64 engine;
 };
@@ -166,7 +154,7 @@ class TermsOfEveryMechanism : public ::testing::TestWithParam<NamedMechanism> {
 TEST_P(TermsOfEveryMechanism, SharedMotionIsThatOfTheState) {
   const std::vector<State<double>> states = {randomState<double>(1), randomState<double>(2)};
   const std::vector<int> frames = someFrames();
-  const std::vector<Shared<double>> functions = offered<double>();
+  const std::vector<Shared<double>> functions = sharedFunctions<double>();
   Data data(model);
   const auto pick = [&](std::size_t count) {
     return std::uniform_int_distribution<std::size_t>(0, count - 1)(engine);
@@ -188,8 +176,8 @@ TEST_P(TermsOfEveryMechanism, FloatIsCloseToDouble) {
   DataF dataF(model);
   const State<float> state = randomState<float>(3);
   const State<double> same{state.q.cast<double>(), state.v.cast<double>(), state.a.cast<double>()};
-  const std::vector<Shared<float>> inFloat = offered<float>();
-  const std::vector<Shared<double>> inDouble = offered<double>();
+  const std::vector<Shared<float>> inFloat = sharedFunctions<float>();
+  const std::vector<Shared<double>> inDouble = sharedFunctions<double>();
   for (std::size_t f = 0; f + 1 < inFloat.size(); ++f) {  // the last inverts
     for (const int frame : someFrames()) {
       ASSERT_TRUE(closeTo(inFloat[f].compute(model, dataF, state, frame).cast<double>(),

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <ostream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -42,20 +41,6 @@ inline std::vector<NamedMechanism> rigidAndBendingMechanisms() {
     all.push_back(std::move(choice));
   }
   return all;
-}
-
-/// Whether `call` is refused because the model has flexible bodies. Other errors pass on.
-template <typename Call>
-bool refusesBending(const Call& call) {
-  try {
-    call();
-  } catch (const std::invalid_argument& error) {
-    if (std::string(error.what()).find("flexible bodies, such as") == std::string::npos) {
-      throw;
-    }
-    return true;
-  }
-  return false;
 }
 
 }  // namespace kempe::test
